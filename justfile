@@ -95,12 +95,20 @@ bench *ARGS:
 probe LINE *ARGS:
     cargo run --release -- probe "$@"
 
-# Write again what is published of this machine's pollers
-publish:
-    cargo run --release -- run --layer characterisation
-    cargo run --release -- publish pollmatrix-report
+# Build the published pages in the folder site: this machine's report and answers, and the catalogue
+site:
+    cargo run --release -- run || [ $? -eq 1 ]
+    ci/site.sh
 
-# Write again what is generated from matrix.yml
+# Package every crate and build each from its package alone (--execute: upload them)
+publish *ARGS:
+    ci/publish.sh "$@"
+
+# Whether the version allows the changes of the public API since COMMIT (default: origin/main)
+semver *COMMIT:
+    ci/semver.sh "$@"
+
+# Generate the files that follow from matrix.yml
 generate:
     cargo run --release -- generate
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/base-image.sh [IMAGE]: makes a Debian 12 base image from packages, for machines that reach no image registry:
+# ci/base-image.sh [IMAGE]: makes a Debian 12 base image from packages, for machines without access to an image registry:
 #   ci/base-image.sh pollmatrix-base
 #   docker build --build-arg BASE=pollmatrix-base -f docker/debian.Dockerfile FOLDER-WITH-THE-BINARY
 # CONTAINER=podman uses podman instead of docker.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci/base-report.sh FOLDER: fetches the report of the last successful run on main into FOLDER, with GitHub's gh. Leaves no
-# FOLDER if there is none.
+# ci/base-report.sh FOLDER: fetches the report of the last successful run on main into FOLDER, with GitHub's gh. Without such a
+# report, there is no FOLDER afterwards.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

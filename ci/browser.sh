@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci/browser.sh [SCREENSHOTS]: looks at report.html in a real browser, headless Chromium: filters, cells, keys,
-# comparing, a phone's screen, hostile results, 20,000 cells; and at docs/catalogue.html: searching, rows, a phone's screen.
+# ci/browser.sh [SCREENSHOTS]: tests report.html in headless Chromium (filters, cells, keys, comparing, a phone's screen, hostile
+# results, 20,000 cells) and catalogue.html (searching, entries, a phone's screen).
 # Screenshots of both themes go to the folder SCREENSHOTS.
 # ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
 set -euo pipefail
@@ -11,7 +11,7 @@ case ${1:-} in
     echo "ci/browser.sh: unknown option '$1': it takes a folder for screenshots, or --picture" >&2
     exit 2
     ;;
-  # Before the working directory is another one.
+  # lib.sh changes the working directory.
   *) mkdir -p "$1" && screenshots=$(cd "$1" && pwd) ;;
 esac
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -34,7 +34,8 @@ if [ "${1:-}" = --picture ]; then
   CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/report.html" docs/pictures/report.png
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
-  # HOME: whatever the browser keeps, nobody's settings are in it and nothing of it stays.
-  HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=docs/catalogue.html SCREENSHOTS=$screenshots \
+  "$pollmatrix" publish --to "$folder"
+  # HOME: the browser starts without a user's settings, and leaves no files behind.
+  HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=$folder/catalogue.html SCREENSHOTS=$screenshots \
     node --test --test-reporter=spec --test-concurrency=1 tests/browser/report.test.mjs tests/browser/catalogue.test.mjs
 fi

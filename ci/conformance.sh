@@ -1,24 +1,24 @@
 #!/bin/sh
-# ci/conformance.sh TARGET WAY [K/N]: runs the cells of TARGET in a way of matrix.yml, or the K-th of N parts of them, with
-# executables that were built before:
+# ci/conformance.sh TARGET RUNNER [K/N]: runs the cells of TARGET, or the K-th of N parts of them, by a runner of matrix.yml (native,
+# prefix, container …), with executables that were built before:
 #   ci/executable.sh s390x-linux-gnu executables/pollmatrix-s390x-linux-gnu
-#   ci/executable.sh x86_64-linux-gnu executables/pollmatrix-x86_64-linux-gnu     (what drives the other)
+#   ci/executable.sh x86_64-linux-gnu executables/pollmatrix-x86_64-linux-gnu     (drives the other one)
 #   ci/conformance.sh s390x-linux-gnu prefix 1/2
 # The report is in pollmatrix-report, or in the folder that REPORT_DIR names. Exit code 1: cells failed.
-# For sh: it runs in FreeBSD's base system, too.
+# POSIX sh, because it also runs in FreeBSD's base system.
 set -eu
 
-target=${1:?usage: ci/conformance.sh TARGET WAY [K/N]}
-way=${2:?usage: ci/conformance.sh TARGET WAY [K/N]}
+target=${1:?usage: ci/conformance.sh TARGET RUNNER [K/N]}
+runner=${2:?usage: ci/conformance.sh TARGET RUNNER [K/N]}
 shard=${3:-1/1}
 executables=${EXECUTABLES:-executables}
-# What was packed for another machine may have lost its mode.
+# Executables that were packed for another machine may have lost their mode.
 chmod +x "$executables"/pollmatrix-*
 
-case $way in
+case $runner in
   native) driver=$executables/pollmatrix-$target ;;
   *) driver=$executables/pollmatrix-${DRIVER:-x86_64-linux-gnu} ;;
 esac
 set -- --shard "$shard" --report-dir "${REPORT_DIR:-pollmatrix-report}"
-[ "$way" = native ] || set -- --target "$target" --via "$way" --executables "$executables" "$@"
+[ "$runner" = native ] || set -- --target "$target" --via "$runner" --executables "$executables" "$@"
 exec "$driver" run "$@"

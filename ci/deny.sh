@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cargo-deny: licences, banned crates, sources (deny.toml). Advisories only on request (`ci/deny.sh advisories`): they need
-# a database from the network, and change without a change here.
+# ci/deny.sh [CHECK...]: cargo-deny's checks of licences, banned crates and sources (deny.toml). Advisories only on request
+# (`ci/deny.sh advisories`): they need a database from the network, and change without a change here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ci/executable.sh TARGET [FILE]: builds the executable for a target of matrix.yml, in the way that `build` says there: for release, or
-# as POLLMATRIX_PROFILE says (ci/targets.sh).
-# It stays where `pollmatrix run --target TARGET` looks for it; a copy goes to FILE.
+# ci/executable.sh TARGET [FILE]: builds the executable for a target of matrix.yml as its `build` says: with the profile
+# POLLMATRIX_PROFILE (dev or release; default: release). It stays where `pollmatrix run --target TARGET` looks for it, with a copy
+# in FILE.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -23,7 +23,7 @@ else
       ci/targets.sh executable "$triple"
       ;;
     zig) ci/targets.sh zig "$triple" ;;
-    host) not_run "the executable for $id is made on such a machine" ;;
+    host) not_run "the executable for $id must be built on such a machine" ;;
     check) not_run "$id is type-checked only (ci/targets.sh check $triple)" ;;
   esac
 fi

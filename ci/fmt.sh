@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# ci/fmt.sh [--check]: formats everything, or checks that it is formatted.
+# ci/fmt.sh [--check]: formats all Rust code, or checks its format.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 cargo fmt --all -- "$@"
-# rustfmt does not see the modules that the macro `family` declares.
+# rustfmt does not find modules that the macro `family!` declares.
 rustfmt --edition 2024 "$@" crates/scenarios/src/*/*.rs
 cargo fmt --manifest-path fuzz/Cargo.toml -- "$@"

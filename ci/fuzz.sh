@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# ci/fuzz.sh [TARGET...] [SECONDS]: feeds everything to what reads files (fuzz/), 60 seconds each or so many. Without a target, each of
-# them in turn.
-# tests/fuzzed.rs runs the same entry points without a fuzzer, everywhere.
+# ci/fuzz.sh [TARGET...] [SECONDS]: fuzzes the readers of files (fuzz/): each named target, or all, for SECONDS (default: 60).
+# tests/fuzzed.rs runs the same entry points without a fuzzer, on every system.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -15,16 +14,16 @@ for argument in "$@"; do
 done
 [ ${#targets[@]} -gt 0 ] || targets=(matrix_yml results_json)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
-# What cargo-fuzz gives to rustc, as far as a stable compiler takes it: coverage, no sanitizer. The code is safe Rust.
+# cargo-fuzz's arguments to rustc, as far as a stable compiler takes them: coverage, no sanitizer. The code is safe Rust.
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions"
 triple=$(rustc -vV | sed -n 's/^host: //p')
-# With --target, build scripts and macros are left alone.
+# With --target, the flags do not apply to build scripts and macros.
 cargo build --release --manifest-path fuzz/Cargo.toml --target "$triple"
 for target in "${targets[@]}"; do
   if [ ! -e "fuzz/fuzz_targets/$target.rs" ]; then
-    echo "there is no fuzz target $target: fuzz/fuzz_targets has those that there are" >&2
+    echo "there is no fuzz target $target: fuzz/fuzz_targets has them" >&2
     exit 2
   fi
   corpus=$CARGO_TARGET_DIR/corpus/$target

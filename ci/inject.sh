@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# ci/inject.sh [SEED...]: scenarios with errors injected below the core's pollers, once per seed. Without seeds: one that is always the same, and new ones.
+# ci/inject.sh [SEED...]: runs scenarios with errors injected below the core's pollers, once per seed. Without seeds: seed 1 and two
+# random ones.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-seeds=("$@")
-[ ${#seeds[@]} -gt 0 ] || seeds=(1 "$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')" "$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')")
+random() { od -An -N4 -tu4 /dev/urandom | tr -d ' '; }
 
-# Each kind of call, and each way a descriptor can end or move. `just run --layer contract --inject-errors` runs everything.
+seeds=("$@")
+[ ${#seeds[@]} -gt 0 ] || seeds=(1 "$(random)" "$(random)")
+
+# They cover each kind of system call, and each way in which a descriptor can end or move. `just run --layer contract --inject-errors` runs everything.
 selection=(
   migration/idle-takeover migration/takeover-unread-data migration/group-round-trip migration/registration-left-behind
   deletion/disown deletion/cloned-dup deletion/undeclared-copy deletion/other-thread-in-handler deletion/slow-close

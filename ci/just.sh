@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci/just.sh: every recipe of the justfile that takes arguments passes them on as they are, whatever is in them. With the installed
-# `just`, or one from PyPI.
+# ci/just.sh: checks that every recipe of the justfile that takes arguments passes them on unchanged. Uses the installed `just`, or
+# one from PyPI.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -14,7 +14,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir "$tree/ci" "$tree/bin"
 cp justfile "$tree"
-# What stands for cargo and for each script says what it was told.
+# Stands for cargo and for each script: prints its arguments.
 cat >"$tree/bin/cargo" <<'END'
 #!/bin/sh
 for word; do printf '<%s>' "$word"; done
@@ -24,7 +24,7 @@ for script in ci/*.sh; do cp "$tree/bin/cargo" "$tree/$script"; done
 
 # takes RECIPE: whether it has parameters.
 takes() { just --justfile justfile --show "$1" | grep -E "^$1 " | grep -qF '*'; }
-# shellcheck disable=SC2016  # nothing is to be expanded
+# shellcheck disable=SC2016  # the words must not expand
 words=(--subject './a b' "it's" '"' '$HOME' '*' 'a;b' '' 'last')
 expected=$(printf '<%s>' "${words[@]}")
 count=0

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# What the scripts in this folder share. Sourced: it moves to the top of the tree.
+# Shared by the scripts of this folder, which source it. Changes the working directory to the top of the tree.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-# Programs that ci/setup.sh builds or unpacks go here and nowhere else.
+# The only folder into which ci/setup.sh installs programs.
 tools=${CARGO_TARGET_DIR:-$PWD/target}/ci-tools
 PATH=$tools/bin:$tools/venv/bin:$PATH
 export PATH
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# need_packages PROGRAM PACKAGE...: Debian packages, unless PROGRAM is there.
+# need_packages PROGRAM PACKAGE...: installs Debian packages unless PROGRAM exists.
 need_packages() {
   local program=$1 root=()
   shift
@@ -26,10 +26,10 @@ need_packages() {
   fi
 }
 
-# select_matrix_target ID: sets triple, build and linker to what matrix.yml says of a target.
+# select_matrix_target ID: sets triple, build and linker to the values of a target in matrix.yml.
 select_matrix_target() {
   local id
-  # shellcheck disable=SC2034  # they are for the caller
+  # shellcheck disable=SC2034  # the caller uses them
   while IFS=$'\t' read -r id triple build linker; do
     if [ "$id" = "$1" ]; then return; fi
   done <ci/targets.tsv
@@ -37,14 +37,14 @@ select_matrix_target() {
   exit 2
 }
 
-# A file that sets up an environment in which a target's standard library is built from source; empty without one.
+# A file to source for an environment that builds a target's standard library from source; empty if there is none.
 cross_env=${POLLMATRIX_CROSS_ENV:-../shared/tools/cross-env.sh}
 if [ -f "$cross_env" ]; then cross_env=$(realpath "$cross_env"); else cross_env=; fi
 
-# installed TRIPLE: whether the toolchain has the target's standard library.
+# installed TRIPLE: succeeds if the toolchain has the target's standard library.
 installed() { [ -n "$(ls "$(rustc --print target-libdir --target "$1")" 2>/dev/null)" ]; }
 
-# need_standard_library TRIPLE: looked for before anything is installed for its sake.
+# need_standard_library TRIPLE: ends the script if the library is missing, before anything is installed in vain.
 need_standard_library() {
   if installed "$1" || [ -n "$cross_env" ]; then return; fi
   [ -e "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml" ] ||
@@ -55,7 +55,7 @@ need_standard_library() {
 # the installed one (`rustup target add TARGET`), unless it must be built always; CRATES of it (core; all if empty), built from
 # source in the environment that the file named by POLLMATRIX_CROSS_ENV sets up (default: ../shared/tools/cross-env.sh, if
 # there); the same, built from the rust-src component, if installed. It never makes rustup download anything.
-# To be called in a subshell: what it exports for one target must not reach the next.
+# Call it in a subshell: its exports for one target must not reach the next.
 select_target() {
   for_target=(--target "$1")
   need_standard_library "$1"
@@ -64,13 +64,13 @@ select_target() {
   if [ -n "$cross_env" ]; then enter_cross_env; else export RUSTC_BOOTSTRAP=1; fi
 }
 
-# No arguments: the sourced file would see ours.
+# A function, because the sourced file must not see the script's arguments.
 enter_cross_env() {
   # shellcheck source=/dev/null
   . "$cross_env"
 }
 
-# debian_architecture LINKER: what Debian calls the processor that a cross gcc links for.
+# debian_architecture LINKER: prints Debian's name of the processor that a cross gcc links for.
 debian_architecture() {
   case $1 in
     aarch64-*) echo arm64 ;;
@@ -80,7 +80,7 @@ debian_architecture() {
   esac
 }
 
-# not_run REASON: leave, saying that nothing was proven. 77 is the exit code for it (as in automake).
+# not_run REASON: ends the script with the exit code for "not run", 77 (as automake's tests do).
 not_run() {
   echo "not run: $*"
   if [ -n "${CI_REASON_FILE:-}" ]; then echo "$*" >"$CI_REASON_FILE"; fi

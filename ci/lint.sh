@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/lint.sh [fmt] [clippy] [clippy-all-features] [fuzz] [docs] [shell] [actions]: every linter, or the ones named. Warnings are errors.
+# ci/lint.sh [fmt] [clippy] [clippy-all-features] [fuzz] [docs] [shell] [actions]: runs the named linters, or all. Warnings are errors.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

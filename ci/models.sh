@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# ci/models.sh [--full] [--mixes] [FILTER]: the models of the protocol, the real code under every interleaving within a bound (loom), and larger
-# mixes in random orders (shuttle); then every rule is broken, and its model seen to fail. Prints tables. --full: greater bounds, more random
-# schedules.
-# --mixes: the mixes only. FD_CORE_WEAKEN=RULE breaks a rule or switches a fault on; FD_CORE_MODEL_SCHEDULE=… runs one schedule of a mix again.
+# ci/models.sh [--full] [--mixes] [FILTER]: runs the models of the protocol: the real code under every interleaving within a bound
+# (loom), and larger mixes in random orders (shuttle). Then breaks every rule, and requires that its model fails. Prints tables.
+#   --full   greater bounds, more random schedules
+#   --mixes  the mixes only
+# FD_CORE_WEAKEN=RULE breaks one rule or switches a fault on; FD_CORE_MODEL_SCHEDULE=… repeats one schedule of a mix.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -20,8 +21,8 @@ FD_CORE_MODEL_TABLE=$(mktemp)
 export FD_CORE_MODEL_TABLE
 trap 'rm -f "$FD_CORE_MODEL_TABLE"' EXIT
 
-# run CFG ARGUMENT...: the models of one checker. Apart from the native builds: the flag would rebuild everything each time.
-# The invariants that the core asserts by itself are on.
+# run CFG ARGUMENT...: runs the models of one checker, with the core's invariants asserted. A target folder of its own, because the
+# flag would rebuild the native builds.
 run() {
   local cfg=$1
   shift

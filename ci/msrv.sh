@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# ci/msrv.sh [dependencies] [toolchain]: does the oldest supported compiler (rust-version in Cargo.toml) still do?
-#   dependencies  no locked dependency asks for a newer compiler
-#   toolchain     that compiler checks the workspace; only if it is installed, nothing is downloaded
-# Calls to a newer standard library are caught by clippy's incompatible_msrv (ci/lint.sh clippy).
+# ci/msrv.sh [dependencies] [toolchain]: checks the oldest supported compiler (rust-version in Cargo.toml).
+#   dependencies  no locked dependency requires a newer compiler
+#   toolchain     that compiler checks the workspace, if it is installed; this downloads nothing
+# clippy's incompatible_msrv finds calls to a newer standard library (ci/lint.sh clippy).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -31,7 +31,7 @@ toolchain() {
   local oldest
   oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
   have rustup || not_run "no rustup, so no toolchain $oldest"
-  # Asked first: naming a toolchain that is not there makes rustup fetch it.
+  # rustup fetches a missing toolchain when it is named.
   local name
   name=$(rustup toolchain list | sed -n "s/^\(${oldest}[.0-9]*-[^ ]*\).*/\1/p" | head -n 1)
   [ -n "$name" ] || not_run "toolchain $oldest is not installed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ci/mutants.sh [--unit] [FILE...]: mutates the core (or FILE...) with cargo-mutants. The unit tests run against each mutant; against what
-# survives them, the models. Fails if a mutant survives both that crates/fd-core/mutants.tsv does not list, or if one is listed that
-# does not survive. --unit: without the models. Hours; for a weekly job.
+# ci/mutants.sh [--unit] [FILE...]: mutates the core (or FILE...) with cargo-mutants. Runs the unit tests against each mutant, and the
+# models against the survivors. Fails if a mutant survives both and crates/fd-core/mutants.tsv does not list it, or if a listed
+# mutant does not survive. --unit: without the models. Takes hours; meant for a weekly job.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -14,14 +14,14 @@ if [ "${1:-}" = --unit ]; then
 fi
 files=("$@")
 if [ ${#files[@]} -eq 0 ]; then
-  files=("$core"/{shared/{context,task_queue},words/{group_word,state,update_list},worker/{mod,stale}}.rs)
-  files+=("$core"/table/{fork,life,mod,moving,pin,update}.rs)
+  files=("$core"/{shared/{context,task_queue},words/{group_word,state,update_list},worker/{apply,mod,refused,stale}}.rs)
+  files+=("$core"/table/{fork,mod,moving,pin,registration,update}.rs)
 fi
 only=()
 for file in "${files[@]}"; do only+=(--file "$file"); done
 work=${CARGO_TARGET_DIR:-target}/mutants
 
-# mutate FOLDER ARGUMENT...: survivors, one a line without their columns, go to FOLDER/survivors.
+# mutate FOLDER ARGUMENT...: writes the survivors to FOLDER/survivors, one a line, without their columns.
 mutate() {
   local folder=$work/$1 code=0
   shift
@@ -32,8 +32,8 @@ mutate() {
   by_text <"$folder/mutants.out/missed.txt" | sort -u >"$folder/survivors"
 }
 
-# by_text: for each FILE:LINE:COLUMN: MUTANT, FILE: MUTANT and the text of the line, which moves less than its number. The hooks are macro
-# calls, which cargo-mutants leaves alone: none of these is in a mistake.
+# by_text: turns each FILE:LINE:COLUMN: MUTANT into FILE: MUTANT and the text of the line, which is more stable than its number.
+# cargo-mutants does not mutate macro calls, so no mutant is inside a hook.
 by_text() {
   local file line _ mutant text
   while IFS=: read -r file line _ mutant; do
@@ -49,7 +49,7 @@ if [ -n "$models" ] && [ -s "$survivors" ]; then
   while IFS=$'\t' read -r mutant _; do
     again+=(--re "$(printf '%s' "${mutant#*: }" | sed 's/[][\.*^$+?(){}|]/\\&/g')")
   done <"$survivors"
-  # --lib for the build, too: the other tests are no models, and do not build with them.
+  # --lib for the build, too: the other tests do not build under loom.
   RUSTFLAGS='--cfg loom' mutate models "${only[@]}" "${again[@]}" --timeout 600 --features faults,invariants --cargo-arg=--release \
     --cargo-arg=--lib -- models::
   comm -12 "$survivors" "$work/models/survivors" >"$work/survivors"
@@ -62,7 +62,7 @@ echo "survivors: $(wc -l <"$work/survivors"), listed as equivalent: $(wc -l <"$l
 status=0
 comm -23 "$work/survivors" "$listed" | sed 's/^/SURVIVES: /' | tee "$work/new"
 if [ -s "$work/new" ]; then status=1; fi
-# A part of the files, or the unit tests alone, says nothing of the rest of the list.
+# The rest of the list applies only to a run over all files with the models.
 if [ $# -eq 0 ] && [ -n "$models" ]; then
   comm -13 "$work/survivors" "$listed" | sed 's/^/LISTED, BUT KILLED OR GONE: /' | tee "$work/old"
   if [ -s "$work/old" ]; then status=1; fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# ci/orderings.sh [--record|litmus]: what the compiler makes of fd-core's Dekker pairs, per processor.
+# ci/orderings.sh [--record|litmus]: checks the instructions that the compiler generates for fd-core's Dekker pairs, per processor.
 #   (nothing)  compiles crates/ordering-probes for every target of crates/orderings/targets.tsv and checks the instructions
-#              between each write and its read; then breaks a copy of the source, without the fences and with plain stores, and
-#              checks that this is found
-#   --record   writes crates/orderings/compiled.tsv anew
+#              between each write and its read; then removes the fences from one copy of the source, uses plain stores in another,
+#              and requires that the check finds both
+#   --record   rewrites crates/orderings/compiled.tsv
 #   litmus     runs crates/orderings/litmus under herd7, where that is installed
-# Exit codes: 0 all of it holds, 1 something does not, 77 something could not run here.
+# Exit codes: 0 everything holds, 1 a check failed, 77 a part could not run here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -18,7 +18,7 @@ litmus() {
   for test in crates/orderings/litmus/*.litmus; do
     arguments=()
     case $test in *.c.litmus) arguments=(-model rc11.cat) ;; esac
-    # A test says which outcome must not be; "Ok" stands for that.
+    # A test names a forbidden outcome; herd7 prints "Ok" if it is impossible.
     if ! herd7 "${arguments[@]}" "$test" | grep -qx Ok; then
       echo "error: herd7 finds the outcome of $test possible, or cannot read it" >&2
       status=1
@@ -40,10 +40,11 @@ case ${1:-} in
 esac
 
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$tree_root/target}/orderings CARGO_INCREMENTAL=0
-# Apart from the other builds for these targets: `core` is hardly compiled at all, because none of its code is looked at.
+# A folder apart from the other builds for these targets: here, `core` is compiled without optimisation, because the check ignores
+# its code.
 profile=(--release --config 'profile.release.package."*".opt-level=0' --config 'profile.release.debug=0')
 
-# assembly TREE FOLDER LINTS: FOLDER/NAME.s for every target whose library is there.
+# assembly TREE FOLDER LINTS: writes FOLDER/NAME.s for every target whose library is available.
 assembly() {
   local name triple features result
   mkdir -p "$2"
@@ -67,21 +68,21 @@ assembly() {
 
 targets=$(CARGO_TARGET_DIR=$tree_root/target "${orderings[@]}" targets)
 missing=' '
-# Below the build: cargo does not write what it takes for fresh once more.
+# Inside the build folder: cargo does not write the output of a fresh build again.
 work=$CARGO_TARGET_DIR/asm
 assembly "$tree_root" "$work/real" warn
 echo "---- as it is"
 "${orderings[@]}" compiled "$work/real" ${1:+"$1"}
 if [ -n "${1:-}" ]; then exit; fi
 
-# broken NAME SED-EXPRESSION...: a copy of the probes' source, changed by each expression, must be found out of order.
+# broken NAME SED-EXPRESSION...: changes a copy of the probes' source by each expression; the check must fail for it.
 broken() {
   local name=$1 tree=$work/$1-tree expression before
   shift
   rm -rf "$tree"
   mkdir -p "$tree/crates"
   cp Cargo.lock "$tree"
-  # The members that are needed, and no others.
+  # Only the members that the probes need.
   sed 's|^members = .*|members = ["crates/ordering-probes"]|; /^default-members/d; /^exclude/d' Cargo.toml >"$tree/Cargo.toml"
   cp -r crates/ordering-probes "$tree/crates"
   mkdir -p "$tree/crates/fd-core"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the other scripts need and this machine lacks. Safe to repeat; does nothing when all is there.
+# ci/setup.sh: installs the missing tools that the other scripts need. Safe to repeat; does nothing if all are installed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -10,20 +10,15 @@ packages=()
 have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
 have npm || packages+=(nodejs npm)
-# What the feature `libevent` of the crate subjects links to.
+# The feature `libevent` of the crate subjects links to them.
 pkg-config --exists libevent_core libevent_pthreads 2>/dev/null || packages+=(libevent-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
-  if have apt-get && [ "$(id -u)" = 0 ]; then
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update
-    apt-get -qq install -y --no-install-recommends "${packages[@]}"
-  else
-    echo "please install: ${packages[*]}"
-  fi
+  # A subshell: without them most steps still run.
+  (need_packages '' "${packages[@]}") || true
 fi
 
-# Unoptimised: it runs for seconds here, and is built in half the time. In a target folder of its own, made and removed.
+# Unoptimised: this halves the build, and the tool runs for seconds. In a temporary target folder.
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
 have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/targets.sh check|lint|link|executable|zig|tsan TARGET...: code for another system, or with another standard library.
+# ci/targets.sh check|lint|link|executable|zig|tsan TARGET...: builds for another system, or with another standard library.
 #   check  type-checks the workspace
 #   lint   clippy over everything, tests and benches too; warnings are errors
 #   link   links the pollmatrix executable, and the tests of the crates that call the kernel, with zig as the linker
@@ -7,8 +7,8 @@
 #   zig    links the executable with zig as the linker; statically, if the target is a musl
 #   tsan   runs the core's and the backends' tests under ThreadSanitizer, and builds an executable that runs cells under it;
 #          for the machine's own target
-# Executables are for release, unless POLLMATRIX_PROFILE is dev: built in half the time, and they assert invariants.
-# Where the target's standard library comes from: ci/lib.sh, select_target.
+# Executables are release builds, unless POLLMATRIX_PROFILE is dev: these build in half the time and assert invariants.
+# select_target in ci/lib.sh explains the source of the target's standard library.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -16,7 +16,7 @@ action=${1:?usage: ci/targets.sh check|lint|link|executable|zig|tsan TARGET...}
 shift
 profile=${POLLMATRIX_PROFILE:-release}
 built=${profile/#dev/debug}
-# Apart from the native builds: the environment differs, and each would throw out what the other built.
+# A folder apart from the native builds: the environments differ, and each would invalidate the other's builds.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/cross
 
 need_zig() {
@@ -30,9 +30,9 @@ linked() { echo "linked: $CARGO_TARGET_DIR/$1 ($(wc -c <"$CARGO_TARGET_DIR/$1") 
 
 for name in "$@"; do
   echo "== $action $name"
-  # A subshell: what is exported for one target must not reach the next.
+  # A subshell: exports for one target must not reach the next.
   (
-    # A sanitizer must see the standard library, too.
+    # A sanitizer needs an instrumented standard library.
     if [ "$action" = tsan ]; then select_target "$name" '' always; else select_target "$name" ''; fi
     case $action in
       check) cargo check --workspace "${for_target[@]}" ;;
@@ -50,14 +50,14 @@ for name in "$@"; do
         ;;
       zig)
         need_zig
-        # zig brings the C library; two of them do not link.
+        # zig has its own C library; linking two fails.
         case $name in *-musl) export RUSTFLAGS="-C link-self-contained=no" ;; esac
         cargo-zigbuild build --profile "$profile" --bin pollmatrix "${for_target[@]}"
         linked "$name/$built/pollmatrix"
         ;;
       tsan)
         export RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan
-        # Documentation examples are not built with the flags.
+        # rustdoc does not build doctests with the flags.
         cargo test --lib --tests -p fd-core -p poller-epoll -p poller-poll -p poller-select -p scenarios "${for_target[@]}"
         cargo build --bin pollmatrix "${for_target[@]}"
         linked "$name/debug/pollmatrix"

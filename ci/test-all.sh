@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# ci/test-all.sh [OPTION...]: builds the executable of every target that can be built here, gets what is needed to run them,
-# runs the whole matrix on all that this machine can run, and joins the results into one report in pollmatrix-report.
-# Options go to `pollmatrix run`: --resume goes on after an interruption, --filter '*-2t1g@*' runs a part.
-# What cannot be built or run is a target of the report all the same, with the reason.
+# ci/test-all.sh [OPTION...]: builds the executable of every target that can be built here, installs emulators and libraries for
+# them, runs the whole matrix on every target that this machine can run, and writes one report to pollmatrix-report.
+# Options go to `pollmatrix run`: --resume continues an interrupted run, --filter '*-2t1g@*' runs a part.
+# A target that cannot be built or run is in the report with the reason.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 reason=$(mktemp)
 trap 'rm -f "$reason"' EXIT
-# What cannot be run because it cannot be built, for the report.
+# Options that name the targets without an executable, for the report.
 not_run=()
 
-# try COMMAND...: goes on without it, if it cannot be done here. Sets `why`.
+# try COMMAND...: runs a command that may fail. Sets `why` to the reason, or to nothing.
 try() {
   local code=0
   why=
@@ -22,7 +22,7 @@ try() {
     77) why=$(cat "$reason") ;;
     *)
       why="failed ($code): $*"
-      echo "ci/test-all.sh: $why, going on without" >&2
+      echo "ci/test-all.sh: $why; continuing without it" >&2
       ;;
   esac
 }
@@ -42,7 +42,7 @@ while IFS=$'\t' read -r id _ build linker; do
 done <ci/targets.tsv
 engine=${CONTAINER:-docker}
 if have "$engine" && "$engine" info >/dev/null 2>&1 && [ -z "${POLLMATRIX_BASE:-}" ]; then
-  # Where no registry can be reached; one that is there already is used.
+  # For machines without a registry. An image that exists is used.
   "$engine" image inspect pollmatrix-base >/dev/null 2>&1 || try ci/base-image.sh
 fi
 rm -f "$reason"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# ci/ways.sh prefix|container|ssh [OPTION...]: runs cells in a way that is not native, with what this machine has for it:
+# ci/ways.sh prefix|container|ssh [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
 #   prefix     big-endian s390x under qemu-user
 #   container  statically linked in a container FROM scratch
 #   ssh        on this machine, through an sshd that is started for it
-# Options go to `pollmatrix run`; without any, a part of the matrix is run. Executables for elsewhere assert invariants, unless
-# POLLMATRIX_PROFILE=release.
+# Options go to `pollmatrix run`; without options, it runs a part of the matrix. Executables for other targets assert invariants,
+# unless POLLMATRIX_PROFILE=release.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -14,7 +14,7 @@ export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
 [ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/8
 folder=${CARGO_TARGET_DIR:-target}
 
-# prepare SCRIPT ARGUMENT...: leaves with its reason if it cannot be done here.
+# prepare SCRIPT ARGUMENT...: ends this script with the reason if the other one cannot run here.
 prepare() {
   local code=0
   "$@" || code=$?
@@ -33,7 +33,7 @@ case $way in
     ;;
   container)
     engine=${CONTAINER:-docker}
-    # A machine that is only there for CI gets an engine for as long as this takes; nobody else's is touched.
+    # On a machine that exists for CI only, start an engine for the time of this script. Others are left alone.
     if ! "$engine" info >/dev/null 2>&1 && [ "$engine${CI:+ for CI}" = 'docker for CI' ] && [ "$(id -u)" = 0 ]; then
       need_packages dockerd docker.io
       dockerd >"$folder/dockerd.log" 2>&1 &
@@ -62,7 +62,7 @@ case $way in
     cp "$home/user.pub" "$home/authorized"
     printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $home/host" "AuthorizedKeysFile $home/authorized" \
       'StrictModes no' 'UsePAM no' "PidFile $home/pid" >"$home/config"
-    # Where Debian's looks for it, whatever the configuration says.
+    # Debian's sshd requires this folder.
     if [ "$(id -u)" = 0 ]; then mkdir -p /run/sshd; fi
     "$(command -v sshd || echo /usr/sbin/sshd)" -D -f "$home/config" &
     sshd=$!
@@ -76,11 +76,11 @@ case $way in
       fi
       sleep 0.2
     done
-    [ "$let_in" ] || not_run "no way into this machine by ssh: $(tail -n 1 "$home/said")"
+    [ "$let_in" ] || not_run "cannot log in to this machine by ssh: $(tail -n 1 "$home/said")"
     run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
     ;;
   *)
-    echo "ci/ways.sh: unknown way '$way'" >&2
+    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container and ssh" >&2
     exit 2
     ;;
 esac

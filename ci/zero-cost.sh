@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# ci/zero-cost.sh: nothing of the hooks is left in fd-core and the backends without their features: the code that comes out is that of the same source without the hooks.
+# ci/zero-cost.sh: checks that fd-core and the backends, built without the features of the hooks, have the same machine code as their
+# source with the hooks removed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# A copy, so that its place is the same for both: where a crate lies is in the names of its symbols.
+# A copy, so that both builds have the same path: symbol names depend on it.
 mkdir "$work/tree"
 cp -r Cargo.toml Cargo.lock crates "$work/tree"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/zero-cost CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_INCREMENTAL=0
-# Without the hooks, imports and functions are unused.
+# Removing the hooks leaves unused imports and functions.
 export RUSTFLAGS="${RUSTFLAGS:-} --cap-lints=allow"
 
-# code CRATE FEATURES: the assembly of the crate.
+# code CRATE FEATURES: prints the assembly of the crate.
 code() {
   rm -f "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s
   (cd "$work/tree" && cargo rustc --quiet --release -p "$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
-  # The names that the compiler makes up have hashes of the source text in them, and numbers. Labels are numbered anew, in
-  # the order in which they appear.
+  # Generated names contain hashes of the source text, and numbers. Number the labels in the order of their appearance.
   sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
     awk '{
       rest = $0
@@ -36,13 +36,13 @@ code() {
 same() {
   if ! cmp -s "$work/$1.off" "$work/$1.without"; then
     diff "$work/$1.off" "$work/$1.without" | head -40 >&2
-    echo "error: without their features the hooks leave something behind in $1" >&2
+    echo "error: without their features the hooks leave code behind in $1" >&2
     exit 1
   fi
   echo "$1: the same code without its hooks: $(wc -l <"$work/$1.off") lines; with the features on: $(wc -l <"$work/$1.on")"
 }
 
-# traced CRATE PATTERN...: fails if the code with the features on has no trace of a pattern.
+# traced CRATE PATTERN...: fails if the code with the features on does not match a pattern.
 traced() {
   local crate=$1 pattern
   shift
@@ -54,14 +54,14 @@ traced() {
   done
 }
 
-# Epoll's is there on Linux only; kqueue's nowhere that this runs.
+# poller-epoll has code on Linux only; poller-kqueue has none on the systems that run this.
 backends="poller-epoll poller-poll poller-select"
 for crate in fd-core $backends; do code "$crate" "" >"$work/$crate.off"; done
 code fd-core checkpoints,faults >"$work/fd-core.on"
 for crate in $backends; do code "$crate" fd-core/faults >"$work/$crate.on"; done
 
-# Out of the copy, line by line, so that panics name the same places. The correct side of a hook stays: the step that
-# `unless!` leaves out, the ordering that `ordering!` relaxes.
+# Removes the hooks from the copy and keeps the lines, so that panics name the same places. The correct side of a hook stays: the
+# step that `unless!` omits, the ordering that `ordering!` relaxes.
 hooks='s/^( *)(checkpoint|fault)!\(.*\);$/\1/
 s/^( *)unless!\([A-Za-z, ]+ => (.*)\);$/\1\2;/
 s/ordering!\([A-Za-z]+, ([A-Za-z]+)\)/core::sync::atomic::Ordering::\1/g

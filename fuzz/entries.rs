@@ -1,10 +1,10 @@
-//! What is fuzzed: also by tests/fuzzed.rs, which needs no fuzzer.
+//! The entry points of the fuzz targets. tests/fuzzed.rs calls them, too, without a fuzzer.
 
 use matrix::{Matrix, MatrixError};
 use metadata::{CellId, Description, Results};
 use report::{html, junit, markdown, terminal};
 
-/// What the reader of YAML would say by itself.
+/// Terms in the messages of the YAML library.
 const FOREIGN: [&str; 8] = [
     "while parsing",
     "while scanning",
@@ -16,7 +16,8 @@ const FOREIGN: [&str; 8] = [
     "u64",
 ];
 
-/// Any text as a matrix file that may name these scenarios: it is refused with a place and a help, or means cells whose ids read back.
+/// Parses any text as a matrix file with this catalogue. Checks that an error has a place and a help, or that
+/// the ids of the cells read back.
 pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     match Matrix::parse(text, "fuzzed", catalogue) {
@@ -24,7 +25,7 @@ pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
             assert!(!error.help().is_empty(), "{error}");
             if let MatrixError::Malformed { line, column, message, help, .. } = error {
                 assert!(line >= 1 && column >= 1, "{line}:{column}");
-                // What is quoted is the file's own.
+                // Quotes come from the file.
                 let own: String = format!("{message} {help}").split('\'').step_by(2).collect();
                 assert!(!FOREIGN.iter().any(|words| own.contains(words)), "{message}\n{help}");
             }
@@ -42,8 +43,8 @@ pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
     }
 }
 
-/// Any bytes as results: they are refused with a place and a help, or can be shown in every form, and written and read
-/// again without a difference.
+/// Reads any bytes as results. Checks that an error has a place and a help, or that the results render in
+/// every format and do not change when they are written and read again.
 pub fn results_json(text: &[u8]) {
     match Results::read(text) {
         Err(error) => assert!(error.line >= 1 && !error.message.is_empty() && !error.help.is_empty()),
@@ -56,7 +57,7 @@ pub fn results_json(text: &[u8]) {
             let _ = terminal::matrix(&results, true);
             let _ = markdown::report(&results);
             let _ = junit::report(&results);
-            // Two of its own, and the data: nothing in a result ends one of them, or begins another.
+            // The page has two scripts and the data. No text of a result may close or open a script element.
             assert_eq!(html::report(&results).matches("</script").count(), 3);
         }
     }

@@ -1,4 +1,4 @@
-//! What the core makes of every backend of this OS: properties that need no cell of their own.
+//! Properties of the core on every backend of this OS that need no cell of the matrix.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,22 +15,22 @@ use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use runner::testing::backends;
 use scenarios::Checkpoints;
 
-/// For what must happen; not a bound on how fast.
+/// The limit for events that must arrive. It is no requirement on speed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Regular files are always ready, whatever the backend's kernel says of them (F01), for as long as somebody wants them.
+/// A regular file is always ready while it has interest, whatever the kernel poller reports for it (F01).
 #[test]
 fn a_regular_file_is_reported_until_it_is_deleted() {
     for (name, make) in backends() {
         let runtime = Runtime::builder().group(1).capacity(256).start(make).unwrap();
         let file = File::open(env!("CARGO_MANIFEST_DIR").to_owned() + "/Cargo.toml").unwrap();
-        let (seen, all) = channel();
-        let seen: Mutex<(Sender<Events>, usize)> = Mutex::new((seen, 0));
+        let (sender, events) = channel();
+        let state: Mutex<(Sender<Events>, usize)> = Mutex::new((sender, 0));
         let handler = move |ready: &ReadyGuard<'_>| {
-            let mut seen = seen.lock().unwrap();
-            seen.1 += 1;
-            seen.0.send(ready.events()).unwrap();
-            if seen.1 == 3 {
+            let mut state = state.lock().unwrap();
+            state.1 += 1;
+            state.0.send(ready.events()).unwrap();
+            if state.1 == 3 {
                 ready.registration().delete().unwrap();
             }
         };
@@ -41,18 +41,19 @@ fn a_regular_file_is_reported_until_it_is_deleted() {
             core.insert(OwnedFd::from(file), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
         core.registration(handle).want_recv().unwrap();
         for _ in 0..3 {
-            assert_eq!(all.recv_timeout(PATIENCE), Ok(Events::READY_R), "{name}");
+            assert_eq!(events.recv_timeout(PATIENCE), Ok(Events::READY_R), "{name}");
         }
-        let_many_passes_go_by(core, ThreadId::new(group, 0).unwrap());
-        assert_eq!(all.try_iter().count(), 0, "{name}: reported after its end");
+        run_many_iterations(core, ThreadId::new(group, 0).unwrap());
+        assert_eq!(events.try_iter().count(), 0, "{name}: event after the delete");
         runtime.stop().unwrap();
     }
 }
 
-/// What comes while nobody wants it is told when it is wanted: also an edge, which the kernel tells once, and also if it
-/// is wanted again before the thread's next pass, when the poller holds what is wanted already.
+/// An event that arrives without interest is reported once interest is enabled. This includes an edge, which
+/// the kernel reports once. It includes interest that is enabled again before the thread's next iteration,
+/// when the poller already has it.
 #[test]
-fn what_came_unwanted_is_told_when_it_is_wanted() {
+fn an_event_without_interest_is_reported_when_interest_is_enabled() {
     for ((name, make), trigger) in
         backends().flat_map(|backend| [Trigger::Level, Trigger::Edge].map(|trigger| (backend, trigger)))
     {
@@ -62,10 +63,10 @@ fn what_came_unwanted_is_told_when_it_is_wanted() {
         let (near, mut far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
         let number = near.as_raw_fd();
-        let (seen, all) = channel();
-        let seen = Mutex::new(seen);
+        let (sender, events) = channel();
+        let sender = Mutex::new(sender);
         let handler = move |ready: &ReadyGuard<'_>| {
-            seen.lock().unwrap().send(ready.events()).unwrap();
+            sender.lock().unwrap().send(ready.events()).unwrap();
             ready.registration().stop_both().unwrap();
         };
         let options = InsertOptions { trigger, ..InsertOptions::default() };
@@ -73,27 +74,27 @@ fn what_came_unwanted_is_told_when_it_is_wanted() {
             core.insert(OwnedFd::from(near), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
         let checkpoints = Checkpoints::watch();
 
-        let harvested = checkpoints.hold(thread, Point::ReportBeforeRunning, number);
-        let dropped = checkpoints.hold(thread, Point::ReportHandlerDone, number);
+        let before_handler = checkpoints.hold(thread, Point::ReportBeforeRunning, number);
+        let after_handler = checkpoints.hold(thread, Point::ReportHandlerDone, number);
         core.registration(handle).want_recv().unwrap();
         far.write_all(b"x").unwrap();
-        harvested.reached().unwrap();
+        before_handler.reached().unwrap();
         core.registration(handle).stop_both().unwrap();
-        harvested.release();
-        dropped.reached().unwrap();
-        assert_eq!(all.try_recv().ok(), None, "{name} {trigger:?}: told though nobody wants it");
+        before_handler.release();
+        after_handler.reached().unwrap();
+        assert_eq!(events.try_recv().ok(), None, "{name} {trigger:?}: event without interest");
         core.registration(handle).want_recv().unwrap();
-        dropped.release();
-        let_many_passes_go_by(core, thread);
-        assert_eq!(all.try_iter().next(), Some(Events::READY_R), "{name} {trigger:?}");
+        after_handler.release();
+        run_many_iterations(core, thread);
+        assert_eq!(events.try_iter().next(), Some(Events::READY_R), "{name} {trigger:?}");
         runtime.stop().unwrap();
     }
 }
 
-/// A hang-up comes unasked for the direction that nobody wants, with the one that is wanted. That is no reason to have
-/// the kernel tell its edge again: the owner would be called for ever.
+/// A hang-up is reported for both directions, even if only one has interest. The event for the other
+/// direction must not make the core re-arm the kernel's edge: the handler would be called without end.
 #[test]
-fn the_edge_of_a_hang_up_is_told_once() {
+fn the_edge_of_a_hang_up_is_reported_once() {
     for (name, make) in backends() {
         let runtime = Runtime::builder().group(1).capacity(256).start(make).unwrap();
         let (core, group) = (runtime.core(), GroupId::new(1).unwrap());
@@ -102,29 +103,33 @@ fn the_edge_of_a_hang_up_is_told_once() {
         }
         let (near, far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
-        let (seen, all) = channel();
-        let seen = Mutex::new(seen);
-        let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().send(ready.events()).unwrap();
+        let (sender, events) = channel();
+        let sender = Mutex::new(sender);
+        let handler = move |ready: &ReadyGuard<'_>| sender.lock().unwrap().send(ready.events()).unwrap();
         let options = InsertOptions { trigger: Trigger::Edge, ..InsertOptions::default() };
         let handle =
             core.insert(OwnedFd::from(near), Arc::new(handler), group, ThreadMask::ALL, options).unwrap();
         core.registration(handle).want_recv().unwrap();
-        let_many_passes_go_by(core, ThreadId::new(group, 0).unwrap());
-        assert_eq!(all.try_iter().count(), 0, "{name}");
+        run_many_iterations(core, ThreadId::new(group, 0).unwrap());
+        assert_eq!(events.try_iter().count(), 0, "{name}");
         drop(far);
-        let_many_passes_go_by(core, ThreadId::new(group, 0).unwrap());
-        let told: Vec<_> = all.try_iter().collect();
-        // A kernel may tell the two halves of the end apart. A spin would be told by every pass.
-        assert!((1..=3).contains(&told.len()) && told[0].intersects(Events::SHUT_R), "{name}: {told:?}");
+        run_many_iterations(core, ThreadId::new(group, 0).unwrap());
+        let events: Vec<_> = events.try_iter().collect();
+        // A kernel may report the two halves of the hang-up separately. A busy loop would report one per
+        // iteration.
+        assert!(
+            (1..=3).contains(&events.len()) && events[0].intersects(Events::SHUT_R),
+            "{name}: {events:?}"
+        );
         runtime.stop().unwrap();
     }
 }
 
-/// Each with a look at the thread's updates, a wait, and the reports of what it saw.
-fn let_many_passes_go_by(core: &FdCore, thread: ThreadId) {
+/// Lets the thread run 100 iterations, each with its pending updates, a wait, and the dispatch of the batch.
+fn run_many_iterations(core: &FdCore, thread: ThreadId) {
     for _ in 0..100 {
-        let (done, passed) = channel();
-        core.post(thread, move |_| done.send(()).unwrap()).unwrap();
-        passed.recv_timeout(PATIENCE).unwrap();
+        let (sender, done) = channel();
+        core.post(thread, move |_| sender.send(()).unwrap()).unwrap();
+        done.recv_timeout(PATIENCE).unwrap();
     }
 }

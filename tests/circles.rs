@@ -1,12 +1,12 @@
-//! The modules of the runner and of the command have floors: no circle of `use` leads from one back to it.
+//! The modules of the runner, the command, the matrix and the metadata have no circular dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Which modules of its crate each module names.
+/// The modules of the same crate that each module uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Every Rust file below `folder`.
+/// Returns every Rust file below `folder`.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the sources are here");
     let (folders, files): (Vec<_>, Vec<_>) =
@@ -16,7 +16,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     rust.chain(below).collect()
 }
 
-/// The names behind `crate::` in the code, and not in the comments and the unit tests.
+/// Returns the names after `crate::` in the code, without comments and unit tests.
 fn named(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -24,7 +24,7 @@ fn named(text: &str) -> BTreeSet<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut names = BTreeSet::new();
     for path in code.split("crate::").skip(1) {
-        // `{a, b::c}` names several.
+        // `{a, b::c}` contains several names.
         let group =
             path.strip_prefix('{').and_then(|rest| rest.split_once(';')).map_or(path, |(group, _)| group);
         let words = group.split(|c| !is_word(c)).filter(|word| !word.is_empty());
@@ -36,8 +36,8 @@ fn named(text: &str) -> BTreeSet<String> {
 fn uses(source: &Path) -> Uses {
     let mut uses = Uses::new();
     for file in files(source) {
-        let inside = file.strip_prefix(source).expect("it is below").with_extension("");
-        let module = inside.iter().next().expect("it has a name").to_string_lossy().into_owned();
+        let inside = file.strip_prefix(source).expect("the file is below the folder").with_extension("");
+        let module = inside.iter().next().expect("the file has a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&file).expect("a source can be read");
         uses.entry(module).or_default().extend(named(&text));
     }
@@ -50,26 +50,27 @@ fn uses(source: &Path) -> Uses {
     uses
 }
 
-/// What is left if all modules are taken away, again and again, that use none of those that are left.
+/// Removes modules without dependencies until none is left to remove. Returns the remaining modules: those of
+/// circles, and those that depend on circles.
 fn circles(mut uses: Uses) -> Uses {
     loop {
-        let ground: BTreeSet<_> =
+        let leaves: BTreeSet<_> =
             uses.iter().filter(|(_, names)| names.is_empty()).map(|(module, _)| module.clone()).collect();
-        if ground.is_empty() {
+        if leaves.is_empty() {
             return uses;
         }
-        uses.retain(|module, _| !ground.contains(module));
-        uses.values_mut().for_each(|names| names.retain(|name| !ground.contains(name)));
+        uses.retain(|module, _| !leaves.contains(module));
+        uses.values_mut().for_each(|names| names.retain(|name| !leaves.contains(name)));
     }
 }
 
 #[test]
-fn no_module_uses_what_uses_it() {
-    for krate in ["runner", "cli", "matrix", "metadata"] {
+fn no_modules_depend_on_each_other_in_a_circle() {
+    for krate in ["runner", "cli", "matrix", "metadata", "scenarios"] {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
         let uses = uses(&source);
         assert!(uses.len() > 5, "{krate}: {uses:?}");
-        let left = circles(uses);
-        assert!(left.is_empty(), "{krate} has circles of modules, or what leads to them: {left:#?}");
+        let circles = circles(uses);
+        assert!(circles.is_empty(), "{krate} has modules in circles, or above circles: {circles:#?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The entry points of `fuzz/`, without a fuzzer: over noise, and over good files with something wrong in them.
+//! Runs the entry points of `fuzz/` without a fuzzer, on noise and on valid files with random edits.
 
 #[path = "../fuzz/entries.rs"]
 mod entries;
@@ -10,7 +10,7 @@ use metadata::Description;
 use proptest::prelude::*;
 use runner::testing;
 
-/// A change to a good file.
+/// A change to a valid file.
 #[derive(Clone, Debug)]
 enum Edit {
     Drop,
@@ -41,7 +41,7 @@ fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, Edit)>> {
     prop::collection::vec((any::<prop::sample::Index>(), edit), 0..4)
 }
 
-/// The file with the edits made to its words: what is between blanks, commas, colons, quotes and brackets.
+/// Applies the edits to the words of a file. Blanks, commas, colons, quotes and brackets separate words.
 fn edited(text: &str, edits: &[(prop::sample::Index, Edit)]) -> String {
     let mut words: Vec<String> =
         text.split_inclusive([' ', ',', ':', '\n', '"', '[', '{']).map(str::to_owned).collect();
@@ -74,7 +74,7 @@ fn catalogue() -> &'static [Description] {
     CATALOGUE.get_or_init(testing::descriptions)
 }
 
-/// Results of this very program.
+/// Returns the results of a run of the executable.
 fn results() -> &'static str {
     static RESULTS: OnceLock<String> = OnceLock::new();
     RESULTS.get_or_init(|| {
@@ -87,7 +87,7 @@ fn results() -> &'static str {
 }
 
 #[test]
-fn the_good_files_are_good() {
+fn the_unedited_files_are_valid() {
     assert!(matrix::Matrix::parse(MATRIX, "matrix.yml", catalogue()).is_ok());
     assert!(metadata::Results::read(results().as_bytes()).is_ok());
     entries::matrix_yml(MATRIX.as_bytes(), catalogue());
@@ -96,18 +96,18 @@ fn the_good_files_are_good() {
 
 proptest! {
     #[test]
-    fn noise_is_refused_with_a_place(text in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn noise_is_refused_with_a_position(text in prop::collection::vec(any::<u8>(), 0..200)) {
         entries::matrix_yml(&text, catalogue());
         entries::results_json(&text);
     }
 
     #[test]
-    fn an_edited_matrix_means_what_it_says_or_is_refused(edits in edits()) {
+    fn an_edited_matrix_is_read_or_refused(edits in edits()) {
         entries::matrix_yml(edited(MATRIX, &edits).as_bytes(), catalogue());
     }
 
     #[test]
-    fn edited_results_can_be_shown_or_are_refused(edits in edits()) {
+    fn edited_results_are_shown_or_refused(edits in edits()) {
         entries::results_json(edited(results(), &edits).as_bytes());
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use ::runner::testing::Runner;
+use ::runner::testing::CellRunner;
 use rstest::{fixture, rstest};
 
 #[fixture]
-fn runner() -> Runner {
-    Runner::new(env!("CARGO_BIN_EXE_pollmatrix"))
+fn runner() -> CellRunner {
+    CellRunner::new(env!("CARGO_BIN_EXE_pollmatrix"))
 }
 
 /// The cells of one scenario on one backend.
@@ -22,7 +22,7 @@ macro_rules! cells {
             $(
                 #[rstest]
                 #[$condition]
-                fn $name(runner: Runner) {
+                fn $name(runner: CellRunner) {
                     runner.assert_cell($scenario, $variant, stringify!($backend), $seconds);
                 }
             )*
@@ -30,7 +30,7 @@ macro_rules! cells {
     };
 }
 
-/// What one backend answers: a test per scenario, with all of its cells.
+/// The answers of one backend: a test per scenario, with all of its cells.
 macro_rules! answers {
     (#[$condition:meta] $backend:ident; $($name:ident $scenario:literal)*) => {
         mod $backend {
@@ -39,7 +39,7 @@ macro_rules! answers {
             $(
                 #[rstest]
                 #[$condition]
-                fn $name(runner: Runner) {
+                fn $name(runner: CellRunner) {
                     runner.assert_scenario($scenario, stringify!($backend));
                 }
             )*
@@ -5137,8 +5137,8 @@ mod registration {
         closed "registration/closed"
         closed_with_copy "registration/closed-with-copy"
         number_reused "registration/number-reused"
-        closed_after_harvest "registration/closed-after-batch"
-        removed_after_harvest "registration/removed-after-batch"
+        closed_after_batch "registration/closed-after-batch"
+        removed_after_batch "registration/removed-after-batch"
         added_again "registration/added-again"
         modified_while_ready "registration/modified-while-ready"
         two_pollers "registration/two-pollers"
@@ -5176,8 +5176,8 @@ mod registration {
         closed "registration/closed"
         closed_with_copy "registration/closed-with-copy"
         number_reused "registration/number-reused"
-        closed_after_harvest "registration/closed-after-batch"
-        removed_after_harvest "registration/removed-after-batch"
+        closed_after_batch "registration/closed-after-batch"
+        removed_after_batch "registration/removed-after-batch"
         added_again "registration/added-again"
         modified_while_ready "registration/modified-while-ready"
         two_pollers "registration/two-pollers"
@@ -5214,8 +5214,8 @@ mod registration {
         closed "registration/closed"
         closed_with_copy "registration/closed-with-copy"
         number_reused "registration/number-reused"
-        closed_after_harvest "registration/closed-after-batch"
-        removed_after_harvest "registration/removed-after-batch"
+        closed_after_batch "registration/closed-after-batch"
+        removed_after_batch "registration/removed-after-batch"
         added_again "registration/added-again"
         modified_while_ready "registration/modified-while-ready"
         two_pollers "registration/two-pollers"
@@ -5252,8 +5252,8 @@ mod registration {
         closed "registration/closed"
         closed_with_copy "registration/closed-with-copy"
         number_reused "registration/number-reused"
-        closed_after_harvest "registration/closed-after-batch"
-        removed_after_harvest "registration/removed-after-batch"
+        closed_after_batch "registration/closed-after-batch"
+        removed_after_batch "registration/removed-after-batch"
         added_again "registration/added-again"
         modified_while_ready "registration/modified-while-ready"
         two_pollers "registration/two-pollers"

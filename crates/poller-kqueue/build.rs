@@ -1,5 +1,5 @@
-//! Names the systems that have kqueue, once: `cfg(kqueue)`; and those of them that have a filter for urgent data:
-//! `cfg(evfilt_except)`.
+//! Sets `cfg(kqueue)` for the systems that have kqueue, and `cfg(evfilt_except)` for those of them that have
+//! a filter for urgent data.
 
 const KQUEUE: [&str; 5] = ["freebsd", "macos", "netbsd", "openbsd", "dragonfly"];
 const EVFILT_EXCEPT: [&str; 3] = ["macos", "openbsd", "dragonfly"];

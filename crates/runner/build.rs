@@ -1,14 +1,14 @@
-//! Tells the program what it is built for and from.
+//! Passes the target triple and the commit of the build to the program.
 
 use std::process::Command;
 
 fn main() {
     println!("cargo::rustc-env=POLLMATRIX_TRIPLE={}", std::env::var("TARGET").unwrap_or_default());
 
-    // Without git, or outside a checkout, the commit is not known, and reports leave it out.
+    // Without git, or outside a checkout, the commit is unknown, and reports omit it.
     let commit = git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]);
     println!("cargo::rustc-env=POLLMATRIX_COMMIT={}", commit.unwrap_or_default());
-    // A commit moves the branch, and an edit makes the tree dirty.
+    // The commit changes when the branch moves, and becomes dirty after an edit.
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=..");
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {

@@ -1,4 +1,4 @@
-// The browser that pages are looked at with.
+// The browser for the tests of pages.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A Chromium that nobody has used before, and that asks nobody for anything by itself. */
+/** Starts a Chromium with a new profile, which makes no requests by itself. */
 export const launch = () =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -22,35 +22,40 @@ export const launch = () =>
     ],
   });
 
-/** Opens a page, and lets `look` look at it. No request, no error and nothing on the console may come of it. */
-export async function open(browser, address, { fragment = "", ...options }, look) {
+/**
+ * Opens a page and runs `test` on it. Fails if the page makes a request, has an error or writes to the
+ * console.
+ */
+export async function open(browser, address, { fragment = "", ...options }, test) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
-  const wrong = [];
-  page.on("console", (message) => wrong.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
-  page.on("dialog", (dialog) => wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
-  context.on("page", () => wrong.push("another page was opened"));
+  const violations = [];
+  page.on("console", (message) => violations.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => violations.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => violations.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
+  context.on("page", () => violations.push("another page was opened"));
   page.on("request", (request) => {
     const url = request.url().split("#")[0];
     if (url !== address && !url.startsWith("data:")) {
-      wrong.push(`request: ${url}`);
+      violations.push(`request: ${url}`);
     }
   });
   await page.goto(address + fragment);
   try {
-    await look(page);
-    assert.deepEqual(wrong, []);
+    await test(page);
+    assert.deepEqual(violations, []);
   } finally {
     await context.close();
   }
 }
 
-/** Asks until what is asserted holds: a dialog tells of its end, and a page of its scrolling, later than the call returns. */
-export async function eventually(holds) {
+/**
+ * Repeats an assertion until it holds, because close and scroll events arrive after the calls have returned.
+ */
+export async function eventually(assertion) {
   for (const end = Date.now() + 20_000; ; await new Promise((wait) => setTimeout(wait, 20))) {
     try {
-      return await holds();
+      return await assertion();
     } catch (error) {
       if (!(error instanceof assert.AssertionError) || Date.now() > end) {
         throw error;
@@ -59,7 +64,7 @@ export async function eventually(holds) {
   }
 }
 
-/** That axe, which knows the rules of accessible pages, finds nothing. */
+/** Asserts that axe, a checker of accessibility rules, finds no violation. */
 export async function accessible(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() =>

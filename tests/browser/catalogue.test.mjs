@@ -1,6 +1,7 @@
-// docs/catalogue.html in a real browser. ci/browser.sh starts it:
+// Tests catalogue.html in a real browser. ci/browser.sh runs this file:
 //
-//   CATALOGUE=docs/catalogue.html CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test catalogue.test.mjs
+//   CATALOGUE=site/catalogue.html CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] \
+//     node --test catalogue.test.mjs
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -9,7 +10,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { accessible, launch, open as openPage } from "./browser.mjs";
 
-assert.ok(process.env.CATALOGUE, "CATALOGUE says where the page is");
+assert.ok(process.env.CATALOGUE, "CATALOGUE is the path of the page");
 const address = pathToFileURL(resolve(process.env.CATALOGUE)).href;
 
 let browser;
@@ -18,22 +19,22 @@ before(async () => {
 });
 after(() => browser?.close());
 
-const open = (options, look) => openPage(browser, address, options, look);
+const open = (options, test) => openPage(browser, address, options, test);
 const shown = (page) => page.textContent("#shown");
 const ids = (page, which) => page.$$eval(`.row${which}`, (rows) => rows.map(({ id }) => id));
 const visible = (page) => ids(page, ":not([hidden])");
 const hash = (page) => page.evaluate(() => location.hash);
-/** The words of a line of a row's table, each place once. */
-const line = (page, row, state, asked) =>
+/** Returns the texts of one row of a behaviour's table: the question, then the answers. */
+const tableRow = (page, behaviour, state, question) =>
   page.$$eval(
-    `#${row} tbody`,
-    (states, [state, asked]) => {
+    `#${behaviour} tbody`,
+    (states, [state, question]) => {
       const found = states.find((body) => body.querySelector(".state").textContent === state);
-      const lines = [...found.querySelectorAll("tr:not(.state)")];
-      const cells = lines.map((line) => [...line.children].map((cell) => cell.textContent.trim()));
-      return cells.find(([name]) => name.split(" ")[0] === asked);
+      const rows = [...found.querySelectorAll("tr:not(.state)")];
+      const texts = rows.map((row) => [...row.children].map((field) => field.textContent.trim()));
+      return texts.find(([name]) => name.split(" ")[0] === question);
     },
-    [state, asked],
+    [state, question],
   );
 
 async function screenshot(page, name) {
@@ -43,10 +44,10 @@ async function screenshot(page, name) {
   }
 }
 
-test("every row is there, folded, and opens with its scenarios and its answers", async () => {
+test("every behaviour is listed, folded, and opens with its scenarios and its answers", async () => {
   await open({}, async (page) => {
     const all = await visible(page);
-    assert.equal(await shown(page), `${all.length} of ${all.length} rows`);
+    assert.equal(await shown(page), `${all.length} of ${all.length} behaviours`);
     assert.ok(all.length > 130 && all.includes("X13"), `${all.length}`);
     assert.deepEqual(await ids(page, "[open]"), []);
     await page.click("#V26 summary");
@@ -58,20 +59,20 @@ test("every row is there, folded, and opens with its scenarios and its answers",
       ),
       commands.join("\n"),
     );
-    const [, linux, freebsd] = await line(page, "V26", "pipe:read-end-never-data", "poll@level");
+    const [, linux, freebsd] = await tableRow(page, "V26", "pipe:read-end-never-data", "poll@level");
     assert.match(linux, /^HUP M\d+$/);
     assert.match(freebsd, /^IN\|HUP M\d+$/);
     assert.match(await page.textContent("#V26 .sources"), /M\d+ \(measured\)measured on Linux [\d.]+/);
-    assert.match(await page.textContent("#F08"), /No line asks for it: needs a device that can only be polled\./);
+    assert.match(await page.textContent("#F08"), /No scenario observes it: needs a device that can only be polled\./);
   });
 });
 
-test("the columns of the past stand beside those of today", async () => {
+test("the columns of past systems follow those of current ones", async () => {
   await open({ fragment: "#2.7" }, async (page) => {
     assert.deepEqual(await ids(page, "[open]"), ["2.7"]);
     const heads = await page.$$eval("[id='2.7'] thead th", (heads) => heads.map((head) => head.textContent));
-    assert.deepEqual(heads, ["asked", "Linux", "FreeBSD", "macOS", "FreeBSD 4", "FreeBSD 7", "Linux 2.6.10"]);
-    const answers = await line(page, "\\32\\.7", "unix:state-6a-drained", "poll-IN@level");
+    assert.deepEqual(heads, ["question", "Linux", "FreeBSD", "macOS", "FreeBSD 4", "FreeBSD 7", "Linux 2.6.10"]);
+    const answers = await tableRow(page, "\\32\\.7", "unix:state-6a-drained", "poll-IN@level");
     assert.deepEqual(
       answers.slice(1).map((answer) => answer.split(" ")[0]),
       ["IN|HUP", "IN|HUP", "", "IN", "IN", "IN|HUP"],
@@ -80,7 +81,7 @@ test("the columns of the past stand beside those of today", async () => {
   });
 });
 
-test("a text leaves the rows that have all its words, in ids, questions, verbs and answers", async () => {
+test("a search shows the behaviours that contain all words, in ids, questions, verbs and answers", async () => {
   await open({}, async (page) => {
     const find = async (text) => {
       await page.fill("#search", text);
@@ -92,12 +93,12 @@ test("a text leaves the rows that have all its words, in ids, questions, verbs a
     assert.deepEqual(await find("woken by the old file"), ["A15"]);
     const verbs = await find("shuts write");
     assert.ok(verbs.includes("V06") && !verbs.includes("V26"), verbs.join());
-    // A state's answer that only one family has, and both names of the queue.
+    // An answer that only one family has, and both names of the queue.
     const urgent = await find("PRI MSG_OOB");
     assert.ok(urgent.includes("V15") && urgent.length < 10, urgent.join());
     assert.deepEqual(await find("kqueue-add-before@level 2.6.10"), ["2.7"]);
-    assert.deepEqual(await find("nobody-says-this"), []);
-    assert.equal(await shown(page), `0 of ${all.length} rows`);
+    assert.deepEqual(await find("no-such-text"), []);
+    assert.equal(await shown(page), `0 of ${all.length} behaviours`);
     await page.click('button[type="reset"]');
     assert.deepEqual(await visible(page), all);
     assert.equal(await hash(page), "");
@@ -108,23 +109,23 @@ test("a text leaves the rows that have all its words, in ids, questions, verbs a
   });
 });
 
-test("where systems differ: rows and lines without a difference are left out", async () => {
+test("the filter for differences hides behaviours and answers without one", async () => {
   await open({}, async (page) => {
     const all = await visible(page);
     await page.check("#differing");
     const left = await visible(page);
     assert.ok(left.length > 0 && left.length < all.length, `${left.length}`);
     await page.click("#V26 summary");
-    const lines = page.locator("#V26 tbody tr:not(.state)");
-    const seen = await lines.evaluateAll((lines) =>
-      lines.filter((line) => line.checkVisibility()).map((line) => line.className),
+    const rows = page.locator("#V26 tbody tr:not(.state)");
+    const seen = await rows.evaluateAll((rows) =>
+      rows.filter((row) => row.checkVisibility()).map((row) => row.className),
     );
     assert.ok(seen.length > 0 && seen.every((name) => name === "differs"), seen.join());
-    assert.ok((await lines.count()) > seen.length);
+    assert.ok((await rows.count()) > seen.length);
   });
 });
 
-test("all of it can be unfolded and folded, and a command copied", async () => {
+test("all behaviours can be unfolded and folded, and a command copied", async () => {
   await open({ permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     await page.fill("#search", "V2");
     await page.click("#unfold");
@@ -139,7 +140,7 @@ test("all of it can be unfolded and folded, and a command copied", async () => {
   });
 });
 
-test("a row opens from the keyboard", async () => {
+test("a behaviour opens from the keyboard", async () => {
   await open({}, async (page) => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -149,7 +150,7 @@ test("a row opens from the keyboard", async () => {
   });
 });
 
-test("without scripts the rows open, and nothing is offered that does nothing", async () => {
+test("without scripts the behaviours open, and controls that need scripts are hidden", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await page.click("#V26 summary");
     assert.ok(await page.isVisible("#V26 .answers"));
@@ -158,7 +159,7 @@ test("without scripts the rows open, and nothing is offered that does nothing", 
   });
 });
 
-test("on a phone nothing is wider than the screen but what scrolls by itself", async () => {
+test("on a phone only scrolling regions are wider than the screen", async () => {
   await open({ viewport: { width: 360, height: 740 }, fragment: "#2.7" }, async (page) => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${wide} pixels too wide`);

@@ -1,4 +1,4 @@
-// node picture.mjs REPORT.html PICTURE.png: the picture of a report that README.md shows.
+// node picture.mjs REPORT.html PICTURE.png: makes the picture of a report for README.md.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

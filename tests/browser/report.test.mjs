@@ -1,8 +1,9 @@
-// report.html in a real browser. ci/browser.sh starts it:
+// Tests report.html in a real browser. ci/browser.sh runs this file:
 //
 //   REPORTS=FOLDER CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test report.test.mjs
 //
-// REPORTS is what samples.mjs made. What must be seen is worked out from the results.json beside each report.
+// REPORTS is the folder that samples.mjs wrote. The expected content comes from the results.json beside each
+// report.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -14,7 +15,7 @@ import { HOSTILE, SHOWN } from "./samples.mjs";
 
 const reports = process.env.REPORTS;
 const screenshots = process.env.SCREENSHOTS;
-assert.ok(reports, "REPORTS says where the reports are");
+assert.ok(reports, "REPORTS is the folder of the reports");
 
 let browser;
 before(async () => {
@@ -24,9 +25,9 @@ after(() => browser?.close());
 
 const results = (name) => JSON.parse(readFileSync(join(reports, name, "results.json"), "utf8"));
 
-/** Opens a report, and lets `look` look at it. */
-const open = (name, options, look) =>
-  openPage(browser, pathToFileURL(resolve(reports, name, "report.html")).href, options, look);
+/** Opens a report and runs `test` on it. */
+const open = (name, options, test) =>
+  openPage(browser, pathToFileURL(resolve(reports, name, "report.html")).href, options, test);
 
 async function screenshot(page, name) {
   if (screenshots) {
@@ -36,10 +37,13 @@ async function screenshot(page, name) {
   }
 }
 
-/** The page's own word: what the browser tells the test comes later. */
+/**
+ * Reads the fragment in the page, because the browser reports changes of the address to the test with a
+ * delay.
+ */
 const hash = (page) => page.evaluate(() => location.hash);
 const shown = (page) => page.textContent("#shown");
-/** The rows of cells that are shown, as `variant letters`. */
+/** Returns the shown rows of cells as `variant letters`. */
 const rowsShown = (page) =>
   page.$$eval("#lines > tr.row", (rows) =>
     rows.map((row) =>
@@ -54,15 +58,16 @@ const linesShown = (page) =>
 const press = (page, facet, value) => page.click(`.chip[data-facet="${facet}"][data-value="${value}"]`);
 const clear = (page) => page.click('button[type="reset"]');
 
-/** How many cells there are of which `is` says so, without the column of the backend that is not there. */
-const count = (is) => results("mixed").cells.filter((cell) => is(cell)).length;
-const there = (cell) => !(cell.backend === "kqueue" && cell.target.includes("linux"));
+/** Returns the number of cells that satisfy `predicate`. */
+const count = (predicate) => results("mixed").cells.filter((cell) => predicate(cell)).length;
+/** Returns whether the backend of a cell exists on its system. */
+const exists = (cell) => !(cell.backend === "kqueue" && cell.target.includes("linux"));
 
-test("everything is shown, with the tallies of the other reports", async () => {
+test("all cells are shown, with the tallies of the other reports", async () => {
   await open("mixed", {}, async (page) => {
     assert.equal(
       await shown(page),
-      `${count(there)} of ${count(() => true)} cells shown (1 column without the backend left out)`,
+      `${count(exists)} of ${count(() => true)} cells shown (1 column of absent backends hidden)`,
     );
     const heads = await page.$$eval("#grid thead th", (heads) => heads.map((head) => head.textContent));
     assert.deepEqual(heads.slice(0, 4), ["Scenario", "x86_64-freebsd", "x86_64-linux-gnu", "x86_64-openbsd"]);
@@ -83,7 +88,7 @@ test("everything is shown, with the tallies of the other reports", async () => {
   });
 });
 
-test("the headlines are of the contract layer", async () => {
+test("the verdicts count the contract layer only", async () => {
   await open("mixed", {}, async (page) => {
     const cards = await page.$$eval(".card", (cards) =>
       cards.map((card) => `${card.querySelector("h3").textContent}: ${card.querySelector(".verdict").textContent}`),
@@ -97,30 +102,30 @@ test("the headlines are of the contract layer", async () => {
   });
 });
 
-test("each filter leaves what it asks for, and says how many", async () => {
+test("each filter shows the matching cells, and their number", async () => {
   const total = count(() => true);
   await open("mixed", {}, async (page) => {
-    const asks = [
+    const filters = [
       ["status", "fail", (cell) => cell.status === "fail"],
       ["status", "unsupported", (cell) => cell.status === "unsupported"],
       ["backend", "select", (cell) => cell.backend === "select"],
       ["backend", "kqueue", (cell) => cell.backend === "kqueue"],
       ["os", "freebsd", (cell) => cell.target === "x86_64-freebsd"],
       ["target", "x86_64-freebsd", (cell) => cell.target === "x86_64-freebsd"],
-      ["layer", "characterisation", (cell) => cell.layer === "characterisation" && there(cell)],
+      ["layer", "characterisation", (cell) => cell.layer === "characterisation" && exists(cell)],
     ];
-    for (const [facet, value, is] of asks) {
+    for (const [facet, value, matches] of filters) {
       await press(page, facet, value);
-      assert.match(await shown(page), new RegExp(`^${count(is)} of ${total} cells shown`), value);
+      assert.match(await shown(page), new RegExp(`^${count(matches)} of ${total} cells shown`), value);
       assert.equal(await page.getAttribute(`.chip[data-value="${value}"]`, "aria-pressed"), "true");
       await press(page, facet, value);
-      assert.match(await shown(page), new RegExp(`^${count(there)} of`));
+      assert.match(await shown(page), new RegExp(`^${count(exists)} of`));
     }
     await press(page, "status", "fail");
-    assert.deepEqual(await rowsShown(page), ["tcp-level-2t1g P P P F P P ·"], "the others stay beside it");
+    assert.deepEqual(await rowsShown(page), ["tcp-level-2t1g P P P F P P ·"], "the other cells of the row stay");
     assert.equal(await page.$$eval("#lines .cell:not(.unasked)", (cells) => cells.length), 1);
     await clear(page);
-    for (const [text, is] of [
+    for (const [text, matches] of [
       ["takeover 4t2g", (cell) => cell.id.includes("idle-takeover/tcp-level-4t2g")],
       ["V26 linux", (cell) => cell.layer === "characterisation" && cell.target.includes("linux")],
       ["WHY IT IS TIMEOUT", (cell) => cell.status === "timeout"],
@@ -129,17 +134,17 @@ test("each filter leaves what it asks for, and says how many", async () => {
       await page.fill("#search", text);
       assert.match(
         await shown(page),
-        new RegExp(`^${count((cell) => is(cell) && there(cell))} of ${total} cells`),
+        new RegExp(`^${count((cell) => matches(cell) && exists(cell))} of ${total} cells`),
         text,
       );
     }
-    await page.fill("#search", "nothing has this");
+    await page.fill("#search", "no such text");
     assert.match(await shown(page), /^0 of/);
     assert.deepEqual(await linesShown(page), []);
   });
 });
 
-test("filters are in the address, and the address is enough to get them again", async () => {
+test("the address contains the filters, and restores them", async () => {
   let fragment;
   await open("mixed", {}, async (page) => {
     await press(page, "backend", "poll");
@@ -175,7 +180,7 @@ test("groups and scenarios fold", async () => {
   });
 });
 
-test("two columns are compared: only what differs is left, and in what", async () => {
+test("a comparison of two columns shows only rows that differ, and their difference", async () => {
   const choose = async (page, one, other) => {
     await page.selectOption("#compare-a", { label: one });
     await page.selectOption("#compare-b", { label: other });
@@ -188,7 +193,7 @@ test("two columns are compared: only what differs is left, and in what", async (
     );
     assert.deepEqual(await rowsShown(page), [
       "tcp-level-2t1g F P status: fail ≠ pass",
-      "tcp-level-4t2g P K status: pass ≠ known-fail",
+      "tcp-level-4t2g P K status: pass ≠ expected failure",
       "pipe-level-1t1g P P the first wait: IN|HUP ≠ HUP",
     ]);
     assert.equal(await page.$$eval("#lines .differs", (cells) => cells.length), 6);
@@ -196,7 +201,7 @@ test("two columns are compared: only what differs is left, and in what", async (
     await page.selectOption("#compare-in", "status");
     assert.match(await shown(page), /^2 of 9 rows differ/);
     await page.selectOption("#compare-in", "observed");
-    assert.equal((await rowsShown(page))[0], "tcp-level-4t2g P P turns of the loop: 108 ≠ 117");
+    assert.equal((await rowsShown(page))[0], "tcp-level-4t2g P P iterations of the loop: 108 ≠ 117");
     assert.match(await shown(page), /^4 of 9 rows differ/);
     await choose(page, "poll on x86_64-freebsd", "poll on x86_64-linux-gnu");
     await page.selectOption("#compare-in", "answers");
@@ -208,7 +213,7 @@ test("two columns are compared: only what differs is left, and in what", async (
   });
 });
 
-/** What the panel must say of a cell, from results.json. */
+/** Asserts that the panel shows every field of a cell in results.json. */
 async function assertPanel(page, cell) {
   assert.equal(await page.textContent("#panel-heading"), cell.id);
   const text = await page.textContent("#panel");
@@ -247,7 +252,7 @@ const cellOf = (id, target) => results("mixed").cells.find((cell) => cell.id ===
 const FAILED = "migration/idle-takeover/tcp-level-2t1g@epoll";
 const KNOWN = "migration/idle-takeover/tcp-level-4t2g@poll";
 
-test("a cell is opened with the mouse, says what results.json says, and is closed", async () => {
+test("the mouse opens and closes a cell, which shows its fields in results.json", async () => {
   await open("mixed", {}, async (page) => {
     await page.click(`#lines .cell[aria-label="F fail: ${FAILED} on x86_64-linux-gnu"]`);
     await assertPanel(page, cellOf(FAILED, "x86_64-linux-gnu"));
@@ -256,7 +261,7 @@ test("a cell is opened with the mouse, says what results.json says, and is close
       links.every(([href, rel]) => /^https?:/.test(href) && rel === "noopener noreferrer"),
       `${links}`,
     );
-    // Without the full stop that ends the sentence.
+    // The full stop at the end of the sentence is not part of the link.
     assert.ok(
       links.some(([href]) => href === "https://example.org/bugs/7"),
       `${links}`,
@@ -265,14 +270,14 @@ test("a cell is opened with the mouse, says what results.json says, and is close
     assert.equal(await hash(page), `#cell=${FAILED}&on=x86_64-linux-gnu`);
     await page.click("#panel .elsewhere button >> text=kqueue on x86_64-freebsd");
     assert.equal(await page.textContent("#panel-heading"), FAILED.replace("epoll", "kqueue"));
-    // Beside the panel.
+    // A click beside the panel.
     await page.mouse.click(20, 400);
     assert.equal(await page.isVisible("#panel"), false);
     await eventually(async () => assert.equal(await hash(page), ""));
   });
 });
 
-test("a cell is reached, opened, left and stepped through with keys alone", async () => {
+test("keys alone select, open, step through and close cells", async () => {
   await open("mixed", {}, async (page) => {
     const label = () =>
       page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent);
@@ -281,7 +286,7 @@ test("a cell is reached, opened, left and stepped through with keys alone", asyn
     await page.keyboard.type("idle-takeover tcp");
     await page.focus("#fold");
     await page.keyboard.press("Tab");
-    assert.equal(await label(), "migration 1", "one stop in the grid");
+    assert.equal(await label(), "migration 1", "the grid is one tab stop");
     for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"]) {
       await page.keyboard.press(key);
     }
@@ -317,7 +322,7 @@ test("a cell is reached, opened, left and stepped through with keys alone", asyn
   });
 });
 
-test("an address opens its cell, whatever the filters are; one that is not there is said to be missing", async () => {
+test("an address opens its cell under any filter, and a missing cell is reported", async () => {
   await open("mixed", { fragment: `#status=pass&cell=${KNOWN}&on=x86_64-linux-gnu` }, async (page) => {
     await assertPanel(page, cellOf(KNOWN, "x86_64-linux-gnu"));
     assert.equal(await page.isDisabled('[data-step="1"]'), true);
@@ -347,7 +352,7 @@ test("an address opens its cell, whatever the filters are; one that is not there
   });
 });
 
-test("the command is copied; where that is not allowed, it is selected", async () => {
+test("the command is copied, or selected if copying is not allowed", async () => {
   const { reproducer } = cellOf(FAILED, "x86_64-linux-gnu");
   const fragment = `#cell=${FAILED}&on=x86_64-linux-gnu`;
   await open("mixed", { fragment, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
@@ -363,12 +368,12 @@ test("the command is copied; where that is not allowed, it is selected", async (
   });
 });
 
-test("hostile texts are texts, and nothing of them runs, loads or overflows", async () => {
+test("hostile texts stay texts: they do not run, load or overflow", async () => {
   const [cell] = results("hostile").cells;
   assert.ok(cell.reason.includes(HOSTILE));
-  const asked = { cell: cell.id.replaceAll(HOSTILE, SHOWN), text: SHOWN };
+  const fields = { cell: cell.id.replaceAll(HOSTILE, SHOWN), text: SHOWN };
   for (const name of ["nothing", "cell", "text"]) {
-    const fragment = name in asked ? `#${name}=${encodeURIComponent(asked[name])}` : "";
+    const fragment = name in fields ? `#${name}=${encodeURIComponent(fields[name])}` : "";
     await open("hostile", { fragment }, async (page) => {
       if (name !== "cell") {
         await page.click("#lines .cell");
@@ -413,7 +418,7 @@ test("hostile texts are texts, and nothing of them runs, loads or overflows", as
   }
 });
 
-test("the page's own policy stops what is not of it", async () => {
+test("the policy of the page blocks added scripts and requests", async () => {
   await open("mixed", {}, async (page) => {
     const complaint = page.waitForEvent("console");
     const ran = await page.evaluate(async () => {
@@ -429,8 +434,8 @@ test("the page's own policy stops what is not of it", async () => {
     assert.deepEqual(ran, { broken: undefined, fetched: false });
     await complaint;
   }).then(
-    () => assert.fail("the browser says nothing of a violation"),
-    // Each of them is on the console, and that is all there is.
+    () => assert.fail("the browser reports no violation"),
+    // The console has one message per violation, and nothing else.
     (error) => {
       assert.ok(Array.isArray(error.actual), error.stack);
       assert.ok(
@@ -442,7 +447,7 @@ test("the page's own policy stops what is not of it", async () => {
   );
 });
 
-test("20,000 cells: what is not seen is no element, and a filter takes what it takes", async (t) => {
+test("of 20,000 cells only the visible ones are elements", async (t) => {
   await open("large", {}, async (page) => {
     assert.equal(await shown(page), "20000 of 20000 cells shown");
     const elements = () => page.evaluate(() => document.querySelectorAll("*").length);
@@ -452,7 +457,7 @@ test("20,000 cells: what is not seen is no element, and a filter takes what it t
     assert.ok(unfolded < 4000, `${unfolded} elements`);
     const lines = 5 + 100 + 2000;
     assert.equal(await page.getAttribute("#grid", "aria-rowcount"), String(lines + 2));
-    // To the end and back: it is all there.
+    // Scroll to the end and back.
     await page.$eval("#box", (box) => box.scrollTo(0, box.scrollHeight));
     await page.waitForSelector(`#lines > tr[data-line="${lines - 1}"]`);
     const atBottom = () =>
@@ -508,7 +513,7 @@ for (const scheme of ["light", "dark"]) {
   });
 }
 
-test("the theme is the system's until another is chosen, and that is remembered", async () => {
+test("the theme is the system's until another is chosen, and the choice is remembered", async () => {
   await open("mixed", { colorScheme: "dark" }, async (page) => {
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await background();
@@ -530,7 +535,7 @@ for (const [name, fragment] of [
   ["a cell", `#cell=${FAILED}&on=x86_64-linux-gnu`],
   ["two columns", "#one=epoll@x86_64-linux-gnu&other=poll@x86_64-linux-gnu"],
 ]) {
-  test(`on a phone nothing but the grid is wider than the screen: ${name}`, async () => {
+  test(`on a phone only the grid is wider than the screen: ${name}`, async () => {
     await open(
       "mixed",
       { fragment, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, reducedMotion: "reduce" },
@@ -548,7 +553,7 @@ for (const [name, fragment] of [
         assert.deepEqual(wide, { page: 390, screen: 390, over: [] });
         await screenshot(page, `phone-${name.replaceAll(" ", "-")}`);
         if (fragment === "") {
-          // The first column and the headings stay where they are.
+          // The first column and the headings do not scroll.
           const corner = () => page.$eval(".corner", (corner) => corner.getBoundingClientRect().x);
           const before = await corner();
           await page.$eval("#box", (box) => box.scrollTo(200, 100));

@@ -1,17 +1,17 @@
-// Reports to look at, made by the real executable from results that are made up here:
+// Creates sample reports with the real executable, from artificial results:
 //
 //   node samples.mjs POLLMATRIX FOLDER
 //
-// FOLDER/mixed: two systems and one that was not run, many statuses, both layers; hostile: texts that would like to be
-// more; large: 20,000 cells. Each has report.html and the results.json that it was made from.
+// FOLDER/mixed has two systems and one that was not run, many statuses and both layers. FOLDER/hostile has
+// texts that attack the page. FOLDER/large has 20,000 cells. Each folder has report.html and results.json.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What ends scripts and attributes, begins tags, runs, and reorders what stands beside it. */
+/** Text that would end scripts and attributes, begin tags, run, and reorder its surroundings. */
 export const HOSTILE = `</script><img src=x onerror="globalThis.broken = 1">\u202Egnp.exe'"&--><!--\u2028{{ 7 * 7 }}`;
-/** The same as the report shows it. */
+/** The same text as the report shows it. */
 export const SHOWN = HOSTILE.replace("\u202E", "\\u{202e}").replace("\u2028", "\\u{2028}");
 
 function run(target, os, more = {}) {
@@ -92,9 +92,9 @@ function system(target, os, queue) {
       cells.push(cell(target, "deletion/own-handler", variant, backend));
       cells.push(cell(target, "migration/idle-takeover", variant, backend));
     }
-    // Any number will do, and no two backends have the same.
-    const turns = check("turns of the loop", ["at most 300"], String(100 + cells.length), { holds: true });
-    change(cells, `deletion/own-handler/tcp-level-4t2g@${backend}`, { status: "pass", checks: [turns] });
+    // Any number holds, and all backends have different ones.
+    const iterations = check("iterations of the loop", ["at most 300"], String(100 + cells.length), { holds: true });
+    change(cells, `deletion/own-handler/tcp-level-4t2g@${backend}`, { status: "pass", checks: [iterations] });
     const observed = {
       epoll: "IN|HUP",
       kqueue: "R(data=0)+EOF",
@@ -112,7 +112,7 @@ function system(target, os, queue) {
   return cells;
 }
 
-/** Gives a cell another result. */
+/** Changes the result of a cell. */
 function change(cells, id, more) {
   const found = cells.find((cell) => cell.id === id);
   if (found.status !== more.status) {
@@ -168,9 +168,7 @@ function hostile() {
   const id = `group${HOSTILE}/name${HOSTILE}${"long".repeat(200)}`;
   const one = cell(target, id, "tcp-level-1t1g", `b${HOSTILE}`, {
     status: "fail",
-    layer: `l${HOSTILE}`,
     reason: `reason ${HOSTILE}`,
-    params: { transport: HOSTILE, trigger: HOSTILE, threads: 1, groups: 1 },
     reproducer: `reproducer ${HOSTILE}`,
     checks: [
       check(`what ${HOSTILE}`, [`expected ${HOSTILE}`], `observed ${HOSTILE}`, {
@@ -218,7 +216,7 @@ function hostile() {
   };
 }
 
-/** 100 scenarios of 20 variants on 10 columns. */
+/** Returns results of 100 scenarios with 20 variants each, in 10 columns. */
 function large() {
   const targets = [
     "x86_64-linux-gnu",
@@ -237,12 +235,12 @@ function large() {
       const variant = `${["tcp", "unix"][place % 2]}-level-${place + 1}t1g`;
       for (const target of targets) {
         for (const backend of ["epoll", "poll"]) {
-          const which = cells.length;
-          const status = which % 97 === 0 ? statuses[(which / 97) % 4] : "pass";
-          const checks = Array.from({ length: 12 }, (_, index) =>
-            check(`check ${index}`, ["0"], status === "fail" && index === 5 ? "1" : "0"),
+          const index = cells.length;
+          const status = index % 97 === 0 ? statuses[(index / 97) % 4] : "pass";
+          const checks = Array.from({ length: 12 }, (_, place) =>
+            check(`check ${place}`, ["0"], status === "fail" && place === 5 ? "1" : "0"),
           );
-          checks.push(check("takeovers counted", [String(which)], String(which)));
+          checks.push(check("takeovers counted", [String(index)], String(index)));
           cells.push(cell(target, id, variant, backend, { status, checks }));
         }
       }
@@ -260,7 +258,7 @@ function merge(pollmatrix, folder, name, inputs, options = []) {
     return file;
   });
   const merged = spawnSync(pollmatrix, ["merge", ...files, "--report-dir", report, ...options], { encoding: "utf8" });
-  // 1: there are failures among the cells, as there should be.
+  // Exit code 1: some cells fail, on purpose.
   if (merged.status !== 1) {
     throw new Error(`pollmatrix merge: exit ${merged.status}\n${merged.stdout}\n${merged.stderr ?? merged.error}`);
   }

@@ -1,4 +1,4 @@
-//! The picture of docs/architecture.md has every crate, and every crate stands above those that it depends on.
+//! The picture in docs/architecture.md has every crate, and every crate is above its dependencies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,22 +6,22 @@ use std::path::Path;
 
 use crate::tree::{ROOT, blocks, read};
 
-/// The crates that check instructions and are no part of the program: the page names them below the picture.
+/// The crates that check instructions and are no part of the program. The page lists them below the picture.
 const BESIDE: [&str; 2] = ["orderings", "ordering-probes"];
 
-/// The crates of the workspace, each with those that it depends on outside its tests.
+/// Returns the crates of the workspace, each with its dependencies except dev-dependencies.
 fn crates() -> BTreeMap<String, Vec<String>> {
     let folders = fs::read_dir(Path::new(ROOT).join("crates")).expect("the crates are here");
     let names = folders.map(|entry| entry.expect("a folder can be read").file_name());
     let names: Vec<_> = names.map(|name| name.into_string().expect("a crate has a plain name")).collect();
     let own = |name: &String| {
         let dependencies = dependencies(&read(&format!("crates/{name}/Cargo.toml")));
-        dependencies.into_iter().filter(|it| names.contains(it)).collect()
+        dependencies.into_iter().filter(|dependency| names.contains(dependency)).collect()
     };
     names.iter().map(|name| (name.clone(), own(name))).collect()
 }
 
-/// The keys of the sections that list dependencies, on all systems.
+/// Returns the dependencies in a manifest, of all systems.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut is_listed = false;
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
     found
 }
 
-/// The floor of each box, by the first word of each of its lines. The floors are counted from the top.
+/// Returns the floor of each box by the first word of each line in it. Floors are counted from the top.
 fn floors(picture: &str) -> BTreeMap<&str, usize> {
     let mut floors = BTreeMap::new();
     let mut floor = 0;
@@ -49,7 +49,7 @@ fn floors(picture: &str) -> BTreeMap<&str, usize> {
 }
 
 #[test]
-fn the_picture_of_the_crates_is_true() {
+fn the_picture_shows_every_crate_above_its_dependencies() {
     let page = read("docs/architecture.md");
     let floors = floors(blocks(&page, "text")[0]);
     let mut arrows = 0;
@@ -57,7 +57,7 @@ fn the_picture_of_the_crates_is_true() {
         let floor = floors.get(name.as_str()).unwrap_or_else(|| panic!("the picture has no box {name}"));
         for dependency in dependencies {
             arrows += 1;
-            assert!(floor < &floors[dependency.as_str()], "{name} does not stand above {dependency}");
+            assert!(floor < &floors[dependency.as_str()], "{name} is not above {dependency}");
         }
     }
     assert!(arrows > 30, "{arrows}");

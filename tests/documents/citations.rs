@@ -1,11 +1,12 @@
-//! Every id that is cited anywhere in the tree has a definition: S and L (docs/invariants.md), sections and steps, M (both
-//! docs/protocol.md), bugs, suspects and the core's own mistakes (docs/history.md), behaviours (docs/behaviours.md).
+//! Every id that is cited in the tree has a definition: S and L in docs/invariants.md; sections, steps and M
+//! in docs/protocol.md; bugs, suspects and the core's own mistakes in docs/history.md; behaviours in
+//! docs/behaviours.md.
 
 use std::collections::BTreeSet;
 
 use crate::tree::{File, files, read};
 
-/// What the pages define, as it is cited: `S3`, `M5`, `V26`, `bug 66`, `protocol 6.2`.
+/// The ids that the pages define, in the form of a citation: `S3`, `M5`, `V26`, `bug 66`, `protocol 6.2`.
 struct Defined(BTreeSet<String>);
 
 impl Defined {
@@ -25,13 +26,13 @@ impl Defined {
     }
 }
 
-/// The first cell of each row of each table.
+/// Returns the first field of each table row.
 fn first_cells(page: &str) -> Vec<String> {
     let cells = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
     cells.map(|(cell, _)| cell.trim().to_owned()).collect()
 }
 
-/// `6` and `6.2`: the numbered headings, and the items of the first list under each.
+/// Returns the numbered headings and the items of the numbered lists below them: `6` and `6.2`.
 fn steps(page: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut section = String::new();
@@ -43,19 +44,19 @@ fn steps(page: &str) -> BTreeSet<String> {
             && number.parse::<u32>().is_ok()
         {
             let is_new = all.insert(format!("{section}.{number}"));
-            assert!(is_new, "docs/protocol.md: step {section}.{number} is there twice");
+            assert!(is_new, "docs/protocol.md: step {section}.{number} is defined twice");
         }
     }
     all
 }
 
-/// The text with comments and paragraphs on one line, so that a citation may be broken over two.
+/// Joins comments and paragraphs into one line, so that a citation may span a line break.
 fn joined(text: &str) -> String {
     let bare = text.lines().map(|line| line.trim_start().trim_start_matches(['/', '!', '#']).trim());
     bare.collect::<Vec<_>>().join(" ")
 }
 
-/// The runs of letters and digits, each with what follows it.
+/// Returns the words of letters and digits, each with the text after it.
 fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest = text;
@@ -68,19 +69,19 @@ fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A number such as `6` or `6.2` at the start.
+/// Splits off a number such as `6` or `6.2` at the beginning.
 fn number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].trim_end_matches('.');
     (number.starts_with(|c: char| c.is_ascii_digit())).then(|| (number, &text[number.len()..]))
 }
 
-/// The numbers after a word: ` 9`, ` 9 and 10`, ` 1, 2 and 3`, ` 4.3 to 4.5`.
+/// Returns the numbers after a word: ` 9`, ` 9 and 10`, ` 1, 2 and 3`, ` 4.3 to 4.5`.
 fn numbers(after: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = after.strip_prefix(' ');
-    while let Some((found_one, after)) = rest.and_then(number) {
-        found.push(found_one);
+    while let Some((next, after)) = rest.and_then(number) {
+        found.push(next);
         rest = [", ", " and ", " or ", " to "].iter().find_map(|link| after.strip_prefix(link));
     }
     found
@@ -91,7 +92,7 @@ fn is_id(word: &str, letters: &str, digits: impl Fn(usize) -> bool) -> bool {
     letters.contains(letter) && digits(number.len()) && number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// What the text cites.
+/// Returns the citations in the text.
 fn citations(text: &str) -> Vec<String> {
     let mut cited = Vec::new();
     for (word, after) in words(text) {
@@ -108,14 +109,15 @@ fn citations(text: &str) -> Vec<String> {
         };
         cited.extend(numbers(after).into_iter().map(|number| format!("{kind} {number}")));
     }
-    // The core's own mistakes are cited by clauses only: "core 3" in a sentence may be a processor's.
+    // The core's own mistakes are cited in clauses only: "core 3" in a sentence may mean a processor core.
     let quoted = text.split("\"core ").skip(1).filter_map(|rest| rest.split_once('"'));
     cited
         .extend(quoted.filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(n, _)| format!("core {n}")));
     cited
 }
 
-/// Words that look like ids and are none: parts of a checksum, a processor, ids that a test invents, an id that was withdrawn.
+/// Words that look like ids but are none: parts of a checksum, a processor, invented ids in tests, a
+/// withdrawn id.
 const NOT_IDS: [(&str, &[&str]); 4] = [
     (
         "crates/expectations/src/answers/tests.rs",
@@ -130,10 +132,9 @@ fn is_no_id(file: &File, citation: &str) -> bool {
     NOT_IDS.iter().any(|(path, words)| file.path == *path && words.contains(&citation))
 }
 
-/// The tree, without the answers of pollers: those are named by the catalogue, which `expectations` checks.
+/// Returns the files of the tree, without the answers of pollers: `expectations` checks their ids.
 fn sources() -> impl Iterator<Item = File> {
-    let own =
-        |file: &File| !file.path.starts_with("docs/results") && !file.path.starts_with("tests/documents");
+    let own = |file: &File| !file.path.starts_with("tests/documents");
     files(&["rs", "md", "yml", "sh"]).into_iter().filter(own)
 }
 
@@ -149,13 +150,13 @@ fn every_citation_has_a_definition() {
             cited.insert(citation);
         }
     }
-    assert!(cited.len() > 150, "this test no longer finds the citations: {cited:?}");
+    assert!(cited.len() > 150, "this test does not find all citations: {cited:?}");
     assert!(missing.is_empty(), "no page of docs/ defines these:\n{}", missing.join("\n"));
 }
 
-/// `steps 4.3 to 4.5`, `(section 5)` and the last column of the invariants.
+/// Checks `steps 4.3 to 4.5`, `(section 5)` and the last column of the invariants.
 #[test]
-fn the_pages_name_steps_that_exist() {
+fn the_steps_in_the_pages_exist() {
     let protocol = read("docs/protocol.md");
     let steps = steps(&protocol);
     let mut named = 0;
@@ -183,9 +184,8 @@ fn the_pages_name_steps_that_exist() {
     assert!(named > 60, "{named}");
 }
 
-/// Citations of documents that are not in the tree.
 #[test]
-fn nothing_is_cited_from_outside_the_tree() {
+fn no_document_outside_the_tree_is_cited() {
     for file in sources() {
         let text = joined(&file.text);
         let lower = text.to_lowercase();

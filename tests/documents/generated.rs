@@ -1,15 +1,16 @@
-//! The tables of docs/history.md and docs/behaviours.md are those of the code. `POLLMATRIX_BLESS=1` writes them again.
+//! The tables of docs/history.md and docs/behaviours.md equal those in the code. `POLLMATRIX_BLESS=1` updates
+//! them.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use scenarios::history::{Kind, Row, Seen, history};
+use scenarios::history::{Coverage, Defect, Kind, history};
 
 use crate::tree::{ROOT, read};
 
 const BLESS: &str = "POLLMATRIX_BLESS";
 
-/// Replaces what stands between the markers of `name`, or compares it.
+/// Compares the text between the markers of `name` with `rows`, or replaces it.
 fn table(page: &str, name: &str, rows: &str) {
     let text = read(page);
     let (begin, end) = (format!("<!-- generated: {name} -->\n"), format!("<!-- end: {name} -->\n"));
@@ -21,59 +22,64 @@ fn table(page: &str, name: &str, rows: &str) {
     let is_blessed = std::env::var_os(BLESS).is_some();
     assert!(
         is_blessed,
-        "{page}: the table {name} is not that of the code\nhelp: {BLESS}=1 cargo test --test documents"
+        "{page}: the table {name} differs from the code\nhelp: {BLESS}=1 cargo test --test documents"
     );
     std::fs::write(Path::new(ROOT).join(page), format!("{before}{begin}{rows}{end}{after}"))
-        .expect("it can be written");
+        .expect("the page can be written");
 }
 
-fn rows_of(kind: Kind) -> impl Iterator<Item = &'static Row> {
-    history().iter().filter(move |row| row.kind == kind)
+fn defects_of(kind: Kind) -> impl Iterator<Item = &'static Defect> {
+    history().iter().filter(move |defect| defect.kind == kind)
 }
 
-/// Where this project looks for a mistake.
-fn seen(seen: &Seen) -> String {
-    let names: Vec<_> = seen.names().iter().map(|name| format!("`{name}`")).collect();
+/// Describes the scenario, model or test that covers a defect.
+fn covered_by(coverage: &Coverage) -> String {
+    let names: Vec<_> = coverage.names().iter().map(|name| format!("`{name}`")).collect();
     let names = names.join(", ");
-    match seen {
-        Seen::Scenario(_) => names,
-        Seen::Model(_, why) => format!("model {names}: {why}"),
-        Seen::UnitTest(_, why) => format!("test {names}: {why}"),
-        Seen::NotOurs(why) => format!("not applicable: {why}"),
+    match coverage {
+        Coverage::Scenario(_) => names,
+        Coverage::Model(_, why) => format!("model {names}: {why}"),
+        Coverage::UnitTest(_, why) => format!("test {names}: {why}"),
+        Coverage::NotApplicable(why) => format!("not applicable: {why}"),
     }
 }
 
 #[test]
-fn the_page_of_the_history_is_the_table_of_the_code() {
-    let mut bugs =
-        "| id | commits | what was wrong | where it is looked for |\n|---|---|---|---|\n".to_owned();
-    for row in rows_of(Kind::Bug) {
+fn the_page_of_the_history_equals_the_table_in_the_code() {
+    let mut bugs = "| id | commits | defect | covered by |\n|---|---|---|---|\n".to_owned();
+    for defect in defects_of(Kind::Bug) {
         let link = |hash: &&str| format!("[`{hash}`](https://github.com/haproxy/haproxy/commit/{hash})");
-        let commits: Vec<_> = row.commits.iter().map(link).collect();
+        let commits: Vec<_> = defect.commits.iter().map(link).collect();
         let _ = writeln!(
             bugs,
             "| {} | {} | {} | {} |",
-            row.name(),
+            defect.name(),
             commits.join(", "),
-            row.wrong,
-            seen(&row.seen)
+            defect.description,
+            covered_by(&defect.coverage)
         );
     }
     table("docs/history.md", "bugs", &bugs);
     for (kind, name) in [(Kind::Suspect, "suspects"), (Kind::Core, "core")] {
-        let mut rows = "| id | what is wrong | where it is looked for |\n|---|---|---|\n".to_owned();
-        for row in rows_of(kind) {
-            let _ = writeln!(rows, "| {} | {} | {} |", row.name(), row.wrong, seen(&row.seen));
+        let mut rows = "| id | defect | covered by |\n|---|---|---|\n".to_owned();
+        for defect in defects_of(kind) {
+            let _ = writeln!(
+                rows,
+                "| {} | {} | {} |",
+                defect.name(),
+                defect.description,
+                covered_by(&defect.coverage)
+            );
         }
         table("docs/history.md", name, &rows);
     }
 }
 
 #[test]
-fn the_page_of_the_behaviours_is_the_table_of_the_code() {
+fn the_page_of_the_behaviours_equals_the_table_in_the_code() {
     for (family, about) in expectations::FAMILIES {
-        let mut rows = format!("### {family}: {about}\n\n| id | what happens |\n|---|---|\n");
-        for (id, title) in expectations::ROWS.iter().filter(|(id, _)| id.starts_with(family)) {
+        let mut rows = format!("### {family}: {about}\n\n| id | behaviour |\n|---|---|\n");
+        for (id, title) in expectations::BEHAVIOURS.iter().filter(|(id, _)| id.starts_with(family)) {
             let _ = writeln!(rows, "| {id} | {title} |");
         }
         table("docs/behaviours.md", family, &rows);

@@ -1,5 +1,6 @@
-//! The documents against the tree: citations are defined, links lead somewhere, generated pages are current, the picture of the
-//! crates is true, and the commands of the README and the tutorial exist.
+//! Compares the documents with the tree: citations are defined, links have targets, generated tables are
+//! current, the picture of the crates matches their dependencies, and the commands of the README and the
+//! tutorial exist.
 
 mod architecture;
 mod citations;

@@ -1,4 +1,4 @@
-//! The commands of README.md and of the pages around it exist, and the README stays short.
+//! The commands in README.md and the guides exist, and the README stays short.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ const PAGES: [&str; 7] = [
     "docs/elsewhere.md",
 ];
 
-/// The commands of the shell blocks, without comments, and without what a shell does with their output.
+/// Returns the commands of the shell blocks, without comments and redirections.
 fn commands(page: &str) -> Vec<Vec<String>> {
     let lines = blocks(page, "sh").into_iter().flat_map(str::lines);
     let split = |line: &str| {
@@ -26,12 +26,13 @@ fn commands(page: &str) -> Vec<Vec<String>> {
     lines.filter_map(split).filter(|words| !words.is_empty()).collect()
 }
 
-/// Whether the command line is understood: with `--help` at its end it is parsed, and nothing is run.
-fn is_understood(arguments: &[String]) -> Result<(), String> {
+/// Parses the command line, with `--help` appended so that it is not run. Returns the error message if it is
+/// invalid.
+fn parse(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
-    // What follows this command's first argument is an adapter's.
+    // The other arguments of subject-check belong to the adapter's command.
     let own = if arguments[0] == "subject-check" { &arguments[..1] } else { arguments };
-    let output = command.args(own).arg("--help").output().expect("it starts");
+    let output = command.args(own).arg("--help").output().expect("the executable starts");
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
@@ -41,35 +42,35 @@ fn is_understood(arguments: &[String]) -> Result<(), String> {
 #[test]
 fn the_commands_of_the_pages_exist() {
     let recipes = read("justfile");
-    let mut understood = 0;
+    let mut checked = 0;
     for page in PAGES {
         for words in commands(&read(page)) {
-            let (program, arguments) = words.split_first().expect("it is not empty");
+            let (program, arguments) = words.split_first().expect("empty commands are left out");
             match program.as_str() {
-                "pollmatrix" => is_understood(arguments)
-                    .unwrap_or_else(|error| panic!("{page}: {}:\n{error}", words.join(" "))),
+                "pollmatrix" => {
+                    parse(arguments).unwrap_or_else(|error| panic!("{page}: {}:\n{error}", words.join(" ")))
+                }
                 "just" => {
-                    // Alone, it lists the recipes.
+                    // `just` without arguments lists the recipes.
                     let Some(recipe) = arguments.first() else { continue };
                     let is_head = |line: &str| line.split([' ', ':']).next() == Some(recipe);
                     assert!(recipes.lines().any(is_head), "{page}: the justfile has no recipe {recipe}");
                 }
                 _ => continue,
             }
-            understood += 1;
+            checked += 1;
         }
     }
-    assert!(understood > 40, "{understood}");
+    assert!(checked > 40, "{checked}");
 }
 
-/// CI runs the tests by the command that the README names.
 #[test]
-fn the_test_command_of_the_readme_is_that_of_ci() {
+fn the_readme_names_the_test_command_of_ci() {
     let commands: Vec<_> = commands(&read("README.md")).into_iter().map(|words| words.join(" ")).collect();
     let ci = read(".ci/run");
     let step =
         ci.lines().find_map(|line| line.trim().strip_prefix("$what test ")).expect("CI has the step test");
-    assert!(commands.iter().any(|command| command == step), "README.md does not name {step:?}");
+    assert!(commands.iter().any(|command| command == step), "README.md does not contain {step:?}");
     assert!(
         commands.iter().any(|command| command == "cargo run --release"),
         "README.md does not run the matrix"

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Folders of files that the project does not write.
+/// Folders with files that are no part of the project.
 const FOREIGN: [&str; 4] = ["target", "node_modules", "pollmatrix-report", ".git"];
 
-/// A file of the tree, by its path from the root.
+/// A file of the tree. The path is relative to the root.
 pub struct File {
     pub path: String,
     pub text: String,
 }
 
-/// All files with one of the extensions, in order.
+/// Returns all files with one of the extensions, sorted by path.
 pub fn files(extensions: &[&str]) -> Vec<File> {
     let root = Path::new(ROOT);
     let mut paths = Vec::new();
@@ -22,7 +22,7 @@ pub fn files(extensions: &[&str]) -> Vec<File> {
     paths.sort();
     let read = |path: PathBuf| File {
         text: fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-        path: path.strip_prefix(root).expect("it is in the tree").display().to_string(),
+        path: path.strip_prefix(root).expect("the file is in the tree").display().to_string(),
     };
     paths.into_iter().map(read).collect()
 }
@@ -34,7 +34,7 @@ fn collect(folder: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
             if !FOREIGN.iter().any(|name| path.ends_with(name)) {
                 collect(&path, extensions, paths);
             }
-        } else if path.extension().is_some_and(|it| extensions.iter().any(|extension| it == *extension)) {
+        } else if path.extension().is_some_and(|own| extensions.iter().any(|extension| own == *extension)) {
             paths.push(path);
         }
     }
@@ -44,7 +44,7 @@ pub fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The blocks between ```` ```LANGUAGE ```` and ```` ``` ````.
+/// Returns the blocks between ```` ```LANGUAGE ```` and ```` ``` ````.
 pub fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
     page.split(fence.as_str())

@@ -1,4 +1,5 @@
-//! docs/tutorial.md and README.md: the adapter passes the checks of an adapter, and the probes print what the pages show.
+//! docs/tutorial.md and README.md: the adapter passes `subject-check`, and the probes print the output on the
+//! pages.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,18 +9,22 @@ use subjects::testing::lacks;
 
 use crate::tree::{blocks, read};
 
-/// A folder with the adapter of the page.
+/// Creates a folder with the adapter from the page.
 fn with_adapter(page: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
-    let [adapter] = blocks(page, "python")[..] else { panic!("the page has one adapter") };
-    fs::write(folder.path().join("my-adapter.py"), adapter).expect("it can be written");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let [adapter] = blocks(page, "python")[..] else { panic!("the page does not have exactly one adapter") };
+    fs::write(folder.path().join("my-adapter.py"), adapter).expect("the folder is writable");
     folder
 }
 
 fn pollmatrix(folder: &Path, arguments: &[String]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
-    let output =
-        command.args(arguments).current_dir(folder).env_remove("RUST_LOG").output().expect("it starts");
+    let output = command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("the executable starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.code(), text + &String::from_utf8_lossy(&output.stderr))
 }
@@ -28,7 +33,7 @@ fn trimmed(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
 
-/// The arguments of each `$ pollmatrix probe …` of a page, and what the page shows of its output.
+/// Returns the arguments of each `$ pollmatrix probe …` on a page, with the output below it.
 fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
     let session = |block| {
         let (command, shown) = str::strip_prefix(block, "$ pollmatrix probe ")?.split_once('\n')?;
@@ -39,7 +44,7 @@ fn probes(page: &str) -> Vec<(Vec<String>, &str)> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_probes_print_what_the_pages_show() {
+fn the_probes_print_the_output_on_the_pages() {
     if lacks("python3") {
         return;
     }
@@ -56,7 +61,7 @@ fn the_probes_print_what_the_pages_show() {
 }
 
 #[test]
-fn the_adapter_passes_the_checks_that_an_earlier_one_failed() {
+fn the_adapter_passes_the_checks_that_an_earlier_version_failed() {
     if lacks("python3") {
         return;
     }

@@ -1,4 +1,4 @@
-//! What each kind of bad cell is recorded as.
+//! The status that each kind of misbehaving cell gets.
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
@@ -6,12 +6,12 @@ use nix::unistd::Pid;
 
 use crate::sandbox::{Sandbox, eventually, id};
 
-/// Runs one self-test; its row's status and reason, and the run's exit code.
+/// Runs one self-test. Returns its status and reason, and the exit code of the run.
 fn outcome(selftest: &str, timeout: u64) -> (String, String, i32) {
     let sandbox = Sandbox::new(&[selftest], timeout);
     let answer = sandbox.run(&["run"]);
-    let row = sandbox.row(selftest);
-    let text = |field: &str| row[field].as_str().unwrap_or_default().to_owned();
+    let cell = sandbox.cell(selftest);
+    let text = |field: &str| cell[field].as_str().unwrap_or_default().to_owned();
     (text("status"), text("reason"), answer.code.expect("the runner is not killed"))
 }
 
@@ -27,11 +27,11 @@ fn a_check_that_does_not_hold_is_a_fail_and_the_run_exits_with_1() {
 
 #[test]
 fn an_unsupported_cell_is_listed_and_fails_nothing() {
-    assert_eq!(outcome("unsupported", 20), ("unsupported".into(), "not in this world".into(), 0));
+    assert_eq!(outcome("unsupported", 20), ("unsupported".into(), "no system supports this".into(), 0));
 }
 
 #[test]
-fn a_failed_set_up_is_broken() {
+fn a_failed_set_up_is_a_set_up_error() {
     assert_eq!(outcome("broken", 20), ("broken".into(), "the set-up failed".into(), 1));
 }
 
@@ -60,21 +60,21 @@ fn a_signal_is_a_crash_with_its_name() {
 }
 
 #[test]
-fn a_cell_that_prints_no_result_is_broken_even_if_it_exits_with_0() {
+fn a_cell_that_prints_no_result_is_a_set_up_error_even_if_it_exits_with_0() {
     let (status, reason, code) = outcome("silent", 20);
     assert_eq!((status.as_str(), code), ("broken", 1));
     assert!(reason.contains("exited with 0 and printed no result"), "{reason}");
 }
 
 #[test]
-fn a_cell_that_prints_more_than_its_result_is_broken() {
+fn a_cell_that_prints_more_than_its_result_is_a_set_up_error() {
     let (status, reason, _) = outcome("talkative", 20);
     assert_eq!(status, "broken");
-    assert!(reason.contains("2 lines in place of one result"), "{reason}");
+    assert!(reason.contains("2 lines instead of one result"), "{reason}");
 }
 
 #[test]
-fn a_scenario_that_no_file_describes_is_refused_with_its_place_and_the_nearest() {
+fn an_unknown_scenario_is_refused_with_its_position_and_a_suggestion() {
     let sandbox = Sandbox::new(&["pass", "pas"], 20);
     sandbox.run(&["run"]).expect(
         2,
@@ -86,32 +86,32 @@ fn a_scenario_that_no_file_describes_is_refused_with_its_place_and_the_nearest()
 fn the_end_of_standard_error_is_kept() {
     let sandbox = Sandbox::new(&["panic"], 20);
     sandbox.run(&["run"]);
-    let row = sandbox.row("panic");
-    assert!(row["stderr"].as_str().is_some_and(|text| text.contains("panicked at")), "{row}");
+    let cell = sandbox.cell("panic");
+    assert!(cell["stderr"].as_str().is_some_and(|text| text.contains("panicked at")), "{cell}");
 }
 
 #[test]
-fn what_a_cell_leaves_behind_dies_with_it() {
+fn children_of_a_cell_end_with_it() {
     let sandbox = Sandbox::new(&["leaves-a-child"], 20);
     sandbox.run(&["run"]).expect(0, &[]);
-    let row = sandbox.row("leaves-a-child");
-    let notes = row["notes"].as_array().expect("notes is a list");
+    let cell = sandbox.cell("leaves-a-child");
+    let notes = cell["notes"].as_array().expect("notes is a list");
     let child = notes.iter().filter_map(|note| note.as_str()?.strip_prefix("child ")?.parse().ok()).next();
-    let child = Pid::from_raw(child.expect("the cell says which child it left"));
+    let child = Pid::from_raw(child.expect("a note has the child's process id"));
     eventually("the child is gone", || kill(child, None) == Err(Errno::ESRCH));
 }
 
 #[test]
-fn attempts_that_differ_are_flaky_and_reproduce_with_the_seed_of_the_first_failure() {
+fn different_attempts_are_flaky_and_the_seed_of_the_first_failure_reproduces_it() {
     let sandbox = Sandbox::new(&["flaky", "pass"], 20);
     sandbox
         .run(&["run", "--repeat", "5", "--seed", "0x10"])
         .expect(1, &["1 pass", "1 flaky", "flaky 3/5: fail"]);
-    let row = sandbox.row("flaky");
-    assert_eq!((&row["attempts"]["passed"], &row["attempts"]["total"]), (&3.into(), &5.into()));
-    assert_eq!(row["seed"], "0x11");
-    assert_eq!(sandbox.row("pass")["attempts"]["total"], 5);
+    let cell = sandbox.cell("flaky");
+    assert_eq!((&cell["attempts"]["passed"], &cell["attempts"]["total"]), (&3.into(), &5.into()));
+    assert_eq!(cell["seed"], "0x11");
+    assert_eq!(sandbox.cell("pass")["attempts"]["total"], 5);
 
-    let seed = row["seed"].as_str().expect("a seed is text").to_owned();
+    let seed = cell["seed"].as_str().expect("a seed is text").to_owned();
     sandbox.run(&["run", &id("flaky"), "--seed", &seed]).expect(1, &["1 fail"]);
 }

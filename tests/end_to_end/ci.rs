@@ -1,4 +1,4 @@
-//! `.ci/run` from outside, in a tree whose checks do nothing but end.
+//! Runs `.ci/run` in a tree whose checks end immediately.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use crate::sandbox::{Answer, answer};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
-/// What stands for cargo and for each script: exits with 77 and a reason if ABSENT has its words, with 1 if BAD has them; says
-/// that two tests were not run if UNRUN has them.
+/// A script in place of cargo and of each check. Exits with 77 and a reason if ABSENT contains its command
+/// line, with 1 if BAD does. Reports two tests as not run if UNRUN does.
 const CHECK: &str = r#"#!/bin/sh
 words="$(basename "$0") $*"
 case "$BAD" in *"[$words]"*) echo "error: $words is bad"; exit 1 ;; esac
@@ -65,7 +65,7 @@ impl Tree {
 }
 
 #[test]
-fn ci_passes_only_if_every_step_did() {
+fn ci_passes_only_if_every_step_passes() {
     if lacks("bash") {
         return;
     }
@@ -85,7 +85,7 @@ fn a_step_that_did_not_run_fails_ci_unless_it_may_be_absent() {
     }
     let tree = Tree::new();
     let absent = ("ABSENT", "[deny.sh ] [msrv.sh toolchain] [ways.sh ssh]");
-    // One compiler is all that this repository's CI has.
+    // This repository's CI has one compiler only, so the step msrv-toolchain may be absent by default.
     let run = tree.run(&[], &[absent]);
     run.expect(
         1,
@@ -100,17 +100,17 @@ fn a_step_that_did_not_run_fails_ci_unless_it_may_be_absent() {
         .expect(0, &["no step failed"]);
     tree.run(&[], &[absent, ("CI_MAY_BE_ABSENT", "")])
         .expect(1, &["\nNOT RUN: msrv-toolchain deny way-ssh ("]);
-    // So does a step whose tests did not all run.
+    // A step whose tests did not all run fails CI, too.
     let unrun = ("UNRUN", "[lint.sh docs]");
     tree.run(&[], &[unrun]).expect(1, &["passed without 2 tests: sed is not installed", "\nNOT RUN: docs ("]);
     tree.run(&[], &[unrun, ("CI_MAY_BE_ABSENT", "docs")]).expect(0, &["passed without 2 tests"]);
-    // To be absent is one thing, to fail another.
+    // A step that may be absent may not fail.
     tree.run(&["deny"], &[("BAD", "[deny.sh ]"), ("CI_MAY_BE_ABSENT", "deny")])
         .expect(1, &["\nFAILED: deny\n"]);
 }
 
 #[test]
-fn steps_that_do_not_exist_are_refused_before_anything_runs() {
+fn unknown_steps_are_refused_before_any_step_runs() {
     if lacks("bash") {
         return;
     }
@@ -126,7 +126,7 @@ fn steps_that_do_not_exist_are_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_ci_that_is_out_of_time_says_which_steps_it_has_not_begun() {
+fn ci_without_time_left_lists_the_steps_that_did_not_begin() {
     if lacks("bash") {
         return;
     }
@@ -138,11 +138,11 @@ fn a_ci_that_is_out_of_time_says_which_steps_it_has_not_begun() {
 }
 
 #[test]
-fn no_recipe_pastes_its_arguments_into_its_text() {
+fn every_recipe_passes_its_arguments_on_as_words() {
     let recipes = fs::read_to_string(Path::new(TOP).join("../../justfile")).expect("the tree has it");
     let pasted: Vec<_> =
         recipes.lines().filter(|line| line.starts_with(' ') && line.contains("{{")).collect();
-    assert!(pasted.is_empty(), "quotes are lost, pass \"$@\" on: {pasted:?}");
+    assert!(pasted.is_empty(), "interpolation loses quotes, pass \"$@\" instead: {pasted:?}");
     let takes = recipes.lines().filter(|line| line.contains(" *") && line.ends_with(':')).count();
     let passes = recipes.lines().filter(|line| line.ends_with(" \"$@\"")).count();
     assert_eq!(passes, takes, "each recipe that takes arguments passes them on");
@@ -150,7 +150,7 @@ fn no_recipe_pastes_its_arguments_into_its_text() {
 }
 
 impl Tree {
-    /// With these scripts as they are.
+    /// Replaces the checks of these names by the real scripts.
     fn with_scripts(self, names: &[&str]) -> Self {
         for name in names {
             fs::copy(Path::new(TOP).join("../../ci").join(name), self.path("ci").join(name))
@@ -170,12 +170,12 @@ impl Tree {
 }
 
 #[test]
-fn a_target_without_a_standard_library_gets_no_compiler_and_is_reported_as_that() {
+fn a_target_without_a_standard_library_is_reported_and_installs_nothing() {
     if lacks("bash") {
         return;
     }
     let tree = Tree::new().with_scripts(&["test-all.sh", "executable.sh", "targets.sh", "emulator.sh"]);
-    // A toolchain that has this machine's library only, and a system that installs whatever is asked for.
+    // A toolchain with this machine's library only, and a package manager that records its arguments.
     let rustc = r#"case "$*" in
   -vV) echo 'host: here' ;;
   *sysroot*) echo "$TREE/sysroot" ;;
@@ -202,7 +202,7 @@ esac"#;
         &["--not-run", why, "x86_64-linux-musl=not built (no standard library for", "--filter\na b\n"],
     );
     assert!(!ran.stdout.contains("s390x-linux-gnu=not built (no standard library"), "{}", ran.stdout);
-    // Only the one that can be built is worth a linker and an emulator.
+    // A linker and an emulator are installed only for a target that can be built.
     let installed = tree.read("installed");
     assert!(!installed.contains("aarch64") && !installed.contains("arm"), "{installed}");
 }

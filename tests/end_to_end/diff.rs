@@ -1,4 +1,4 @@
-//! Reports compared.
+//! `pollmatrix diff`.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::sandbox::{Answer, Sandbox, id};
 
-/// `old.json`: the results of these self-tests.
+/// Creates a sandbox with the results of three self-tests as `old.json`.
 fn old() -> Sandbox {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
     sandbox.run(&["run"]).expect(1, &[]);
@@ -15,40 +15,40 @@ fn old() -> Sandbox {
 }
 
 impl Sandbox {
-    /// The difference to `new.json`, which is `old.json` edited.
+    /// Compares `old.json` with `new.json`, an edited copy.
     fn changed(&self, options: &[&str], edit: impl FnOnce(&mut Value)) -> Answer {
         self.edited("old", "new", edit);
         self.run(&[&["diff", "old.json", "new.json"], options].concat())
     }
 }
 
-/// The row of a self-test.
-fn row<'a>(results: &'a mut Value, selftest: &str) -> &'a mut Value {
-    let rows = results["cells"].as_array_mut().expect("cells is a list");
-    rows.iter_mut().find(|row| row["id"] == id(selftest).as_str()).expect("it was run")
+/// Returns the result of a self-test.
+fn cell<'a>(results: &'a mut Value, selftest: &str) -> &'a mut Value {
+    let cells = results["cells"].as_array_mut().expect("cells is a list");
+    cells.iter_mut().find(|cell| cell["id"] == id(selftest).as_str()).expect("the cell was run")
 }
 
 fn set(results: &mut Value, selftest: &str, status: &str) {
-    let row = row(results, selftest);
-    row["status"] = status.into();
-    row["reason"] = "first line\nsecond line".into();
+    let cell = cell(results, selftest);
+    cell["status"] = status.into();
+    cell["reason"] = "first line\nsecond line".into();
 }
 
 fn remove(results: &mut Value, selftest: &str) {
-    let rows = results["cells"].as_array_mut().expect("cells is a list");
-    rows.retain(|row| row["id"] != id(selftest).as_str());
+    let cells = results["cells"].as_array_mut().expect("cells is a list");
+    cells.retain(|cell| cell["id"] != id(selftest).as_str());
 }
 
 #[test]
 fn no_difference_is_exit_code_0() {
     let sandbox = old();
-    let same = sandbox.changed(&[], |results| row(results, "fail")["duration_ms"] = 12345.into());
+    let same = sandbox.changed(&[], |results| cell(results, "fail")["duration_ms"] = 12345.into());
     same.expect(0, &["0 regressions; 0 changed, 0 added, 0 deleted, 3 unchanged"]);
     sandbox.run(&["diff", "old.json", "pollmatrix-report"]).expect(0, &["3 unchanged"]);
 }
 
 #[test]
-fn a_regression_is_first_and_fails_in_either_way() {
+fn a_regression_is_first_and_fails_with_every_fail_on() {
     let sandbox = old();
     let edit = |results: &mut Value| {
         set(results, "fail", "crash");
@@ -67,7 +67,7 @@ fn a_regression_is_first_and_fails_in_either_way() {
 }
 
 #[test]
-fn what_is_no_regression_fails_only_if_any_difference_does() {
+fn a_difference_that_is_no_regression_fails_only_with_fail_on_any() {
     let sandbox = old();
     let edits: [fn(&mut Value); 3] = [
         |results| set(results, "fail", "pass"),
@@ -82,14 +82,14 @@ fn what_is_no_regression_fails_only_if_any_difference_does() {
 }
 
 #[test]
-fn a_passing_cell_that_is_gone_is_a_regression() {
+fn a_deleted_cell_that_passed_is_a_regression() {
     let sandbox = old();
     let edits: [fn(&mut Value); 2] =
         [|results| remove(results, "pass"), |results| set(results, "pass", "unsupported")];
     for edit in edits {
         sandbox.changed(&["--fail-on", "regression"], edit).expect(1, &["1 regressions", &id("pass")]);
     }
-    // The other way round it is an addition.
+    // In the other direction it is an addition.
     sandbox.edited("old", "new", |results| remove(results, "pass"));
     sandbox
         .run(&["diff", "new.json", "old.json", "--fail-on", "regression"])
@@ -106,14 +106,14 @@ fn cells_are_compared_on_the_same_target() {
 }
 
 #[test]
-fn programs_get_every_cell() {
+fn json_has_every_different_cell() {
     let sandbox = old();
     let answer = sandbox.changed(&["--format", "json"], |results| {
         set(results, "pass", "fail");
         remove(results, "fail");
     });
     answer.expect(1, &[]);
-    let diff: Value = serde_json::from_str(&answer.stdout).expect("it is JSON");
+    let diff: Value = serde_json::from_str(&answer.stdout).expect("the text is JSON");
     assert_eq!((&diff["regressions"], &diff["unchanged"]), (&1.into(), &1.into()));
     let changed = &diff["changed"][0];
     for (field, value) in [
@@ -131,7 +131,7 @@ fn programs_get_every_cell() {
 }
 
 #[test]
-fn a_pull_request_gets_markdown() {
+fn markdown_is_a_comment_for_a_pull_request() {
     let sandbox = old();
     let answer = sandbox.changed(&["--format", "markdown"], |results| set(results, "pass", "fail"));
     let expected = format!(
@@ -143,8 +143,8 @@ fn a_pull_request_gets_markdown() {
 }
 
 #[test]
-fn a_fault_on_one_side_is_mentioned() {
+fn a_fault_in_one_of_the_reports_gets_a_warning() {
     let sandbox = old();
     let faulty = sandbox.changed(&[], |results| results["runs"][0]["fault"] = "double-close".into());
-    faulty.expect(0, &["warning: the new one was run with the fault double-close switched on"]);
+    faulty.expect(0, &["warning: the new report was made with the fault double-close switched on"]);
 }

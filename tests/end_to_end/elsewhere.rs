@@ -1,4 +1,5 @@
-//! Cells that are run elsewhere: through a command, over ssh, by hand. Scripts stand for the other machines.
+//! Cells that run on other machines: behind a prefix, over ssh, imported. Scripts take the place of the
+//! machines.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,37 +10,38 @@ use subjects::testing::lacks;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
 
-/// What its cells answer does not depend on where they run.
+/// Self-tests whose results do not depend on the machine.
 const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
 const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
 
 impl Sandbox {
-    /// A script in the sandbox, as a command.
+    /// Writes a script into the sandbox, and returns its path.
     pub fn script(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the mode can be changed");
         path.display().to_string()
     }
 
-    /// The lines of a file that a script writes.
+    /// Returns the lines of a file that a script writes.
     fn lines(&self, name: &str) -> Vec<String> {
         fs::read_to_string(self.path(name)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    /// Every row's status, without what differs from run to run.
+    /// Returns the id, status and reason of every cell, which do not differ from run to run.
     fn statuses(&self) -> Vec<(String, String, Option<String>)> {
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         let results = self.results();
-        let rows = results["cells"].as_array().expect("cells is a list");
-        rows.iter()
-            .map(|row| (text(&row["id"]).unwrap(), text(&row["status"]).unwrap(), text(&row["reason"])))
+        let cells = results["cells"].as_array().expect("cells is a list");
+        cells
+            .iter()
+            .map(|cell| (text(&cell["id"]).unwrap(), text(&cell["status"]).unwrap(), text(&cell["reason"])))
             .collect()
     }
 }
 
 #[test]
-fn a_prefix_is_in_front_of_the_executor_and_of_every_cell() {
+fn the_prefix_precedes_the_executor_and_every_cell() {
     let sandbox = Sandbox::new(&CELLS, 300);
     sandbox.run(&["run", "--seed", "2"]).expect(1, &[TOTALS]);
     let native = sandbox.statuses();
@@ -49,14 +51,14 @@ fn a_prefix_is_in_front_of_the_executor_and_of_every_cell() {
     let log = sandbox.lines("log");
     assert_eq!(log.iter().filter(|word| *word == "exec").count(), 1, "{log:?}");
     assert_eq!(log.iter().filter(|word| *word == "run-cell").count(), CELLS.len(), "{log:?}");
-    let again = sandbox.row("fail")["reproducer"].as_str().expect("it is text").to_owned();
+    let again = sandbox.cell("fail")["reproducer"].as_str().expect("the value is text").to_owned();
     assert!(again.contains("--prefix") && again.ends_with("--seed 0x2"), "{again}");
 }
 
 #[test]
-fn behind_a_command_that_leads_to_another_machine_cells_start_without_it() {
+fn behind_a_prefix_that_leads_to_another_machine_cells_start_without_the_prefix() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    // Over there it is not known.
+    // The prefix does not exist on the other machine.
     let prefix = sandbox.script("prefix", "[ -z \"$THERE\" ] || exit 1; THERE=1 exec \"$@\"");
     sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
 }
@@ -64,36 +66,42 @@ fn behind_a_command_that_leads_to_another_machine_cells_start_without_it() {
 #[test]
 fn a_lost_connection_is_not_a_lost_result() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    // Each connection is cut after the first line and one result; every cell is counted.
+    // Each connection ends after the first line and one result. The log counts the cells.
     let text = "case $2 in exec) \"$@\" | head -n 2;; run-cell) echo \"$3\" >>\"${0%/*}/log\"; exec \"$@\";; *) exec \"$@\";; esac";
     let prefix = sandbox.script("prefix", text);
     let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix]);
     answer.expect(
         1,
-        &[TOTALS, "the executor ended", "5 cells are left, once more", "1 cells are left, once more"],
+        &[
+            TOTALS,
+            "the executor ended",
+            "restarting for the remaining 5 cells",
+            "restarting for the remaining 1 cells",
+        ],
     );
     let journal = sandbox.journal();
     assert_eq!(journal.iter().filter(|line| line.starts_with("{\"line\":\"cell\"")).count(), CELLS.len());
 }
 
 #[test]
-fn a_machine_that_never_answers_leaves_cells_that_say_why() {
+fn cells_of_a_machine_that_does_not_answer_have_the_reason() {
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
     let prefix = sandbox.script("prefix", "echo 'no route to host' >&2; exit 255");
     let answer = sandbox.run(&["run", "--prefix", &prefix]);
     answer.expect(1, &["2 cells: 2 not-run", "the executor ended (exit status: 255): no route to host"]);
-    assert_eq!(sandbox.row("pass")["status"], "not-run");
-    // It can be asked again, and then answers.
+    assert_eq!(sandbox.cell("pass")["status"], "not-run");
+    // In the next run the machine answers.
     sandbox.script("prefix", "exec \"$@\"");
     let answer = sandbox.run(&["run", "--prefix", &prefix]);
     answer.expect(1, &["2 cells: 1 pass, 1 fail"]);
 }
 
 #[test]
-fn an_executor_with_another_matrix_or_other_options_is_not_believed() {
+fn results_of_an_executor_with_another_matrix_or_other_options_are_refused() {
     let sandbox = Sandbox::new(&["pass"], 300);
     let other = sandbox.path("other.yml");
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("it is there") + "# the same, but\n";
+    let text =
+        fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix") + "# another hash\n";
     fs::write(&other, text).expect("the sandbox is writable");
     let swap = |from: &str, to: &str| {
         let text = format!(
@@ -117,23 +125,24 @@ fn an_executor_with_another_matrix_or_other_options_is_not_believed() {
 }
 
 #[test]
-fn a_command_that_passes_no_standard_input_on_gets_the_cells_as_arguments() {
+fn a_prefix_that_passes_no_standard_input_on_gets_the_cells_as_arguments() {
     let sandbox = Sandbox::new(&CELLS, 300);
     let log = "[ \"$2\" = exec ] && echo \"$@\" >>\"${0%/*}/log\"";
     let prefix = sandbox.script("prefix", &format!("{log}\nexec \"$@\" </dev/null"));
     sandbox
         .run(&["run", "--seed", "2", "--prefix", &prefix])
-        .expect(1, &[TOTALS, "the executor ended (exit status: 2)", "6 cells are left, once more"]);
+        .expect(1, &[TOTALS, "the executor ended (exit status: 2)", "restarting for the remaining 6 cells"]);
     let log = sandbox.lines("log");
     assert!(log.len() == 2 && log[1].contains(&format!("exec {}", id("pass"))), "{log:?}");
-    // A cell's own standard input is its lifeline, which such a command cuts: it starts without it.
+    // The standard input of a cell is its lifeline. This prefix closes it, so the cell starts without the
+    // prefix.
     sandbox.run(&["run", "selftest/pass", "--prefix", &prefix]).expect(0, &["1 cells: 1 pass"]);
 }
 
 #[test]
-fn behind_a_command_to_another_machine_the_file_may_have_another_name() {
+fn behind_a_prefix_to_another_machine_the_executable_may_have_another_path() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    // It takes a copy there, which is not where the original is.
+    // The prefix copies the executable to another path.
     let text = "[ -z \"$THERE\" ] || exit 1\ncd \"${0%/*}\"; mkdir -p there; cp \"$1\" there/copy; shift\n\
          for word do shift; case $word in */pollmatrix) word=/no/such/file;; esac; set -- \"$@\" \"$word\"; done\n\
          THERE=1 exec there/copy \"$@\"";
@@ -142,7 +151,7 @@ fn behind_a_command_to_another_machine_the_file_may_have_another_name() {
 }
 
 #[test]
-fn what_else_comes_over_the_line_is_shown_and_changes_nothing() {
+fn foreign_output_of_a_prefix_is_shown_and_ignored() {
     let sandbox = Sandbox::new(&["pass"], 300);
     let prefix =
         sandbox.script("prefix", "[ \"$2\" = run-cell ] || echo 'Welcome to this machine'; exec \"$@\"");
@@ -151,7 +160,7 @@ fn what_else_comes_over_the_line_is_shown_and_changes_nothing() {
 }
 
 #[test]
-fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
+fn the_executor_and_its_cells_end_with_a_killed_driver() {
     if lacks("ps") {
         return;
     }
@@ -161,15 +170,16 @@ fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
     eventually("a result and a cell that hangs", || {
         sandbox.journal().len() == 3 && sandbox.cells_alive() >= 1
     });
-    child.kill().expect("it is there");
-    child.wait().expect("it is reaped");
+    child.kill().expect("the driver is alive");
+    child.wait().expect("the driver is reaped");
     eventually("the cell is gone", || sandbox.cells_alive() == 0);
-    // What it had is there, and the rest is made up for: interrupted once more, it hangs.
+    // The first result was kept. The other cell runs again, and is interrupted again.
     let mut child = sandbox.start(&["run", "--resume", "--jobs", "1", "--prefix", &prefix]);
     eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() >= 1);
-    kill(Pid::from_raw(i32::try_from(child.id()).expect("it fits")), Signal::SIGINT).expect("it is there");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert_eq!(sandbox.row("pass")["status"], "pass");
+    kill(Pid::from_raw(i32::try_from(child.id()).expect("a process id fits")), Signal::SIGINT)
+        .expect("the driver is alive");
+    assert_eq!(child.wait().expect("the driver ends").code(), Some(130));
+    assert_eq!(sandbox.cell("pass")["status"], "pass");
     assert_eq!(sandbox.cells_alive(), 0);
     sandbox
         .run(&["run", "--resume"])
@@ -179,67 +189,70 @@ fn a_killed_driver_takes_the_executor_and_its_cells_with_it() {
 #[test]
 fn over_ssh_the_executable_is_copied_once_and_results_come_back() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    // A login shell that has a home of its own and says hello.
+    // A login shell with another home that prints a greeting.
     let text = "printf '%s\\n' \"$3\" >>\"${0%/*}/log\"; cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME; echo hello; exec sh -c \"$3\"";
     let ssh = format!("{} -q", sandbox.script("ssh", text));
-    let run = ["run", "--seed", "2", "--host", "somebody@there", "--ssh", &ssh];
+    let run = ["run", "--seed", "2", "--host", "user@there", "--ssh", &ssh];
     sandbox.run(&run).expect(1, &[TOTALS, "copying "]);
     let there: Vec<_> = fs::read_dir(sandbox.path("home/.cache/pollmatrix"))
-        .expect("it was made")
-        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("it is text"))
+        .expect("the folder was made")
+        .map(|entry| {
+            entry.expect("the file can be read").file_name().into_string().expect("the value is text")
+        })
         .collect();
-    assert_eq!(there.len(), 2, "the executable and the matrix, and nothing kept: {there:?}");
+    assert_eq!(there.len(), 2, "only the executable and the matrix are left: {there:?}");
     let copies = || sandbox.lines("log").iter().filter(|line| line.contains("cat >")).count();
     assert_eq!(copies(), 2);
     sandbox.run(&run).expect(1, &[TOTALS]);
-    assert_eq!(copies(), 3, "the matrix again, the executable not");
+    assert_eq!(copies(), 3, "the matrix is copied again, the executable is not");
 }
 
-/// macOS itself refuses to start a file whose signature does not fit.
+/// macOS itself refuses to start a file with an invalid signature.
 #[cfg(not(target_os = "macos"))]
 #[test]
-fn over_ssh_a_copy_that_somebody_changed_is_refused() {
+fn over_ssh_a_modified_copy_is_refused() {
     let sandbox = Sandbox::new(&["pass"], 300);
     let text =
         "cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME; exec sh -c \"$2\"";
     let ssh = sandbox.script("ssh", text);
     let run = ["run", "--host", "there", "--ssh", &ssh];
     sandbox.run(&run).expect(0, &["1 pass"]);
-    let entries = fs::read_dir(sandbox.path("home/.cache/pollmatrix")).expect("it was made");
-    let copy =
-        entries.map(|entry| entry.expect("it can be read").path()).find(|path| path.extension().is_none());
+    let entries = fs::read_dir(sandbox.path("home/.cache/pollmatrix")).expect("the folder was made");
+    let copy = entries
+        .map(|entry| entry.expect("the file can be read").path())
+        .find(|path| path.extension().is_none());
     let copy = copy.expect("the executable is there");
-    // Of the same size. Nothing that is needed is in the last byte.
-    let mut bytes = fs::read(&copy).expect("it can be read");
-    *bytes.last_mut().expect("it is not empty") ^= 1;
-    fs::write(&copy, bytes).expect("it can be written");
+    // The size stays the same, and the last byte is not needed to start.
+    let mut bytes = fs::read(&copy).expect("the file can be read");
+    *bytes.last_mut().expect("the executable is not empty") ^= 1;
+    fs::write(&copy, bytes).expect("the copy is writable");
     sandbox.run(&run).expect(1, &["the executor is another executable: SHA-256"]);
-    assert_eq!(sandbox.row("pass")["status"], "not-run");
+    assert_eq!(sandbox.cell("pass")["status"], "not-run");
 }
 
 #[test]
-fn over_ssh_a_cut_line_costs_no_cell_a_second_run() {
+fn over_ssh_a_lost_connection_makes_no_cell_run_twice() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    // The first connection is cut when everything is done there and one result has come back.
+    // The first connection ends when all cells have run and one result was received.
     let text = "cd \"${0%/*}\"; mkdir -p home; export HOME=$PWD/home; unset XDG_CACHE_HOME\n\
          case $2 in *'exec '*'--cells'*) if mkdir cut 2>/dev/null; then\n\
          sh -c \"$2\" >all; head -n 2 all; exit 255; fi;; esac\n\
          exec sh -c \"$2\"";
     let ssh = sandbox.script("ssh", text);
     let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--host", "there", "--ssh", &ssh]);
-    answer.expect(1, &[TOTALS, "5 cells are left, once more"]);
+    answer.expect(1, &[TOTALS, "restarting for the remaining 5 cells"]);
     let first: Vec<_> = sandbox.lines("all").into_iter().filter(|line| line.contains("\"cell\"")).collect();
     assert_eq!(first.len(), CELLS.len());
-    // The same rows, durations and all: they were kept there, not run again.
+    // Equal durations show that the results were kept there, and that no cell ran again.
     for line in first {
-        let row: serde_json::Value = serde_json::from_str(&line).expect("it is JSON");
-        let name = row["scenario"].as_str().expect("it is text").replace("selftest/", "");
-        assert_eq!(sandbox.row(&name)["duration_ms"], row["duration_ms"], "{name}");
+        let cell: serde_json::Value = serde_json::from_str(&line).expect("the line is JSON");
+        let name = cell["scenario"].as_str().expect("a scenario is text").replace("selftest/", "");
+        assert_eq!(sandbox.cell(&name)["duration_ms"], cell["duration_ms"], "{name}");
     }
 }
 
 #[test]
-fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
+fn executor_output_with_console_messages_is_imported() {
     let sandbox = Sandbox::new(&CELLS, 300);
     let printed = sandbox.run(&["exec", "--all", "--seed", "2"]);
     printed.expect(1, &["{\"line\":\"begin\"", "{\"line\":\"end\",\"cells\":6}"]);
@@ -247,12 +260,12 @@ fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
     fs::write(sandbox.path("console"), console.replace('\n', "\r\n")).expect("the sandbox is writable");
     sandbox.run(&["run", "--import", "console"]).expect(1, &[TOTALS]);
 
-    // A report of a run is as good.
+    // A report can be imported, too.
     fs::copy(sandbox.path("pollmatrix-report/results.json"), sandbox.path("other.json"))
         .expect("there is one");
     sandbox.run(&["run", "--import", "other.json"]).expect(1, &[TOTALS]);
 
-    // One that was cut has no result for the rest, and says so.
+    // After truncated output the other cells are not run, with a warning.
     let whole: Vec<_> = printed.stdout.lines().collect();
     let cut = format!("{}\n{}", whole[..3].join("\n"), &whole[3][..whole[3].len() / 2]);
     fs::write(sandbox.path("cut"), cut).expect("the sandbox is writable");
@@ -267,16 +280,16 @@ fn what_an_executor_printed_is_imported_whatever_a_console_put_between() {
 }
 
 #[test]
-fn an_executor_says_in_its_exit_code_what_there_was() {
+fn the_exit_code_of_an_executor_is_that_of_its_cells() {
     let sandbox = Sandbox::new(&CELLS, 300);
     sandbox.run(&["exec", "selftest/pass"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
     sandbox.run(&["exec", "selftest/fail"]).expect(1, &[]);
     sandbox.run(&["exec", "selftest/unsupported"]).expect(127, &[]);
-    sandbox.run(&["exec"]).expect(2, &["no cells were named", "help: give --all"]);
+    sandbox.run(&["exec"]).expect(2, &["no cells are selected", "help: give --all"]);
     sandbox.run(&["exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
     sandbox
         .run(&["exec", "selftest/pass", "--self", "/bin/true"])
-        .expect(0, &["/bin/true does not start here: cells are started from"]);
+        .expect(0, &["/bin/true does not start here: using"]);
     fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
     sandbox
         .run(&["exec", "--cells", "ids"])
@@ -284,36 +297,36 @@ fn an_executor_says_in_its_exit_code_what_there_was() {
 }
 
 #[test]
-fn an_executor_goes_on_from_what_it_kept() {
+fn an_executor_continues_from_its_kept_results() {
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
     let exec = ["exec", "--all", "--seed", "2", "--keep", "kept"];
     let first = sandbox.run(&exec);
     first.expect(1, &[]);
-    let kept = fs::read_to_string(sandbox.path("kept")).expect("it is kept");
-    // As if it had been killed in the middle of its last line.
+    let kept = fs::read_to_string(sandbox.path("kept")).expect("the file is kept");
+    // The state after a kill in the middle of the last line.
     fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
     let second = sandbox.run(&exec);
-    second.expect(1, &["kept: the last line is not whole (3)"]);
-    let row = |text: &str, name: &str| {
+    second.expect(1, &["kept: the last line (3) is truncated"]);
+    let cell_line = |text: &str, name: &str| {
         let lines: Vec<_> = text.lines().filter(|line| line.contains(&id(name))).map(str::to_owned).collect();
         assert_eq!(lines.len(), 1, "{text}");
         lines[0].clone()
     };
-    let cut = kept.lines().last().expect("it has lines").contains(&id("fail"));
+    let cut = kept.lines().last().expect("the file has lines").contains(&id("fail"));
     let whole = if cut { "pass" } else { "fail" };
-    assert_eq!(row(&first.stdout, whole), row(&second.stdout, whole));
-    row(&second.stdout, if cut { "fail" } else { "pass" });
-    // As if the disk had spoiled the line of a cell: the other one is not run again.
+    assert_eq!(cell_line(&first.stdout, whole), cell_line(&second.stdout, whole));
+    cell_line(&second.stdout, if cut { "fail" } else { "pass" });
+    // The state after damage to the line of one cell: the other cell does not run again.
     for (spoiled, other) in [("pass", "fail"), ("fail", "pass")] {
         let lines: Vec<_> = kept.lines().collect();
-        let at = lines.iter().position(|line| line.contains(&id(spoiled))).expect("it was kept");
+        let at = lines.iter().position(|line| line.contains(&id(spoiled))).expect("the line was kept");
         let bytes = kept.replace(lines[at], "?").into_bytes();
         let bytes = bytes.into_iter().map(|byte| if byte == b'?' { 0xff } else { byte }).collect::<Vec<_>>();
         fs::write(sandbox.path("kept"), bytes).expect("the sandbox is writable");
         let third = sandbox.run(&exec);
         third.expect(1, &[&format!("kept: line {} cannot be read; the other results are used", at + 1)]);
-        assert_eq!(row(&first.stdout, other), row(&third.stdout, other));
-        row(&third.stdout, spoiled);
+        assert_eq!(cell_line(&first.stdout, other), cell_line(&third.stdout, other));
+        cell_line(&third.stdout, spoiled);
     }
     sandbox
         .run(&["exec", "--all", "--seed", "3", "--keep", "kept"])
@@ -321,7 +334,7 @@ fn an_executor_goes_on_from_what_it_kept() {
 }
 
 #[test]
-fn every_target_that_can_be_run_from_here_is_in_one_report() {
+fn target_all_runs_every_possible_target_into_one_report() {
     let sandbox = Sandbox::new(&CELLS, 300);
     let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
     let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
@@ -350,13 +363,13 @@ fn every_target_that_can_be_run_from_here_is_in_one_report() {
     assert!(sandbox.path("pollmatrix-report/targets/there/results.json").is_file());
     assert!(!sandbox.lines("log").is_empty());
 
-    // Everything is there already.
-    fs::remove_file(sandbox.path("log")).expect("it was written");
+    // All results exist already.
+    fs::remove_file(sandbox.path("log")).expect("the file was written");
     let again = sandbox.run(&["run", "--target", "all", "--resume"]);
     again.expect(1, &["2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash"]);
     assert_eq!(sandbox.lines("log"), [""; 0]);
 
-    // What is named as not run is not, for the reason that is given.
+    // Targets in --not-run are not run, with the reason given there.
     let named = ["--not-run", "there=no standard library", "--not-run", "nowhere=no such machine"];
     let without = sandbox.run(&[&run[..], &named].concat());
     without.expect(
@@ -372,34 +385,34 @@ fn every_target_that_can_be_run_from_here_is_in_one_report() {
     sandbox.run(&[&run[..], &["--not-run", "theer=x"]].concat()).expect(2, &["did you mean 'there'?"]);
     sandbox
         .run(&["run", "--not-run", "there=x"])
-        .expect(2, &["--not-run there=x: one target is run", "--target all"]);
+        .expect(2, &["--not-run there=x: the run has one target", "--target all"]);
 
-    // A machine that does not answer says nothing about the other.
+    // A machine that does not answer does not affect the other one.
     sandbox.script("prefix", "exit 1");
     let answer = sandbox.run(&run);
     answer.expect(1, &["12 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash, 6 not-run"]);
-    // A part of the matrix, and an id that is not there.
+    // A part of the matrix, and an unknown id.
     sandbox.run(&["run", "--target", "all", "selftest/pas"]).expect(1, &["2 cells: 1 pass, 1 not-run"]);
     sandbox.run(&["run", "--target", "all", "selftest/zzz"]).expect(2, &["help: "]);
 }
 
 #[test]
-fn what_this_machine_lacks_for_a_way_is_said() {
+fn missing_requirements_of_a_runner_are_reported() {
     let sandbox = Sandbox::new(&["pass"], 300);
     sandbox
         .run(&["run", "--target", "heer"])
         .expect(2, &["there is no target 'heer'", "did you mean 'here'?"]);
-    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no way 'sssh'", "did you mean 'ssh'?"]);
-    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the way 'ssh' needs --host"]);
-    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the way 'prefix' needs --prefix COMMAND"]);
+    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no runner 'sssh'", "did you mean 'ssh'?"]);
+    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the runner 'ssh' needs --host"]);
+    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the runner 'prefix' needs --prefix COMMAND"]);
     sandbox
         .run(&["run", "--prefix", "no-such-emulator"])
         .expect(2, &["here cannot be run from here", "there is no program no-such-emulator"]);
     sandbox
         .run(&["run", "--prefix", "env", "--executable", "nowhere"])
-        .expect(2, &["nowhere is no file", "help: "]);
+        .expect(2, &["nowhere is not a file", "help: "]);
     sandbox.run(&["targets"]).expect(0, &["here", "native", "can run"]);
     let json = sandbox.run(&["targets", "--format", "json"]);
-    let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("it is JSON");
+    let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("the text is JSON");
     assert_eq!(targets[0]["ways"][0]["possible"], true);
 }

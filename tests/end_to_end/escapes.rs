@@ -1,4 +1,4 @@
-//! Text from files and from other programs that would make a terminal do something.
+//! Terminal control sequences in files and in the output of other programs are escaped.
 
 use std::fs;
 use std::process::Command;
@@ -7,26 +7,26 @@ use serde_json::Value;
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
 
-/// Hides what follows, sets the window's title, moves the cursor, and reorders text.
+/// Hides the following text, sets the window's title, moves the cursor, and reorders text.
 const TEXT: &str = "\x1b[8m\x1b]0;title\x07\u{9b}2A\r\u{8}\u{202e}\u{7f}";
-/// How the beginning of it is shown.
+/// The escaped form of its beginning.
 const SHOWN: &str = "\\u{1b}[8m\\u{1b}]0;title";
 
-/// Nothing that a terminal would obey, in anything that was printed.
+/// Asserts that the output has no control characters except line breaks and tabs.
 #[track_caller]
 fn assert_harmless(printed: &Answer) {
     for text in [&printed.stdout, &printed.stderr] {
-        let wrong = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
-        assert!(!text.contains(wrong), "{text:?}");
+        let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!text.contains(harmful), "{text:?}");
     }
 }
 
-/// The text as `printf` of a shell takes it.
+/// Returns the text with octal escapes, for `printf` in a shell.
 fn octal() -> String {
     TEXT.bytes().map(|byte| format!("\\{byte:03o}")).collect()
 }
 
-/// Results of a run with hostile text wherever text is free.
+/// Returns the results of a run, with hostile text in every field of free text.
 fn results(sandbox: &Sandbox) -> Value {
     sandbox.run(&["run"]).expect(1, &[]);
     let mut results = sandbox.results();
@@ -48,7 +48,7 @@ fn results(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn a_result_file_reaches_no_terminal_raw() {
+fn control_sequences_in_a_result_file_are_escaped() {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
     let results = results(&sandbox);
     fs::write(sandbox.path("pollmatrix-report/results.json"), results.to_string()).expect("writable");
@@ -80,7 +80,7 @@ fn a_result_file_reaches_no_terminal_raw() {
         assert_harmless(&printed);
         let is_json = arguments.contains(&"json");
         if is_json {
-            serde_json::from_str::<Value>(&printed.stdout).expect("it is JSON, and says the same");
+            serde_json::from_str::<Value>(&printed.stdout).expect("the output is JSON");
         }
         let shown = if is_json { "\\u001b[8m\\u001b]0;title" } else { SHOWN };
         let all = format!("{}{}", printed.stdout, printed.stderr);
@@ -93,13 +93,17 @@ fn a_result_file_reaches_no_terminal_raw() {
 }
 
 #[test]
-fn an_id_in_a_result_file_is_one_word_of_a_command() {
+fn an_id_from_a_result_file_is_quoted_in_the_printed_command() {
     let sandbox = Sandbox::new(&["fail"], 20);
     let text = results(&sandbox).to_string().replace("tcp-level-1t1g@poll", "x'; echo gotcha; '@poll");
     fs::write(sandbox.path("other.json"), text).expect("writable");
     let merged = sandbox.run(&["merge", "other.json", "--report-dir", "merged"]);
-    merged.expect(1, &["In full: pollmatrix show 'selftest/fail/x'\\''; echo gotcha; '\\''@poll' --target"]);
-    let line = merged.stdout.lines().find_map(|line| line.strip_prefix("In full: ")).expect("it is there");
+    merged.expect(1, &["Details: pollmatrix show 'selftest/fail/x'\\''; echo gotcha; '\\''@poll' --target"]);
+    let line = merged
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("Details: "))
+        .expect("the output has the command");
     let words = answer(
         Command::new("sh").args(["-c", &format!("pollmatrix() {{ printf '%s\\n' \"$2\"; }}; {line}")]),
     );
@@ -107,10 +111,10 @@ fn an_id_in_a_result_file_is_one_word_of_a_command() {
 }
 
 #[test]
-fn a_prefix_reaches_no_terminal_raw() {
+fn control_sequences_in_the_output_of_a_prefix_are_escaped() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let hostile = octal();
-    // What a console says beside the executor, and why it ended.
+    // First in a console message beside the executor's output, then in the reason for its end.
     let prefix = sandbox.script(
         "prefix",
         &format!("case $2 in exec) printf 'on the console{hostile}\\n' ;; esac; exec \"$@\""),
@@ -125,7 +129,7 @@ fn a_prefix_reaches_no_terminal_raw() {
 }
 
 #[test]
-fn a_subject_and_a_name_reach_no_terminal_raw() {
+fn control_sequences_from_an_adapter_and_in_file_names_are_escaped() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let subject =
         sandbox.script("subject", &format!("printf 'no JSON{}\\n'; printf 'why{0}\\n' >&2", octal()));

@@ -1,4 +1,4 @@
-//! `pollmatrix expectations`, and what documented divergences make of a run.
+//! `pollmatrix expectations`, and the effect of documented divergences on a run.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
-/// The executable with everything that is built in.
+/// Runs the executable with its built-in matrix and expectations.
 fn pollmatrix(arguments: &[&str]) -> Answer {
     answer(Command::new(POLLMATRIX).args(arguments))
 }
 
-/// A self-test that answers 41 where 42 or forty-two is right.
+/// A divergence of the self-test that answers 41 where 42 or forty-two is expected.
 const DIVERGENCE: &str = "divergences:
   - cells: selftest/fail/*@poll
     os: OS
@@ -26,7 +26,7 @@ const DIVERGENCE: &str = "divergences:
 ...
 ";
 
-/// A sandbox with this text as divergences.yml, for this system.
+/// Creates a sandbox with this text as divergences.yml, for this system.
 fn sandbox(selftests: &[&str], divergences: &str) -> Sandbox {
     let sandbox = Sandbox::new(selftests, 20);
     fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
@@ -41,17 +41,17 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
 }
 
 #[test]
-fn a_documented_failure_is_permitted_wherever_results_are() {
+fn a_documented_difference_is_permitted_in_every_form_of_the_results() {
     let sandbox = sandbox(&["pass", "fail"], DIVERGENCE);
     run(&sandbox, &[]).expect(0, &["1 pass", "1 permitted", "D permitted"]);
-    let row = sandbox.row("fail");
-    assert_eq!(row["status"], "permitted");
+    let cell = sandbox.cell("fail");
+    assert_eq!(cell["status"], "permitted");
     let place = sandbox.path("expected/divergences.yml").display().to_string();
-    let reason = row["reason"].as_str().expect("a reason is text");
+    let reason = cell["reason"].as_str().expect("a reason is text");
     assert_eq!(reason, format!("the answer; documented in {place}:2 (manual page or standard: a book)"));
     let again = format!("--expectations '{}'", sandbox.path("expected").display());
-    assert!(row["reproducer"].as_str().is_some_and(|text| text.contains(&again)), "{row}");
-    assert_eq!((&row["checks"][0]["observed"], &row["checks"][0]["holds"]), (&"41".into(), &false.into()));
+    assert!(cell["reproducer"].as_str().is_some_and(|text| text.contains(&again)), "{cell}");
+    assert_eq!((&cell["checks"][0]["observed"], &cell["checks"][0]["holds"]), (&"41".into(), &false.into()));
     let report =
         fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
     assert!(report.contains("a book") && report.contains("observed: 41"), "{report}");
@@ -61,7 +61,7 @@ fn a_documented_failure_is_permitted_wherever_results_are() {
 }
 
 #[test]
-fn without_the_divergence_it_is_a_failure() {
+fn a_difference_without_a_matching_divergence_is_a_failure() {
     sandbox(&["fail"], DIVERGENCE).run(&["run"]).expect(1, &["1 fail"]);
     let elsewhere = DIVERGENCE.replace("observed: ['4*']", "observed: ['40']");
     run(&sandbox(&["fail"], &elsewhere), &[]).expect(1, &["1 fail"]);
@@ -70,32 +70,32 @@ fn without_the_divergence_it_is_a_failure() {
 }
 
 #[test]
-fn a_known_bug_is_a_known_failure() {
+fn a_known_bug_is_an_expected_failure() {
     let bug = DIVERGENCE.replace("permitted", "known-fail\n    url: https://example.org/bug");
     let sandbox = sandbox(&["fail"], &bug);
     run(&sandbox, &[]).expect(0, &["1 known-fail"]);
     assert!(
-        sandbox.row("fail")["reason"].as_str().is_some_and(|text| text.contains("https://example.org/bug"))
+        sandbox.cell("fail")["reason"].as_str().is_some_and(|text| text.contains("https://example.org/bug"))
     );
 }
 
 #[test]
-fn a_pass_where_it_never_holds_is_unexpected_and_fails_the_run() {
+fn a_pass_despite_an_expected_failure_fails_the_run() {
     let sandbox = sandbox(&["pass"], &DIVERGENCE.replace("selftest/fail", "selftest/pass"));
-    run(&sandbox, &[]).expect(1, &["1 unexpected-pass", "'the answer' held, which it never does"]);
+    run(&sandbox, &[]).expect(1, &["1 unexpected-pass", "'the answer' held, but according to"]);
 }
 
 #[test]
-fn attempts_of_which_some_differ_as_documented_are_not_flaky() {
+fn passes_among_permitted_attempts_are_not_flaky() {
     let sometimes = DIVERGENCE.replace("always", "sometimes").replace("selftest/fail", "selftest/flaky");
     let sandbox = sandbox(&["flaky"], &sometimes);
     run(&sandbox, &["--repeat", "4", "--seed", "2"]).expect(0, &["1 permitted"]);
-    let row = sandbox.row("flaky");
-    assert_eq!((&row["attempts"]["passed"], &row["seed"]), (&2.into(), &"0x3".into()));
+    let cell = sandbox.cell("flaky");
+    assert_eq!((&cell["attempts"]["passed"], &cell["seed"]), (&2.into(), &"0x3".into()));
 }
 
 #[test]
-fn divergences_that_are_wrong_are_refused_before_anything_runs() {
+fn malformed_divergences_are_refused_before_any_cell_runs() {
     let sandbox = sandbox(&["fail"], &DIVERGENCE.replace("expect:", "expct:"));
     let place = format!("{}:7:5:", sandbox.path("expected/divergences.yml").display());
     run(&sandbox, &[]).expect(2, &[&place, "unknown key 'expct'", "help: did you mean 'expect'?"]);
@@ -105,7 +105,7 @@ fn divergences_that_are_wrong_are_refused_before_anything_runs() {
 }
 
 #[test]
-fn what_is_built_in_is_in_order() {
+fn the_built_in_expectations_pass_the_check() {
     let built_in = pollmatrix(&["expectations", "--check"]);
     built_in.expect(0, &[" measured, 0 hypotheses", "freebsd: ", " measured, 1 hypotheses", "divergences: "]);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations").display().to_string();
@@ -114,22 +114,22 @@ fn what_is_built_in_is_in_order() {
 }
 
 #[test]
-fn check_knows_the_matrix_and_the_answers() {
+fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     let check = |sandbox: &Sandbox| {
         let expected = sandbox.path("expected").display().to_string();
         sandbox.run(&["expectations", "--check", "--dir", &expected])
     };
     check(&sandbox(&["fail"], DIVERGENCE)).expect(0, &["divergences: 1"]);
     check(&sandbox(&["pass"], DIVERGENCE))
-        .expect(2, &["divergences.yml:2:", "no cell fits 'selftest/fail/*@poll'"]);
+        .expect(2, &["divergences.yml:2:", "no cell matches 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
     let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n...\n";
     fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
-    check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no row 'V99' in the catalogue"]);
+    check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no behaviour 'V99' in the catalogue"]);
 }
 
 #[test]
-fn answers_stand_side_by_side_and_say_which_differ() {
+fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
     let shown = pollmatrix(&["expectations", "V26/pipe:read-end-drained"]);
     shown.expect(
         0,
@@ -141,7 +141,11 @@ fn answers_stand_side_by_side_and_say_which_differ() {
         ],
     );
     let line = |asked: &str| {
-        shown.stdout.lines().find(|line| line.trim_start().starts_with(asked)).expect("it is asked")
+        shown
+            .stdout
+            .lines()
+            .find(|line| line.trim_start().starts_with(asked))
+            .expect("the question is listed")
     };
     let words: Vec<_> = line("poll@level").split_whitespace().collect();
     assert_eq!(words, ["poll@level", "HUP", "(M)", "IN|HUP", "(M)", "IN|HUP", "(K)", "differs"]);
@@ -155,7 +159,11 @@ fn answers_stand_side_by_side_and_say_which_differ() {
     pollmatrix(&["expectations", "V14/tcp:W-only"]).expect(0, &["SO_ERROR=0 x9"]);
     let sizes = pollmatrix(&["expectations", "V29/tcp:full", "V21/unix-dgram"]);
     let line = |asked: &str| {
-        sizes.stdout.lines().find(|line| line.trim_start().starts_with(asked)).expect("it is asked")
+        sizes
+            .stdout
+            .lines()
+            .find(|line| line.trim_start().starts_with(asked))
+            .expect("the question is listed")
     };
     assert!(line("capacity").ends_with("(M, varies: size)"), "{}", sizes.stdout);
     assert!(
@@ -180,13 +188,13 @@ fn answers_as_json_have_their_sources() {
 }
 
 #[test]
-fn unknown_rows_and_systems_get_the_nearest_ones() {
+fn unknown_behaviours_and_systems_get_suggestions() {
     pollmatrix(&["expectations", "V26/pipe:read-edn"]).expect(2, &["did you mean 'V26/pipe:read-end'?"]);
     pollmatrix(&["expectations", "v26"])
-        .expect(2, &["no answer's row begins with 'v26'", "did you mean 'V26'?"]);
-    pollmatrix(&["expectations", "W13"]).expect(2, &["nobody has recorded an answer"]);
+        .expect(2, &["there is no expectation for 'v26'", "did you mean 'V26'?"]);
+    pollmatrix(&["expectations", "W13"]).expect(2, &["no answer is recorded"]);
     pollmatrix(&["expectations", "--os", "frebsd"]).expect(2, &["did you mean 'freebsd'?"]);
     pollmatrix(&["expectations", "--os", "illumos"])
-        .expect(2, &["no such answers of illumos", "leave --os out"]);
+        .expect(2, &["no such expectations of illumos", "omit --os"]);
     pollmatrix(&["expectations", "V26", "--check"]).expect(2, &["cannot be used with"]);
 }

@@ -1,4 +1,4 @@
-//! The kill matrix, and the record of it.
+//! The kill matrix and its record.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
-/// Adds scenarios to the matrix, one line each.
+/// Adds scenarios to the matrix, one per line.
 fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
     let entries: String = lines.iter().map(|line| format!("  - {{ {line}, {SHAPE} }}\n")).collect();
     sandbox.add_scenarios(&entries);
 }
 
-/// What each line leaves out.
+/// The axes that the lines have in common.
 const SHAPE: &str = "triggers: [level], groups: [1]";
 
-/// The executable with the matrix that is built in, in a folder of the sandbox.
+/// Runs `faults` with the built-in matrix, and a report directory in the sandbox.
 fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
     let mut command = Command::new(POLLMATRIX);
     command.arg("faults").args(arguments).arg("--report-dir").arg(sandbox.path("kills"));
@@ -23,21 +23,21 @@ fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
 }
 
 fn tries(sandbox: &Sandbox) -> String {
-    fs::read_to_string(sandbox.path("kills/kill-matrix.jsonl")).expect("what was tried is written")
+    fs::read_to_string(sandbox.path("kills/kill-matrix.jsonl")).expect("the attempts are written")
 }
 
-/// The control and a scenario of the core, on poll.
+/// The control and a scenario of the core.
 const CONTROL: &str = "id: harness/control, transports: [pipe], threads: [1]";
 const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix], threads: [1]";
 
-/// A sandbox with these lines in its matrix.
+/// Creates a sandbox with these lines in its matrix.
 fn core(lines: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new(&[], 20);
     add_scenarios(&sandbox, lines);
     sandbox
 }
 
-/// A fault of a backend that is not here.
+/// A fault of a backend that does not exist on this system.
 const FOREIGN: (&str, &str) = if cfg!(target_os = "linux") {
     ("kqueue-stops-at-first-error", "kqueue does not exist on")
 } else {
@@ -53,12 +53,13 @@ fn a_fault_is_killed_by_a_cell_that_passes_without_it() {
     );
     let counts = "1 faults: 1 killed, 0 caught by the harness, 0 survive";
     found.expect(0, &["disown-closes  F", counts, "1 proven to kill one"]);
-    let text = fs::read_to_string(sandbox.path("kills/kill-matrix.json")).expect("it is written");
-    let matrix: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let text = fs::read_to_string(sandbox.path("kills/kill-matrix.json")).expect("the file is written");
+    let matrix: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     let kill = &matrix["faults"][0]["pairs"][0]["kill"];
     assert_eq!((&kill["how"], &kill["proof"]), (&"fail".into(), &"always".into()), "{text}");
     assert!(sandbox.path("kills/kill-matrix.md").exists());
-    // Tried with the fault by several seeds, each time without it, and each time in the control.
+    // The cell is tried with several seeds, each with the fault and without it, and with the fault in the
+    // control.
     let lines = tries(&sandbox);
     let count = |cell: &str, fault: &str| {
         lines
@@ -72,9 +73,9 @@ fn a_fault_is_killed_by_a_cell_that_passes_without_it() {
 }
 
 #[test]
-fn what_survives_and_who_kills_nothing_is_named_and_fails() {
+fn surviving_faults_and_scenarios_without_a_kill_are_listed_and_fail() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    // These two have nothing to do with each other.
+    // This scenario does not exercise this fault.
     faults(&sandbox, &["deletion/disown/pipe-level-1t1g", "--fault", "takeover-ignores-owner"]).expect(
         1,
         &[
@@ -83,7 +84,7 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
             "0 caught by the harness, 1 survive",
         ],
     );
-    // Of a part of one side nothing is said about the other.
+    // A selection of faults does not report scenarios without a kill.
     add_scenarios(&sandbox, &[CONTROL]);
     let part = sandbox.run(&["faults", "--fault", "takeover-ignores-owner"]);
     part.expect(1, &["SURVIVES   takeover-ignores-owner"]);
@@ -91,7 +92,7 @@ fn what_survives_and_who_kills_nothing_is_named_and_fails() {
 }
 
 #[test]
-fn what_fails_without_a_fault_proves_nothing() {
+fn a_cell_that_fails_without_a_fault_proves_no_kill() {
     let sandbox = Sandbox::new(&["fail", "panic", "broken"], 20);
     add_scenarios(&sandbox, &[CONTROL]);
     let found = sandbox.run(&["faults", "--fault", "double-close"]);
@@ -99,7 +100,7 @@ fn what_fails_without_a_fault_proves_nothing() {
 }
 
 #[test]
-fn a_fault_of_a_backend_that_is_not_here_is_not_run_and_no_survivor() {
+fn a_fault_of_a_missing_backend_is_not_run_and_no_survivor() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let (fault, why) = FOREIGN;
     let found = faults(&sandbox, &["deletion/own-handler", "--fault", fault]);
@@ -107,19 +108,19 @@ fn a_fault_of_a_backend_that_is_not_here_is_not_run_and_no_survivor() {
 }
 
 #[test]
-fn a_resumed_run_tries_nothing_twice() {
+fn a_resumed_run_repeats_no_attempt() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let arguments = ["deletion/disown/pipe-level", "--fault", "disown-closes", "--jobs", "1"];
     let first = faults(&sandbox, &arguments);
     let lines = tries(&sandbox);
-    // As if it had been killed in the middle of the last line.
+    // The state after a kill in the middle of the last line.
     fs::write(sandbox.path("kills/kill-matrix.jsonl"), &lines[..lines.len() - 5]).expect("writable");
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count());
-    // As if the disk had spoiled the second line: only what it held is tried again.
+    // The state after damage to the second line: only its attempt is repeated.
     let file = sandbox.path("kills/kill-matrix.jsonl");
-    let second = lines.lines().nth(1).expect("it has lines");
+    let second = lines.lines().nth(1).expect("the file has lines");
     fs::write(&file, lines.replacen(second, "{", 1)).expect("writable");
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     again.expect(0, &["kill-matrix.jsonl: line 2 cannot be read; the other results are used"]);
@@ -127,11 +128,11 @@ fn a_resumed_run_tries_nothing_twice() {
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count() + 1);
     fs::write(&file, lines.replacen("begin", "bgein", 1)).expect("writable");
     faults(&sandbox, &[&arguments[..], &["--resume"]].concat())
-        .expect(2, &["is not a journal of this pollmatrix: line 1 does not say", "help: leave --resume out"]);
+        .expect(2, &["is not a journal of this pollmatrix: line 1 does not identify", "help: omit --resume"]);
 }
 
 #[test]
-fn a_record_is_verified_and_must_be_complete() {
+fn the_record_is_verified_and_must_be_complete() {
     let sandbox = Sandbox::new(&["pass"], 20);
     add_scenarios(&sandbox, &[CONTROL]);
     let record = sandbox.path("kills.tsv");
@@ -148,11 +149,11 @@ fn a_record_is_verified_and_must_be_complete() {
     let os = std::env::consts::OS;
     fs::write(&record, format!("{os}\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails\n"))
         .expect("writable");
-    quick().expect(1, &["double-close is not killed by selftest/pass", "SURVIVES   double-close"]);
+    quick().expect(1, &["double-close is no longer killed by selftest/pass", "SURVIVES   double-close"]);
 }
 
 #[test]
-fn names_in_a_record_that_no_longer_exist_are_errors() {
+fn unknown_names_in_a_record_are_errors() {
     let sandbox = Sandbox::new(&["pass"], 20);
     add_scenarios(&sandbox, &[CONTROL]);
     let record = sandbox.path("kills.tsv");
@@ -175,7 +176,7 @@ fn names_in_a_record_that_no_longer_exist_are_errors() {
         ),
         ("linux double-close", "four fields", again),
         ("linux\t-\tselftest/pas\ta reason", "there is no scenario", "did you mean 'selftest/pass'?"),
-        ("linux\t-\tselftest/pass\t ", "selftest/pass has no reason", "say in its fourth field"),
+        ("linux\t-\tselftest/pass\t ", "selftest/pass has no reason", "in the fourth field"),
         (
             "linux\t-\tselftest/pass\ta reason\nlinux\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails",
             "selftest/pass has a kill, double-close",
@@ -187,7 +188,7 @@ fn names_in_a_record_that_no_longer_exist_are_errors() {
             .run(&["faults", "--quick", "--recorded", &record.display().to_string()])
             .expect(2, &[says, "kills.tsv:2: ", help]);
     }
-    assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is run");
+    assert!(!sandbox.path("pollmatrix-report").exists(), "no cell runs");
 }
 
 #[test]
@@ -207,8 +208,9 @@ fn a_fault_that_fails_the_control_is_no_kill_of_the_scenario() {
     );
     let alone = sandbox.run(&["faults", "deletion/disown", "--fault", "leak-on-close"]);
     alone.expect(1, &["KILLS NONE deletion/disown", "0 killed, 1 caught by the harness, 0 survive"]);
-    let text = fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.json")).expect("it is written");
-    let matrix: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let text =
+        fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.json")).expect("the file is written");
+    let matrix: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     let pair = &matrix["faults"][0]["pairs"][0];
     assert_eq!((&pair["killed"], &pair["harness"]), (&0.into(), &2.into()), "{text}");
     assert_eq!(pair["kill"]["proof"], "harness", "{text}");
@@ -219,14 +221,14 @@ fn cells_without_a_control_are_refused() {
     let sandbox = core(&["id: harness/control, transports: [pipe], threads: [2]", DISOWN]);
     let found = sandbox.run(&["faults", "--fault", "disown-closes"]);
     found.expect(2, &["deletion/disown/pipe-level-1t1g@poll has no control", "help: give harness/control"]);
-    assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is run");
+    assert!(!sandbox.path("pollmatrix-report").exists(), "no cell runs");
 }
 
 #[test]
-fn a_scenario_that_is_named_is_tried_in_all_its_cells() {
+fn a_selected_scenario_is_tried_in_all_its_cells() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let arguments = ["migration/idle-takeover/pipe", "--fault", "takeover-keeps-thread-mask"];
-    // The cells of two threads in two groups have no other thread in the first one's group.
+    // In cells of two threads in two groups, the first thread is alone in its group.
     faults(&sandbox, &arguments)
         .expect(0, &["takeover-keeps-thread-mask: 12 of 16 cells of migration/idle-takeover"]);
     let one = faults(&sandbox, &[&arguments[..], &["--cells", "1"]].concat());
@@ -234,7 +236,7 @@ fn a_scenario_that_is_named_is_tried_in_all_its_cells() {
 }
 
 #[test]
-fn a_recorded_kill_must_be_the_scenarios_own_or_the_controls() {
+fn a_recorded_kill_must_belong_to_the_scenario_or_to_the_control() {
     let sandbox = core(&[CONTROL, DISOWN]);
     let (record, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
     let quick = |cell: &str, more: &str| {
@@ -249,9 +251,8 @@ fn a_recorded_kill_must_be_the_scenarios_own_or_the_controls() {
     let control = "harness/control/pipe-level-1t1g@poll";
     let unexplained = quick(control, "");
     unexplained.expect(1, &["harness    leak-on-close: ", "the scenario deletion/disown is not recorded"]);
-    let explained = quick(control, &format!("{os}\t-\tdeletion/disown\tit is told why\n"));
-    explained
-        .expect(1, &["no kill    deletion/disown: it is told why", "1 with a reason to kill none, 0 must"]);
+    let explained = quick(control, &format!("{os}\t-\tdeletion/disown\ta reason\n"));
+    explained.expect(1, &["no kill    deletion/disown: a reason", "1 with a reason to kill none, 0 must"]);
     for answer in [unexplained, explained] {
         assert!(!answer.stderr.contains("leak-on-close is not recorded"), "{}", answer.stderr);
         assert!(!answer.stdout.contains("SURVIVES   leak-on-close"), "{}", answer.stdout);
@@ -259,12 +260,12 @@ fn a_recorded_kill_must_be_the_scenarios_own_or_the_controls() {
 }
 
 #[test]
-fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
+fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe], threads: [1]"]);
     let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
     let file = root.join("crates/cli/kills.tsv");
     fs::create_dir_all(root.join("crates/cli")).expect("writable");
-    // Not the first cell that is tried.
+    // This is not the first cell to be tried.
     let recorded = format!("{os}\tdisown-closes\tdeletion/disown/unix-level-1t1g@poll\tfails");
     let others = [
         format!("{os}\tno-group-check\tdeletion/own-handler/pipe-level-1t1g@poll\tfails"),
@@ -280,15 +281,15 @@ fn a_record_of_a_part_changes_the_lines_of_that_part_only() {
     arguments.extend(["--fault", "disown-closes", "--fault", "no-group-check"]);
     sandbox.run(&arguments).expect(0, &["wrote: crates/cli/kills.tsv, 1 kill, 3 other lines kept"]);
     let written = || {
-        let text = fs::read_to_string(&file).expect("it is written");
+        let text = fs::read_to_string(&file).expect("the file is written");
         text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     let mut expected = [&others[..], &[recorded]].concat();
     expected.sort();
     assert_eq!(written(), expected);
     sandbox.run(&arguments).expect(0, &["1 kill, 3 other"]);
-    assert_eq!(written(), expected, "a second run changes nothing");
-    // Named on both sides, a kill is recorded though its fault and its scenario have one.
+    assert_eq!(written(), expected, "a second run changes no line");
+    // If both fault and scenario are selected, their kill is recorded although each has another kill.
     let both = [
         format!("{os}\tdelete-twice\tdeletion/disown/pipe-level-1t1g@poll\tfails"),
         format!("{os}\tdisown-closes\tdeletion/own-handler/pipe-level-1t1g@poll\tfails"),
@@ -319,17 +320,17 @@ fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
         1,
         &[
             "0 kills, 0 other lines kept",
-            "leak-on-close has no line any more: the harness catches it",
+            "leak-on-close has no line in the record: the harness catches it",
             "`pollmatrix faults harness/control --record --fault leak-on-close`",
         ],
     );
     record("harness/control").expect(0, &["1 kill, 0 other lines kept"]);
-    let text = fs::read_to_string(&file).expect("it is written");
+    let text = fs::read_to_string(&file).expect("the file is written");
     assert!(text.contains("leak-on-close\tharness/control/pipe-level-1t1g@poll\tfails\n"), "{text}");
 }
 
 #[test]
-fn a_soak_ends_clean_or_with_what_is_wrong_and_how_to_have_it_again() {
+fn a_soak_ends_clean_or_with_the_violation_and_its_rerun_arguments() {
     let soak = |arguments: &[&str]| answer(Command::new(POLLMATRIX).arg("soak").args(arguments));
     let shape = ["--threads", "3", "--groups", "2", "--seed", "5"];
     let clean = soak(&[&shape[..], &["--duration", "2s", "--backend", "poll"]].concat());
@@ -340,7 +341,7 @@ fn a_soak_ends_clean_or_with_what_is_wrong_and_how_to_have_it_again() {
         &[
             "VIOLATION S7: ",
             "thread 2/0:",
-            "Again: pollmatrix soak --backend",
+            "Rerun: pollmatrix soak --backend",
             "--seed 0x5 --fault stale-handle-accepted",
             "VIOLATED",
         ],
@@ -350,20 +351,20 @@ fn a_soak_ends_clean_or_with_what_is_wrong_and_how_to_have_it_again() {
 }
 
 #[test]
-fn a_soak_that_is_interrupted_says_what_it_has_done() {
+fn an_interrupted_soak_reports_its_counters() {
     let mut command = Command::new(POLLMATRIX);
     command.args(["soak", "--duration", "10m", "--threads", "2", "--format", "json"]);
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the executable starts");
-    // From then on the signal is no plain death, and there are takeovers.
-    let mut said = BufReader::new(child.stderr.take().expect("it was asked for")).lines();
-    let line = said.next().expect("it says that it begins").expect("it is text");
+    // After the first line, the signal handler is installed, and takeovers happen.
+    let mut stderr = BufReader::new(child.stderr.take().expect("standard error is a pipe")).lines();
+    let line = stderr.next().expect("the soak announces its start").expect("the line is text");
     assert!(line.contains("2 threads in 2 groups"), "{line}");
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it is alive");
-    let output = child.wait_with_output().expect("it ends");
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("the soak is alive");
+    let output = child.wait_with_output().expect("the command ends");
     assert_eq!(output.status.code(), Some(130));
-    let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    assert_eq!((&said["interrupted"], &said["violation"]), (&true.into(), &serde_json::Value::Null));
-    assert!(said["takeovers"].as_u64().is_some_and(|takeovers| takeovers > 0), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!((&report["interrupted"], &report["violation"]), (&true.into(), &serde_json::Value::Null));
+    assert!(report["takeovers"].as_u64().is_some_and(|takeovers| takeovers > 0), "{report}");
 }

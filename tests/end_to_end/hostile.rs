@@ -1,4 +1,4 @@
-//! Arguments, matrix files and limits that nobody means well with: they are refused or obeyed, and nothing panics.
+//! Extreme arguments, matrix files and limits are refused or applied, and cause no panic.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +13,8 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::sandbox::{Sandbox, id};
 
-/// A command that obeys goes on until it is killed. What it was asked for is looked at in the first moments.
-const GLANCE: Duration = Duration::from_secs(2);
+/// A command that accepts its arguments runs until it is killed after this time.
+const OBSERVED: Duration = Duration::from_secs(2);
 
 const NUMBERS: [&str; 10] = [
     "0",
@@ -32,36 +32,38 @@ const TIMES: [&str; 6] = ["0s", "1ns", "500000000000y", "584942417355y", "184467
 const WORDS: [&str; 8] =
     ["", " ", "*", "'", "a/b@c", "\u{1b}[2J", "1/0", "18446744073709551615/18446744073709551615"];
 
-/// How a command ended, unless it had to be killed; and what it said.
+/// Runs a command. Returns its exit status, `None` if it was killed after [`OBSERVED`], and its standard
+/// error.
 fn ended(command: &mut Command) -> (Option<ExitStatus>, String) {
     let dir = tempfile::tempdir().expect("a temporary folder can be made");
-    let said = dir.path().join("stderr");
+    let stderr = dir.path().join("stderr");
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(fs::File::create(&said).expect("the folder is writable"));
+    command.stderr(fs::File::create(&stderr).expect("the folder is writable"));
     let mut child = command.spawn().expect("the executable starts");
     let began = Instant::now();
     let status = loop {
-        match child.try_wait().expect("it can be waited for") {
+        match child.try_wait().expect("the command is a child") {
             Some(status) => break Some(status),
-            None if began.elapsed() < GLANCE => std::thread::sleep(Duration::from_millis(5)),
+            None if began.elapsed() < OBSERVED => std::thread::sleep(Duration::from_millis(5)),
             None => {
-                child.kill().expect("it is there");
-                child.wait().expect("it ends");
+                child.kill().expect("the command is alive");
+                child.wait().expect("the command ends");
                 break None;
             }
         }
     };
-    (status, String::from_utf8_lossy(&fs::read(said).unwrap_or_default()).into_owned())
+    (status, String::from_utf8_lossy(&fs::read(stderr).unwrap_or_default()).into_owned())
 }
 
-/// Why it is no answer to what was asked, if it is none.
+/// Runs a command. Returns its output if the command or one of its cells panicked, or if a signal ended the
+/// command.
 fn panicked(command: &mut Command) -> Option<String> {
-    let (status, said) = ended(command);
-    let bad = said.contains("panicked at")
-        // A cell that panicked.
-        || said.contains("] crash ")
+    let (status, stderr) = ended(command);
+    let bad = stderr.contains("panicked at")
+        // A cell panicked.
+        || stderr.contains("] crash ")
         || status.is_some_and(|status| status.code() == Some(101) || status.signal().is_some());
-    bad.then(|| format!("{:?}: {status:?}\n{said}", command.get_args().collect::<Vec<_>>()))
+    bad.then(|| format!("{:?}: {status:?}\n{stderr}", command.get_args().collect::<Vec<_>>()))
 }
 
 fn expect_no_panic<'a>(sandbox: &Sandbox, commands: impl IntoIterator<Item = Vec<&'a str>>) {
@@ -111,7 +113,7 @@ fn no_time_makes_the_soak_panic() {
 #[test]
 fn no_number_in_a_matrix_makes_a_command_panic() {
     let sandbox = Sandbox::new(&["hang"], 300);
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("it is there");
+    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
     let mut found = Vec::new();
     for (key, value) in [
         ("timeout: 300 }\n", "timeout: N }\n"),
@@ -140,9 +142,9 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
 }
 
 #[test]
-fn a_time_that_no_machine_has_is_refused_where_it_is_written() {
+fn an_excessive_time_is_refused_with_its_position() {
     let sandbox = Sandbox::new(&["pass"], 300);
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("it is there");
+    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
     let text = text.replace("pass, timeout: 300", "pass, timeout: 18446744073709551615");
     fs::write(sandbox.path("matrix.yml"), text).expect("the sandbox is writable");
     sandbox.run(&["list"]).expect(2, &["matrix.yml:", "selftest/pass", "help: ", "at most 31536000"]);
@@ -151,17 +153,18 @@ fn a_time_that_no_machine_has_is_refused_where_it_is_written() {
         .expect(2, &["--duration", "at most"]);
 }
 
-/// RLIMIT_NPROC counts what a user runs, and root is exempt: the command becomes a user that runs nothing else.
+/// RLIMIT_NPROC counts the processes of a user, except root's. The command therefore runs as a user without
+/// other processes.
 #[test]
-fn a_limit_of_processes_makes_nothing_panic() {
+fn a_process_limit_causes_no_panic() {
     if !geteuid().is_root() {
-        eprintln!("not run: only root can become a user that runs nothing else");
+        eprintln!("not run: only root can switch to a user without other processes");
         return;
     }
     for limit in 1..=16 {
         let sandbox = Sandbox::new(&["pass"], 300);
         let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-        open(&sandbox.path(""), 0o777).expect("it is the test's");
+        open(&sandbox.path(""), 0o777).expect("the folder belongs to the test");
         let executable = sandbox.own_pollmatrix();
         let mut command = Command::new(executable);
         command.args(["run", "--jobs", "2", "--report-dir"]).arg(sandbox.path("report"));
@@ -169,8 +172,8 @@ fn a_limit_of_processes_makes_nothing_panic() {
         // SAFETY: system calls only, between fork and exec.
         unsafe {
             command.pre_exec(move || {
-                setgid(Gid::from_raw(NOBODY))?;
-                setuid(Uid::from_raw(NOBODY))?;
+                setgid(Gid::from_raw(UNUSED_USER))?;
+                setuid(Uid::from_raw(UNUSED_USER))?;
                 let limits = nix::libc::rlimit { rlim_cur: limit, rlim_max: limit };
                 match nix::libc::setrlimit(nix::libc::RLIMIT_NPROC, &raw const limits) {
                     0 => Ok(()),
@@ -178,24 +181,24 @@ fn a_limit_of_processes_makes_nothing_panic() {
                 }
             });
         }
-        let said = sandbox.path("said");
-        let stderr = fs::File::create(&said).expect("the sandbox is writable");
-        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).status();
-        let said = fs::read_to_string(said).expect("it is text");
+        let path = sandbox.path("stderr");
+        let file = fs::File::create(&path).expect("the sandbox is writable");
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).status();
+        let stderr = fs::read_to_string(path).expect("standard error is text");
         let code = status.expect("the executable starts").code();
-        assert!(matches!(code, Some(0..=2)), "limit {limit}: {code:?}\n{said}");
-        assert!(!said.contains("panicked at") && !said.contains("] crash "), "limit {limit}:\n{said}");
-        // What could not be tried is not said to be wrong.
-        assert!(!said.contains("] fail ") && !said.contains("] timeout "), "limit {limit}:\n{said}");
+        assert!(matches!(code, Some(0..=2)), "limit {limit}: {code:?}\n{stderr}");
+        assert!(!stderr.contains("panicked at") && !stderr.contains("] crash "), "limit {limit}:\n{stderr}");
+        // A cell that could not be tried is neither a failure nor a timeout.
+        assert!(!stderr.contains("] fail ") && !stderr.contains("] timeout "), "limit {limit}:\n{stderr}");
         let results = fs::read_to_string(sandbox.path("report/results.json")).expect("there is a report");
-        assert!(limit > 1 || results.contains("could not be started"), "{results}");
+        assert!(limit > 1 || results.contains("cannot start the cell"), "{results}");
     }
 }
 
-/// A user that runs nothing.
-const NOBODY: u32 = 65534;
+/// The id of a user without processes.
+const UNUSED_USER: u32 = 65534;
 
-/// Cells that start threads and processes of their own.
+/// Cells that start threads and processes.
 const LIMITED: [&str; 8] = [
     "deletion/close-once/pipe-level-2t1g@poll",
     "deletion/delete-twice/pipe-level-2t1g@poll",
@@ -207,7 +210,7 @@ const LIMITED: [&str; 8] = [
     "regression/dump-stops-users",
 ];
 
-/// Options of some command, each with values that fit its kind or do not.
+/// Generates command lines with options whose values may or may not be valid.
 fn arguments() -> impl Strategy<Value = Vec<String>> {
     let value = prop_oneof![
         prop::sample::select(&NUMBERS[..]).prop_map(str::to_owned),
@@ -233,7 +236,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "exec",
         "run-cell",
     ]);
-    // Those that write go nowhere but into the sandbox, which is where the command is run.
+    // Commands that write do so in the sandbox, their working directory.
     let option = prop::sample::select(vec![
         "--backend",
         "--filter",

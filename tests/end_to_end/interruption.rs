@@ -9,13 +9,13 @@ use subjects::testing::lacks;
 
 use crate::sandbox::{Sandbox, answer, eventually, id, signal};
 
-/// The last one hangs for longer than any test waits.
+/// The last cell hangs for longer than any test waits.
 const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
 
-/// A run that has recorded everything but the cell that hangs, and is in that one.
+/// Starts a run, and waits until it has recorded all other cells and runs the one that hangs.
 fn started(sandbox: &Sandbox) -> Child {
     let child = sandbox.start(&["run", "--jobs", "1", "--seed", "2"]);
-    // The line that says which run it is, and three results.
+    // The journal has a line that identifies the run, and three results.
     eventually("three results and a fourth cell", || {
         sandbox.journal().len() == 4 && sandbox.cells_alive() == 1
     });
@@ -31,7 +31,7 @@ fn killed() -> Sandbox {
 }
 
 #[test]
-fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
+fn ctrl_c_kills_the_cells_and_writes_the_results_so_far() {
     if lacks("ps") {
         return;
     }
@@ -42,9 +42,9 @@ fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
         let output = child.wait_with_output().expect("the runner ends");
         assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(sandbox.cells_alive(), 0);
-        assert_eq!(sandbox.row("fail")["status"], "fail");
-        let row = sandbox.row("hang");
-        assert_eq!((&row["status"], &row["reason"]), (&"not-run".into(), &"interrupted".into()));
+        assert_eq!(sandbox.cell("fail")["status"], "fail");
+        let cell = sandbox.cell("hang");
+        assert_eq!((&cell["status"], &cell["reason"]), (&"not-run".into(), &"interrupted".into()));
         assert_eq!(sandbox.results()["runs"][0]["interrupted"], true);
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(stdout.contains("Interrupted: `pollmatrix run --resume --matrix "), "{stdout}");
@@ -52,7 +52,7 @@ fn ctrl_c_kills_the_cells_and_writes_what_there_is() {
 }
 
 #[test]
-fn a_killed_runner_takes_its_cells_with_it() {
+fn cells_end_with_a_killed_runner() {
     if lacks("ps") {
         return;
     }
@@ -61,14 +61,14 @@ fn a_killed_runner_takes_its_cells_with_it() {
 }
 
 #[test]
-fn a_killed_run_resumes_without_repeating_anything() {
+fn a_killed_run_resumes_without_repeating_a_cell() {
     if lacks("ps") {
         return;
     }
     let sandbox = killed();
     let before = sandbox.journal();
-    // Everything that is recorded would come out differently if it were run again with another matrix; so the
-    // matrix stays, and the cell that hangs is interrupted again.
+    // A run with another matrix cannot be resumed, so the time limit stays, and the cell that hangs is
+    // interrupted again.
     let child = sandbox.start(&["run", "--resume"]);
     eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() == 1);
     signal(&child, Signal::SIGINT);
@@ -78,12 +78,12 @@ fn a_killed_run_resumes_without_repeating_anything() {
     let run = &sandbox.results()["runs"][0];
     assert_eq!((&run["seed"], &run["resumed"]), (&"0x2".into(), &1.into()));
     for (cell, status) in [("pass", "pass"), ("fail", "fail"), ("flaky", "pass"), ("hang", "not-run")] {
-        assert_eq!(sandbox.row(cell)["status"], status, "{cell}");
+        assert_eq!(sandbox.cell(cell)["status"], status, "{cell}");
     }
 }
 
 #[test]
-fn a_resumed_run_can_become_complete() {
+fn a_resumed_run_completes() {
     let cells = ["pass", "fail", "hang"];
     let sandbox = Sandbox::new(&cells, 5);
     let mut child = sandbox.start(&["run", "--jobs", "1"]);
@@ -91,14 +91,14 @@ fn a_resumed_run_can_become_complete() {
     signal(&child, Signal::SIGKILL);
     child.wait().expect("the runner is reaped");
     sandbox.run(&["run", "--resume"]).expect(1, &["3 cells: 1 pass, 1 fail, 1 timeout"]);
-    // Once more: there is nothing left to do.
+    // The next resumption has no cell left to run.
     let again = sandbox.run(&["run", "--resume"]);
     again.expect(1, &["3 cells: 1 pass, 1 fail, 1 timeout"]);
-    assert!(!again.stderr.contains('['), "no cell is run: {}", again.stderr);
+    assert!(!again.stderr.contains('['), "no cell runs: {}", again.stderr);
 }
 
 #[test]
-fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
+fn a_truncated_last_line_of_the_journal_is_ignored_with_a_warning() {
     if lacks("ps") {
         return;
     }
@@ -109,15 +109,15 @@ fn a_part_of_a_line_at_the_end_of_the_journal_is_tolerated_with_a_warning() {
     signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().expect("the runner ends");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("journal.jsonl: the last line is not whole (5); the other results"), "{stderr}");
-    assert_eq!(sandbox.row("fail")["status"], "fail");
+    assert!(stderr.contains("journal.jsonl: the last line (5) is truncated; the other results"), "{stderr}");
+    assert_eq!(sandbox.cell("fail")["status"], "fail");
     for line in sandbox.journal() {
         assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
     }
 }
 
 #[test]
-fn a_damaged_line_in_the_journal_costs_its_own_cell_only() {
+fn a_damaged_line_in_the_journal_repeats_its_own_cell_only() {
     let cells = ["pass", "fail", "flaky"];
     for damage in
         [&b"{\"line\":\"cell\",\"id\":\"selft"[..], b"", b"\xff\xfe", b"\0\0\0\0", b"{\"line\":\"end\"}"]
@@ -125,16 +125,16 @@ fn a_damaged_line_in_the_journal_costs_its_own_cell_only() {
         let sandbox = Sandbox::new(&cells, 20);
         sandbox.run(&["run", "--jobs", "1", "--seed", "2"]).expect(1, &["3 cells: 2 pass, 1 fail"]);
         let before = sandbox.journal();
-        let at = before.iter().position(|line| line.contains(&id("fail"))).expect("it has a line");
+        let at = before.iter().position(|line| line.contains(&id("fail"))).expect("the cell has a line");
         let mut lines: Vec<_> = before.iter().map(|line| line.as_bytes()).collect();
         lines[at] = damage;
         fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), lines.join(&b'\n')).expect("writable");
-        // The last line has lost its end, too.
+        // The last line has lost its line break, too.
         let resumed = sandbox.run(&["run", "--resume"]);
-        let says = format!("journal.jsonl: line {} cannot be read, the last line is not whole (5);", at + 1);
+        let says = format!("journal.jsonl: line {} cannot be read, the last line (5) is truncated;", at + 1);
         resumed.expect(1, &[&says, "[3/3] fail", "3 cells: 2 pass, 1 fail"]);
         assert_eq!(resumed.stderr.matches("/3] ").count(), 1, "{}", resumed.stderr);
-        assert_eq!(sandbox.row("fail")["status"], "fail");
+        assert_eq!(sandbox.cell("fail")["status"], "fail");
         sandbox.run(&["show", &id("fail")]).expect(0, &["status      fail"]);
     }
 }
@@ -149,10 +149,10 @@ fn a_journal_with_a_damaged_line_is_not_complete() {
 }
 
 #[test]
-fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
+fn a_journal_without_the_identity_of_its_run_is_refused() {
     type Damage = fn(String) -> String;
     let damages: [(Damage, &str); 2] = [
-        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not say which run it is"),
+        (|text| text.replace("\"identity\"", "\"idendity\""), "line 1 does not identify the run"),
         (|text| text.repeat(2), "line 4 begins a second run"),
     ];
     for (damage, why) in damages {
@@ -162,7 +162,7 @@ fn a_journal_that_does_not_say_which_run_it_is_is_refused() {
         fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), text).expect("writable");
         sandbox
             .run(&["run", "--resume"])
-            .expect(2, &["journal.jsonl is not a journal", why, "help: leave --resume out"]);
+            .expect(2, &["journal.jsonl is not a journal", why, "help: omit --resume"]);
     }
 }
 
@@ -196,22 +196,23 @@ fn a_new_run_keeps_the_journal_of_an_interrupted_one() {
     let sandbox = killed();
     let before = sandbox.journal();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
-    let kept = fs::read_to_string(sandbox.path("pollmatrix-report/journal-1.jsonl")).expect("it is kept");
+    let kept =
+        fs::read_to_string(sandbox.path("pollmatrix-report/journal-1.jsonl")).expect("the file is kept");
     assert_eq!(kept.lines().collect::<Vec<_>>(), before);
-    // The new one is complete: nothing of it needs to be kept.
+    // The new run is complete, so its journal is not kept.
     let again = sandbox.run(&["run", "selftest/pass"]);
     again.expect(0, &[]);
     assert!(!again.stderr.contains("is kept as"), "{}", again.stderr);
 }
 
 #[test]
-fn resuming_where_nothing_is_starts_a_new_run() {
+fn resuming_without_a_journal_starts_a_new_run() {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.run(&["run", "--resume"]).expect(0, &["has no run to resume", "1 pass"]);
 }
 
 #[test]
-fn two_runs_do_not_write_to_one_report_directory() {
+fn a_second_run_in_the_same_report_directory_is_refused() {
     if lacks("ps") {
         return;
     }
@@ -223,7 +224,7 @@ fn two_runs_do_not_write_to_one_report_directory() {
 }
 
 #[test]
-fn a_report_directory_that_cannot_be_made_is_an_error() {
+fn a_report_directory_that_cannot_be_created_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
     fs::write(sandbox.path("file"), "").expect("the sandbox is writable");
     let answer = sandbox.run(&["run", "--report-dir", "file/report"]);
@@ -233,12 +234,12 @@ fn a_report_directory_that_cannot_be_made_is_an_error() {
 #[test]
 fn a_full_disk_ends_the_run_with_an_error() {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported", "broken", "flaky", "silent"], 20);
-    // A file-size limit of one block stands for the full disk. Ignoring the signal makes the write fail.
+    // A file-size limit of one block has the effect of a full disk: with SIGXFSZ ignored, the write fails.
     let limited = sandbox.command(&["run", "--jobs", "1"]);
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
     shell.arg(limited.get_program()).args(limited.get_args()).current_dir(sandbox.path(""));
-    answer(&mut shell).expect(2, &["cannot write pollmatrix-report/journal.jsonl", "make room"]);
+    answer(&mut shell).expect(2, &["cannot write pollmatrix-report/journal.jsonl", "free disk space"]);
     assert!(!sandbox.path("pollmatrix-report/results.json").exists());
 }
 

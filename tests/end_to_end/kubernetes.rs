@@ -1,4 +1,4 @@
-//! `plan --format k8s-job`: what it prints, and what the command of its Job does.
+//! `plan --format k8s-job`: the printed manifest, and the command of its Job.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,7 +12,7 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
 const SCHEMA: &str = include_str!("kubernetes.schema.json");
 const CELLS: [&str; 4] = ["pass", "fail", "unsupported", "broken"];
 
-/// What was printed for `kubectl apply`.
+/// The printed documents for `kubectl apply`.
 struct Manifest(Vec<Value>);
 
 impl Manifest {
@@ -58,36 +58,36 @@ impl Manifest {
 
     fn volume(&self, name: &str) -> &Value {
         let volumes = self.job()["spec"]["template"]["spec"]["volumes"].as_array().expect("a list");
-        volumes.iter().find(|volume| volume["name"] == name).expect("it is mounted")
+        volumes.iter().find(|volume| volume["name"] == name).expect("the volume is mounted")
     }
 
-    /// The command, as Kubernetes starts it.
+    /// Returns the command as Kubernetes starts it.
     fn command(&self) -> Vec<String> {
         let words = self.container()["command"].as_array().expect("a list");
         words.iter().map(|word| as_started(word.as_str().expect("a word"))).collect()
     }
 
-    /// Writes the files of the ConfigMap as they are mounted.
+    /// Writes the files of the ConfigMap to the paths of its mount.
     fn mount_config(&self, folder: &Path) {
         let Some(config) = self.find("ConfigMap") else { return };
         let volume = &self.volume("config")["configMap"];
         assert_eq!(volume["name"], config["metadata"]["name"]);
         for item in volume["items"].as_array().expect("a list") {
             let path = folder.join(item["path"].as_str().expect("a path"));
-            fs::create_dir_all(path.parent().expect("it is below")).expect("writable");
+            fs::create_dir_all(path.parent().expect("the path is in the folder")).expect("writable");
             let text = config["data"][item["key"].as_str().expect("a key")].as_str();
             fs::write(path, text.expect("each item has its data")).expect("writable");
         }
     }
 }
 
-/// Kubernetes replaces `$(NAME)` and makes one dollar of two before it starts a command.
+/// Applies Kubernetes' expansion of a command: it replaces `$(NAME)`, and two dollar signs by one.
 fn as_started(word: &str) -> String {
-    assert!(!word.replace("$$", "").contains('$'), "Kubernetes would look at {word:?}");
+    assert!(!word.replace("$$", "").contains('$'), "Kubernetes would expand {word:?}");
     word.replace("$$", "$")
 }
 
-/// A cluster's volume and the folders of a pod, in a folder of this machine.
+/// The volume of a cluster and the folders of its pods, in the sandbox.
 struct Cluster<'a>(&'a Sandbox);
 
 impl Cluster<'_> {
@@ -97,7 +97,7 @@ impl Cluster<'_> {
         path
     }
 
-    /// Runs the command of a Job in a pod, with this pollmatrix in its PATH. What is mounted is here instead.
+    /// Runs the command of a Job, with this pollmatrix in its PATH and local folders in place of the mounts.
     fn pod(&self, manifest: &Manifest, uid: &str, index: usize) -> Answer {
         let (results, config, bin) = (self.path("results"), self.path(uid), self.path("bin"));
         manifest.mount_config(&config);
@@ -120,7 +120,7 @@ impl Cluster<'_> {
 }
 
 #[test]
-fn a_job_comes_with_all_that_it_needs() {
+fn the_manifest_has_everything_that_the_job_needs() {
     let sandbox = Sandbox::new(&CELLS, 20);
     fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
     fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
@@ -134,25 +134,25 @@ fn a_job_comes_with_all_that_it_needs() {
     assert_eq!(container["image"], image);
     assert_eq!(container["name"], spec["podFailurePolicy"]["rules"][1]["onExitCodes"]["containerName"]);
 
-    // The claim is the one that is mounted, and several nodes can write to it.
-    let claim = manifest.find("PersistentVolumeClaim").expect("one comes with it");
+    // The claim is mounted, and several nodes can write to it.
+    let claim = manifest.find("PersistentVolumeClaim").expect("there is a claim");
     let mounted = &manifest.volume("results")["persistentVolumeClaim"]["claimName"];
     assert_eq!(
         (mounted, &claim["spec"]["accessModes"][0]),
         (&claim["metadata"]["name"], &"ReadWriteMany".into())
     );
     let one = Manifest::plan(&sandbox, &["--shards", "1"]);
-    let own = one.find("PersistentVolumeClaim").expect("one comes with it");
+    let own = one.find("PersistentVolumeClaim").expect("there is a claim");
     assert_eq!(own["spec"]["accessModes"][0], "ReadWriteOnce");
-    // Kubernetes changes no claim's modes.
+    // Kubernetes cannot change the modes of a claim, so the claims have different names.
     assert_ne!(own["metadata"]["name"], claim["metadata"]["name"]);
     let given = Manifest::plan(&sandbox, &["--shards", "1", "--claim", "mine"]);
     assert_eq!(given.kinds(), ["ConfigMap", "Job"]);
     assert_eq!(given.volume("results")["persistentVolumeClaim"]["claimName"], "mine");
 
-    // The files are those that were named, byte for byte, and the matrix alone is less.
-    let data = &manifest.find("ConfigMap").expect("it has files")["data"];
-    let text = |name: &str| Value::from(fs::read_to_string(sandbox.path(name)).expect("it is there"));
+    // The files are byte for byte those of the command line. The built-in matrix needs no files.
+    let data = &manifest.find("ConfigMap").expect("there is a ConfigMap")["data"];
+    let text = |name: &str| Value::from(fs::read_to_string(sandbox.path(name)).expect("the file exists"));
     assert_eq!(data["matrix.yml"], text("matrix.yml"));
     assert_eq!(data["expectations__divergences.yml"], text("expected/divergences.yml"));
     let built_in = Manifest::of(&answer(
@@ -162,7 +162,7 @@ fn a_job_comes_with_all_that_it_needs() {
 }
 
 #[test]
-fn a_name_is_that_of_what_is_run_and_of_nothing_else() {
+fn the_name_of_a_job_is_unique_to_its_cells_and_files() {
     let sandbox = Sandbox::new(&CELLS, 20);
     let name = |arguments: &[&str]| Manifest::plan(&sandbox, arguments).name();
     let long = "*".repeat(50);
@@ -186,7 +186,7 @@ fn a_name_is_that_of_what_is_run_and_of_nothing_else() {
 }
 
 #[test]
-fn the_command_of_a_job_runs_its_shard_with_the_files_that_came_along() {
+fn the_command_of_a_job_runs_its_shard_with_the_files_of_the_manifest() {
     let sandbox = Sandbox::new(&CELLS, 20);
     fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
     let text = format!(
@@ -215,9 +215,9 @@ fn the_command_of_a_job_runs_its_shard_with_the_files_that_came_along() {
         );
     }
     totals.sort();
-    // Without the expectations, one would have failed.
+    // Without the expectations, one cell would have failed.
     assert_eq!(totals, ["\"broken\"", "\"pass\"", "\"permitted\"", "\"unsupported\""]);
-    // As docs/elsewhere.md says.
+    // The merge as in docs/elsewhere.md.
     let folder = cluster.path("results").join(&name).join("uid-1");
     let shards = ["shard-1-of-2", "shard-2-of-2"].map(|shard| folder.join(shard).display().to_string());
     sandbox
@@ -226,20 +226,20 @@ fn the_command_of_a_job_runs_its_shard_with_the_files_that_came_along() {
 }
 
 #[test]
-fn a_second_job_on_the_same_volume_runs_what_it_is_asked_for() {
+fn a_second_job_on_the_same_volume_runs_its_own_cells() {
     let sandbox = Sandbox::new(&["pass", "unsupported"], 20);
     let cluster = Cluster(&sandbox);
     let all = Manifest::plan(&sandbox, &["--shards", "1"]);
     let some = Manifest::plan(&sandbox, &["--shards", "1", "selftest/pass"]);
     let first = cluster.pod(&all, "uid-1", 0);
     first.expect(0, &["2 cells: 1 pass, 1 unsupported", "[2/2] "]);
-    // Another selection; the same again, which is another Job.
+    // First another selection, then the same selection in another Job.
     cluster.pod(&some, "uid-2", 0).expect(0, &["1 cells: 1 pass", "[1/1] pass"]);
     let again = cluster.pod(&all, "uid-3", 0);
     again.expect(0, &["2 cells: 1 pass, 1 unsupported", "[2/2] "]);
-    // A pod of the same Job goes on where the last one was, and says so.
+    // A pod of the same Job continues the run of the previous pod, with a note.
     let evicted = cluster.pod(&all, "uid-1", 0);
-    evicted.expect(0, &["2 cells: 1 pass, 1 unsupported", "note: 2 of 2 cells have a result already"]);
+    evicted.expect(0, &["2 cells: 1 pass, 1 unsupported", "note: 2 of 2 cells already have a result"]);
     assert!(!evicted.stderr.contains("/2] "), "{}", evicted.stderr);
     let ids: Vec<_> = [(&all, "uid-1"), (&some, "uid-2"), (&all, "uid-3")]
         .map(|(manifest, uid)| {
@@ -251,7 +251,7 @@ fn a_second_job_on_the_same_volume_runs_what_it_is_asked_for() {
 }
 
 #[test]
-fn a_selection_is_passed_on_word_by_word() {
+fn every_word_of_a_selection_is_passed_on_unchanged() {
     let sandbox = Sandbox::new(&CELLS, 20);
     let arguments = [
         "--shards",
@@ -269,7 +269,7 @@ fn a_selection_is_passed_on_word_by_word() {
         &sandbox,
         &[&arguments[..], &["--subject", "/opt/my adapter", "--backend", "poll"]].concat(),
     );
-    // With a pollmatrix that says what it was told.
+    // This pollmatrix prints its arguments.
     let bin = sandbox.path("bin");
     fs::create_dir(&bin).expect("writable");
     fs::write(bin.join("pollmatrix"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").expect("writable");
@@ -277,7 +277,7 @@ fn a_selection_is_passed_on_word_by_word() {
     let words = manifest.command();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("there is a PATH"));
     let mut command = Command::new(&words[0]);
-    let told = answer(
+    let printed = answer(
         command.args(&words[1..]).env("PATH", path).env("JOB_COMPLETION_INDEX", "0").env("JOB_UID", "u"),
     );
     let folder = format!("/results/{}/u/shard-1-of-1", manifest.name());
@@ -295,18 +295,18 @@ fn a_selection_is_passed_on_word_by_word() {
         ],
         &["--filter", "pass", "--layer", "contract"],
     ];
-    assert_eq!(told.stdout.lines().skip(1).collect::<Vec<_>>(), expected.concat(), "{}", told.stderr);
+    assert_eq!(printed.stdout.lines().skip(1).collect::<Vec<_>>(), expected.concat(), "{}", printed.stderr);
 }
 
 #[test]
-fn what_a_pod_would_not_have_is_refused_with_the_way_out() {
+fn options_that_do_not_work_in_a_pod_are_refused_with_help() {
     let sandbox = Sandbox::new(&CELLS, 20);
     let plan =
         |arguments: &[&str]| sandbox.run(&[&["plan", "--format", "k8s-job", "--shards"], arguments].concat());
     plan(&["1", "--subject", "./my-adapter epoll"]).expect(
         2,
         &[
-            "a Kubernetes Job cannot have this: --subject ./my-adapter epoll is a file of this machine",
+            "a Kubernetes Job cannot run this: --subject ./my-adapter epoll is a file of this machine",
             "into the image",
         ],
     );
@@ -318,7 +318,7 @@ fn what_a_pod_would_not_have_is_refused_with_the_way_out() {
     sandbox.add_targets(
         "  - { id: bsd, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, ways: [ssh] }\n",
     );
-    plan(&["1", "--target", "bsd"]).expect(2, &["bsd has freebsd", "help: leave --target out"]);
+    plan(&["1", "--target", "bsd"]).expect(2, &["bsd has freebsd", "help: omit --target"]);
     let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is one");
     fs::write(
         sandbox.path("matrix.yml"),
@@ -328,7 +328,7 @@ fn what_a_pod_would_not_have_is_refused_with_the_way_out() {
     plan(&["1"]).expect(2, &["--matrix and --expectations have 1050", "build them into the image"]);
 }
 
-/// An image of this pollmatrix, a shell, and the libraries that they need. Removed when dropped.
+/// An image with this pollmatrix, a shell and their libraries. Removed when dropped.
 #[cfg(target_os = "linux")]
 struct Image {
     engine: String,
@@ -341,8 +341,8 @@ impl Image {
         let root = sandbox.path("image");
         let put = |from: &str, to: &str| {
             let to = root.join(to.trim_start_matches('/'));
-            fs::create_dir_all(to.parent().expect("it is below")).expect("writable");
-            fs::copy(from, to).expect("it can be copied");
+            fs::create_dir_all(to.parent().expect("the path is in the folder")).expect("writable");
+            fs::copy(from, to).expect("the file can be copied");
         };
         for (program, place) in [(POLLMATRIX, "/usr/local/bin/pollmatrix"), ("/bin/sh", "/bin/sh")] {
             put(program, place);
@@ -370,7 +370,7 @@ impl Drop for Image {
 #[test]
 #[cfg(target_os = "linux")]
 #[ignore = "needs a container engine: `ci/ways.sh container` runs it"]
-fn the_command_of_a_job_runs_in_a_container_that_may_do_nothing_else() {
+fn the_command_of_a_job_runs_in_a_container_without_privileges() {
     let sandbox = Sandbox::new(&CELLS, 20);
     fs::create_dir(sandbox.path("expected")).expect("writable");
     fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
@@ -380,7 +380,7 @@ fn the_command_of_a_job_runs_in_a_container_that_may_do_nothing_else() {
     let cluster = Cluster(&sandbox);
     let (results, config) = (cluster.path("results"), cluster.path("config"));
     manifest.mount_config(&config);
-    // What fsGroup does: the volume is not the user's own.
+    // fsGroup has this effect: the user can write to a volume of another owner.
     fs::set_permissions(&results, fs::Permissions::from_mode(0o777)).expect("ours");
     let pod = &manifest.job()["spec"]["template"]["spec"]["securityContext"];
     let container = manifest.container();

@@ -1,6 +1,7 @@
-//! The `pollmatrix` executable from outside, with scenarios that misbehave on purpose.
+//! Runs the `pollmatrix` executable as a user does, with scenarios that misbehave on purpose.
 
 mod answers;
+mod characterisation;
 mod ci;
 mod diff;
 mod elsewhere;
@@ -19,7 +20,6 @@ mod plans;
 mod probe;
 mod replaced;
 mod reports;
-mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;

@@ -1,4 +1,4 @@
-//! Reports joined from several runs.
+//! `pollmatrix merge`.
 
 use std::fs;
 
@@ -23,18 +23,18 @@ impl Sandbox {
     }
 
     fn read(&self, name: &str) -> Value {
-        let text = fs::read_to_string(self.path(&format!("{name}.json"))).expect("it was written");
-        serde_json::from_str(&text).expect("it is JSON")
+        let text = fs::read_to_string(self.path(&format!("{name}.json"))).expect("the file was written");
+        serde_json::from_str(&text).expect("the text is JSON")
     }
 
-    /// Writes the results `from` again as `to`, edited.
+    /// Writes an edited copy of the results `from` as `to`.
     pub fn edited(&self, from: &str, to: &str, edit: impl FnOnce(&mut Value)) {
         let mut results = self.read(from);
         edit(&mut results);
         self.write(to, &results);
     }
 
-    /// Writes the results `from` again as `to`, as if they were of another target.
+    /// Writes a copy of the results `from` as `to`, for another target.
     pub fn as_target(&self, from: &str, to: &str, target: &str) {
         self.edited(from, to, |results| {
             let run = &mut results["runs"][0];
@@ -56,13 +56,13 @@ impl Sandbox {
         self.run(&command.chain(options.iter().copied()).collect::<Vec<_>>())
     }
 
-    /// The text of a file in the folder `merged`.
+    /// Returns the text of a file in the folder `merged`.
     fn merged(&self, name: &str) -> String {
-        fs::read_to_string(self.path("merged").join(name)).expect("it was written")
+        fs::read_to_string(self.path("merged").join(name)).expect("the file was written")
     }
 }
 
-/// Results of one target in two parts, and of another one.
+/// Creates a sandbox with the results of one target in two files, and those of another target.
 fn parts() -> Sandbox {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
     sandbox.shard("pass", &["pass"]);
@@ -72,7 +72,7 @@ fn parts() -> Sandbox {
 }
 
 #[test]
-fn targets_and_parts_of_targets_become_one_report() {
+fn results_of_several_targets_and_shards_are_merged_into_one_report() {
     let sandbox = parts();
     sandbox.merge(&["pass", "others", "there"], &[]).expect(
         1,
@@ -82,21 +82,23 @@ fn targets_and_parts_of_targets_become_one_report() {
             "prefix (qemu-some)",
         ],
     );
-    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
-    let rows: Vec<_> = results["cells"].as_array().expect("cells is a list").iter().collect();
-    let rows: Vec<_> = rows
+    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("the text is JSON");
+    let cells: Vec<_> = results["cells"].as_array().expect("cells is a list").iter().collect();
+    let cells: Vec<_> = cells
         .iter()
-        .map(|row| [&row["id"], &row["target"]].map(|text| text.as_str().expect("it is text").to_owned()))
+        .map(|cell| {
+            [&cell["id"], &cell["target"]].map(|text| text.as_str().expect("the value is text").to_owned())
+        })
         .collect();
     let expected = [("fail", "here"), ("pass", "here"), ("pass", "there"), ("unsupported", "here")];
-    assert_eq!(rows, expected.map(|(cell, target)| [id(cell), target.to_owned()]));
+    assert_eq!(cells, expected.map(|(cell, target)| [id(cell), target.to_owned()]));
 
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 
-    // Every run is there with everything that it said of itself.
+    // Every run keeps all its fields.
     let runs = results["runs"].as_array().expect("runs is a list");
     assert_eq!(runs.len(), 3);
     for name in ["pass", "others", "there"] {
@@ -115,7 +117,7 @@ fn targets_and_parts_of_targets_become_one_report() {
 }
 
 #[test]
-fn the_order_of_the_inputs_does_not_show() {
+fn the_order_of_the_inputs_does_not_matter() {
     let sandbox = parts();
     let files = ["results.json", "report.html", "report.md", "junit.xml"];
     let merged = |order: &[&str]| {
@@ -128,14 +130,14 @@ fn the_order_of_the_inputs_does_not_show() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_a_run_with_these_rows() {
+fn the_exit_code_is_that_of_a_run_with_these_cells() {
     let sandbox = parts();
     sandbox.merge(&["pass", "there"], &[]).expect(0, &["2 cells: 2 pass"]);
     sandbox.merge(&["pass", "others"], &[]).expect(1, &["1 fail"]);
 }
 
 #[test]
-fn each_format_is_printed_as_it_is_written() {
+fn printed_and_written_formats_are_equal() {
     let sandbox = parts();
     for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
         let printed = sandbox.merge(&["pass", "there"], &["--format", format]);
@@ -144,7 +146,7 @@ fn each_format_is_printed_as_it_is_written() {
 }
 
 #[test]
-fn conflicting_results_are_refused_unless_it_is_said_which_counts() {
+fn conflicting_results_are_refused_without_prefer() {
     let sandbox = parts();
     sandbox.edited("pass", "crashed", |results| {
         results["cells"][0]["status"] = "crash".into();
@@ -159,7 +161,7 @@ fn conflicting_results_are_refused_unless_it_is_said_which_counts() {
             "help: say which of them counts with --prefer first, last or worst",
         ],
     );
-    assert!(!sandbox.path("merged").exists(), "nothing is written");
+    assert!(!sandbox.path("merged").exists(), "no file is written");
     for (inputs, prefer, code) in [
         (["pass", "crashed"], "first", 0),
         (["pass", "crashed"], "last", 1),
@@ -172,7 +174,7 @@ fn conflicting_results_are_refused_unless_it_is_said_which_counts() {
 }
 
 #[test]
-fn equal_results_are_joined_with_a_note() {
+fn equal_results_are_merged_with_a_note() {
     let sandbox = parts();
     sandbox.merge(&["pass", "pass"], &[]).expect(
         0,
@@ -196,7 +198,7 @@ fn results_with_a_fault_and_without_are_never_merged() {
 }
 
 #[test]
-fn other_matrices_and_other_executables_need_leave() {
+fn different_matrices_and_executables_need_allow_mixed() {
     let sandbox = parts();
     sandbox.edited("there", "matrix", |results| results["runs"][0]["matrix"] = "other".into());
     sandbox.edited("others", "build", |results| results["runs"][0]["executable"] = "other".into());
@@ -211,31 +213,31 @@ fn other_matrices_and_other_executables_need_leave() {
 }
 
 #[test]
-fn an_input_is_not_replaced_by_accident() {
+fn an_input_is_not_replaced_without_force() {
     let sandbox = parts();
     let before = sandbox.results();
     for input in ["pollmatrix-report", "./pollmatrix-report/results.json"] {
         sandbox.run(&["merge", "pass.json", input]).expect(
             2,
-            &["results.json is an input, and where the result goes", "--report-dir DIR", "--force"],
+            &["results.json is an input, and the report would overwrite it", "--report-dir DIR", "--force"],
         );
         assert_eq!(sandbox.results(), before);
     }
     sandbox.run(&["merge", "there.json", "pollmatrix-report", "--force"]).expect(1, &["2 runs of 2 targets"]);
     assert_eq!(sandbox.results()["runs"].as_array().map(Vec::len), Some(2));
-    // `show` must not take the journal of the run that was here for something newer.
+    // The journal of the former run must not hide the merged results from `show`.
     sandbox.run(&["show", &id("fail")]).expect(0, &["fail: the answer"]);
     assert!(!sandbox.path("pollmatrix-report/journal.jsonl").exists());
 }
 
 #[test]
-fn targets_that_were_not_run_are_listed_until_they_are() {
+fn targets_are_listed_as_not_run_until_they_have_a_run() {
     let sandbox = parts();
     sandbox.merge(&["there"], &["--not-run", "here=built, not run: no such machine"]).expect(
         0,
         &["not run  here: built, not run: no such machine", "1 runs of 1 targets: 1 cells: 1 pass"],
     );
-    let results = fs::read_to_string(sandbox.path("merged/results.json")).expect("it was written");
+    let results = fs::read_to_string(sandbox.path("merged/results.json")).expect("the file was written");
     fs::write(sandbox.path("listed.json"), results).expect("the sandbox is writable");
     let entry = json!([{
         "target": "here",
@@ -250,7 +252,7 @@ fn targets_that_were_not_run_are_listed_until_they_are() {
 }
 
 #[test]
-fn a_target_is_not_run_only_if_it_is_one_and_there_is_a_reason() {
+fn not_run_needs_a_known_target_and_a_reason() {
     let sandbox = parts();
     sandbox
         .merge(&["pass"], &["--not-run", "her=why"])
@@ -262,7 +264,7 @@ fn a_target_is_not_run_only_if_it_is_one_and_there_is_a_reason() {
 }
 
 #[test]
-fn results_of_version_1_are_merged_like_any() {
+fn results_in_version_1_of_the_format_are_merged() {
     let sandbox = parts();
     sandbox.edited("pass", "old", |results| {
         let mut run = results["runs"][0].take();
@@ -270,27 +272,27 @@ fn results_of_version_1_are_merged_like_any() {
         *results = json!({ "schema": 1, "run": run, "cells": results["cells"] });
     });
     sandbox.merge(&["old", "there"], &[]).expect(0, &["2 runs of 2 targets"]);
-    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
+    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("the text is JSON");
     assert_eq!((&results["schema"], &results["runs"][0]["via"]), (&2.into(), &"native".into()));
 }
 
 #[test]
-fn files_that_are_no_results_are_named_with_what_they_seem_to_be() {
+fn files_that_are_no_results_are_refused_with_their_likely_kind() {
     let sandbox = parts();
-    let refused = |name: &str, text: &[u8], what: &[&str]| {
+    let refused = |name: &str, text: &[u8], expected: &[&str]| {
         fs::write(sandbox.path(name), text).expect("the sandbox is writable");
         for command in [["merge", "pass.json", name], ["diff", "pass.json", name]] {
-            sandbox.run(&command).expect(2, &[&[name, "help: "], what].concat());
+            sandbox.run(&command).expect(2, &[&[name, "help: "], expected].concat());
         }
     };
-    let whole = fs::read(sandbox.path("pass.json")).expect("it was written");
+    let whole = fs::read(sandbox.path("pass.json")).expect("the file was written");
     let half = &whole[..whole.len() / 2];
-    // A file that ends with the end of a line ends at the beginning of the next one.
+    // The end of a file that ends with a line break is at the beginning of the next line.
     let lines = String::from_utf8_lossy(half).lines().count() + usize::from(half.ends_with(b"\n"));
-    refused("half.json", half, &[&format!("half.json:{lines}:"), "results of pollmatrix that end too early"]);
+    refused("half.json", half, &[&format!("half.json:{lines}:"), "truncated results of pollmatrix"]);
     refused("empty.json", b"", &["the file is empty"]);
     refused("page.html", b"<!DOCTYPE html>\n<p>", &["page.html:1:1: ", "an HTML page"]);
-    let page = fs::read(sandbox.path("pollmatrix-report/report.html")).expect("it was written");
+    let page = fs::read(sandbox.path("pollmatrix-report/report.html")).expect("the file was written");
     refused("own.html", &page, &["a report.html", "the results.json beside it"]);
     refused("other.json", b"{\"name\": \"x\"}", &["a JSON object with 'name'"]);
     let newer = String::from_utf8_lossy(&whole).replace("\"schema\": 2", "\"schema\": 3");
@@ -316,11 +318,11 @@ fn show_prints_a_cell_on_each_target() {
 
     let json = |arguments: &[&str]| -> Value {
         let answer = show(&[&[pass.as_str(), "--format", "json"], arguments].concat());
-        serde_json::from_str(&answer.stdout).expect("it is JSON")
+        serde_json::from_str(&answer.stdout).expect("the text is JSON")
     };
-    let rows = json(&[]);
+    let cells = json(&[]);
     assert_eq!(
-        (&rows[0]["target"], &rows[1]["target"], &rows[2]),
+        (&cells[0]["target"], &cells[1]["target"], &cells[2]),
         (&"here".into(), &"there".into(), &Value::Null)
     );
     assert_eq!(json(&["--target", "here"])["target"], "here");

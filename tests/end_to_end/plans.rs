@@ -1,4 +1,4 @@
-//! Cells split over several machines.
+//! `pollmatrix plan` and `--shard`: cells split over several machines.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
 
 const CELLS: [&str; 4] = ["pass", "fail", "unsupported", "broken"];
 
-/// The executable with the matrix that is built in.
+/// Runs the executable with the built-in matrix.
 fn pollmatrix(arguments: &[&str]) -> Answer {
     answer(Command::new(POLLMATRIX).args(arguments))
 }
@@ -23,8 +23,8 @@ fn plan(arguments: &[&str]) -> Vec<Value> {
 
 fn ids(sandbox: &Sandbox) -> BTreeSet<String> {
     let results = sandbox.results();
-    let rows = results["cells"].as_array().expect("cells is a list");
-    rows.iter().map(|row| row["id"].as_str().expect("an id is text").to_owned()).collect()
+    let cells = results["cells"].as_array().expect("cells is a list");
+    cells.iter().map(|cell| cell["id"].as_str().expect("an id is text").to_owned()).collect()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn machines_that_run_their_shards_run_every_cell_once() {
         sandbox.run(&["run", "--shard", shard]).expect(1, &[]);
         assert!(
             sandbox.results().to_string().contains(&format!("--shard {shard}")),
-            "the report says which part it is"
+            "the report names the shard"
         );
         for id in ids(&sandbox) {
             assert!(seen.insert(id.clone()), "{id} is in both");
@@ -70,7 +70,7 @@ fn a_resumed_shard_is_the_same_shard() {
 }
 
 #[test]
-fn a_plan_names_the_shards_with_their_cells_and_time() {
+fn a_plan_lists_the_shards_with_their_cells_and_time() {
     let all = pollmatrix(&["list"]).stdout.lines().count() as u64;
     let shards = plan(&["--shards", "4"]);
     let of: Vec<_> = shards.iter().map(|shard| (shard["shard"].as_u64(), shard["of"].as_u64())).collect();
@@ -81,11 +81,11 @@ fn a_plan_names_the_shards_with_their_cells_and_time() {
         (seconds.iter().copied().fold(f64::MAX, f64::min), seconds.iter().copied().fold(0.0, f64::max));
     assert!(least > 0.0 && most < 1.25 * least, "{seconds:?}");
     let cells = pollmatrix(&["list", "--shard", "2/4"]).stdout.lines().count() as u64;
-    assert_eq!(shards[1]["cells"].as_u64(), Some(cells), "list and plan split alike");
+    assert_eq!(shards[1]["cells"].as_u64(), Some(cells), "list and plan split the cells equally");
 }
 
 #[test]
-fn cells_that_a_target_does_not_have_take_no_time_there() {
+fn unsupported_cells_take_no_time_in_a_plan() {
     let seconds =
         |target| plan(&["--shards", "1", "--backend", "kqueue", "--target", target])[0]["seconds"].as_f64();
     assert_eq!(seconds("s390x-linux-gnu"), Some(0.0));
@@ -103,15 +103,16 @@ fn the_plan_for_github_is_one_line_for_its_outputs() {
 }
 
 #[test]
-fn machines_that_would_have_nothing_to_do_are_refused() {
-    pollmatrix(&["plan", "--shards", "0"]).expect(2, &["'0' for '--shards <N>'", "count from 1"]);
+fn shards_without_cells_are_refused() {
+    pollmatrix(&["plan", "--shards", "0"])
+        .expect(2, &["'0' for '--shards <N>'", "at least 1 machine must run the cells"]);
     pollmatrix(&["plan"]).expect(2, &["--shards <N>"]);
     pollmatrix(&["plan", "--shards", "99999"]).expect(2, &["cannot be split over 99999 machines", "help: "]);
     pollmatrix(&["plan", "--shards", "2", "--target", "s390-linux-gnu"])
         .expect(2, &["there is no target", "did you mean 's390x-linux-gnu'?"]);
     pollmatrix(&["run", "--shard", "5/4"]).expect(2, &["there is no shard 5 of 4: they go from 1/4 to 4/4"]);
     pollmatrix(&["run", "--shard", "0/4"]).expect(2, &["there is no shard 0 of 4"]);
-    pollmatrix(&["list", "--shard", "1/0"]).expect(2, &["1/0 is a shard of nothing"]);
+    pollmatrix(&["list", "--shard", "1/0"]).expect(2, &["1/0 is a shard of no machines"]);
     pollmatrix(&["list", "--shard", "half"]).expect(2, &["write K/N, such as 1/4"]);
     let sandbox = Sandbox::new(&CELLS, 20);
     sandbox
@@ -120,7 +121,7 @@ fn machines_that_would_have_nothing_to_do_are_refused() {
 }
 
 #[test]
-fn durations_are_recorded_from_what_passed() {
+fn durations_are_recorded_from_passed_cells_only() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let record = |file: &str| sandbox.run(&["plan", "--record", file]);
     record("nowhere.json").expect(2, &["cannot find the top of the source tree"]);
@@ -133,11 +134,12 @@ fn durations_are_recorded_from_what_passed() {
     record("pollmatrix-report/results.json")
         .expect(0, &["wrote: crates/matrix/durations.json, from 1 cells"]);
     let read = || -> Value {
-        let text = fs::read_to_string(sandbox.path("crates/matrix/durations.json")).expect("it was written");
+        let text =
+            fs::read_to_string(sandbox.path("crates/matrix/durations.json")).expect("the file was written");
         serde_json::from_str(&text).expect("JSON")
     };
     assert!(read()["selftest/pass"].is_u64(), "{}", read());
-    assert!(read().get("selftest/fail").is_none(), "what failed may have taken any time: {}", read());
+    assert!(read().get("selftest/fail").is_none(), "the time of a failed cell is not recorded: {}", read());
     sandbox.run(&["run", "selftest/fail"]).expect(1, &[]);
     record("pollmatrix-report/results.json").expect(2, &["no cell in pollmatrix-report/results.json passed"]);
 }

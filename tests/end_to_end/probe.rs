@@ -1,4 +1,4 @@
-//! `pollmatrix probe`: lines of verbs on every backend, side by side.
+//! `pollmatrix probe`: runs a script on every backend and shows the answers side by side.
 
 use std::process::Command;
 
@@ -10,12 +10,12 @@ fn probe(arguments: &[&str]) -> Answer {
     answer(Command::new(POLLMATRIX).arg("probe").args(arguments))
 }
 
-const LINE: &str = "own and peer are connected, peer sends 3, look at own, own reads? as then";
+const SCRIPT: &str = "own and peer are connected, peer sends 3, look at own, own reads? as then";
 
 #[test]
-fn a_line_is_asked_of_every_backend_that_is_here() {
-    let shown = probe(&[LINE, "--transport", "unix"]);
-    shown.expect(0, &[LINE, "\nunix, level\n"]);
+fn a_script_runs_on_every_backend_of_this_system() {
+    let shown = probe(&[SCRIPT, "--transport", "unix"]);
+    shown.expect(0, &[SCRIPT, "\nunix, level\n"]);
     let line = |begins: &str| {
         let found = shown.stdout.lines().find(|line| line.starts_with(begins));
         found
@@ -33,56 +33,57 @@ fn a_line_is_asked_of_every_backend_that_is_here() {
 }
 
 #[test]
-fn a_row_or_a_scenario_stands_for_its_line() {
+fn the_id_of_a_behaviour_or_scenario_runs_its_script() {
     for name in ["V06", "readiness/peer-shut-write"] {
         probe(&[name, "--backend", "poll"]).expect(
             0,
             &[
-                "V06 readiness/peer-shut-write: What is reported",
+                "V06 readiness/peer-shut-write: What does a poller report",
                 "peer shuts write, look at own",
                 "\ntcp, level\n",
             ],
         );
     }
     probe(&["readiness/peer-shut-wirte"])
-        .expect(2, &["there is no row or scenario", "did you mean 'readiness/peer-shut-write'?"]);
+        .expect(2, &["there is no behaviour or scenario", "did you mean 'readiness/peer-shut-write'?"]);
 }
 
 #[test]
-fn a_mistake_in_a_line_is_shown_where_it_is() {
+fn a_mistake_in_a_script_is_shown_with_its_position() {
     let shown = probe(&["own and peer are connected, wach own"]);
-    shown.expect(2, &["error: column 29: ", "'wach' was found", "help: did you mean 'watch'?"]);
+    shown.expect(2, &["error: column 29: ", "found 'wach'", "help: did you mean 'watch'?"]);
     let lines: Vec<_> = shown.stderr.lines().collect();
     assert_eq!(lines[1], "  own and peer are connected, wach own");
     assert_eq!(lines[2].find('^'), lines[1].find("wach"), "{}", shown.stderr);
     assert_eq!(shown.stdout, "");
-    probe(&[LINE, "--transport", "unx"]).expect(2, &["did you mean 'unix'?"]);
-    probe(&[LINE, "--mode", "egde"]).expect(2, &["did you mean 'edge'?"]);
-    probe(&[LINE, "--backend", "pol"]).expect(2, &["there is no backend 'pol' here", "did you mean 'poll'?"]);
+    probe(&[SCRIPT, "--transport", "unx"]).expect(2, &["did you mean 'unix'?"]);
+    probe(&[SCRIPT, "--mode", "egde"]).expect(2, &["did you mean 'edge'?"]);
+    probe(&[SCRIPT, "--backend", "pol"])
+        .expect(2, &["there is no backend 'pol' here", "did you mean 'poll'?"]);
 }
 
 #[test]
-fn what_no_backend_can_do_is_unsupported() {
-    let shown = probe(&[LINE, "--mode", "edge", "--backend", "poll", "--backend", "select"]);
+fn a_script_that_no_backend_can_run_is_unsupported() {
+    let shown = probe(&[SCRIPT, "--mode", "edge", "--backend", "poll", "--backend", "select"]);
     shown.expect(127, &["\npoll: unsupported: ", "\nselect: unsupported: "]);
-    probe(&[LINE, "--mode", "edge"]).expect(0, &["\npoll: unsupported: "]);
+    probe(&[SCRIPT, "--mode", "edge"]).expect(0, &["\npoll: unsupported: "]);
 }
 
 #[test]
-fn answers_as_json_have_everything_in_order() {
-    let shown = probe(&[LINE, "--transport", "pipe", "--backend", "poll", "--format", "json"]);
+fn json_has_the_answers_and_the_trace_in_order() {
+    let shown = probe(&[SCRIPT, "--transport", "pipe", "--backend", "poll", "--format", "json"]);
     shown.expect(0, &[]);
-    let asked: Value = serde_json::from_str(&shown.stdout).expect("JSON");
-    assert_eq!((&asked[0]["line"], &asked[0]["transport"]), (&LINE.into(), &"pipe".into()));
-    let said = &asked[0]["backends"][0];
-    assert_eq!((&said["backend"], &said["status"]), (&"poll".into(), &"performed".into()));
+    let runs: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert_eq!((&runs[0]["line"], &runs[0]["transport"]), (&SCRIPT.into(), &"pipe".into()));
+    let result = &runs[0]["backends"][0];
+    assert_eq!((&result["backend"], &result["status"]), (&"poll".into(), &"performed".into()));
     let expected =
         serde_json::json!({ "variant": "pipe", "api": "poll", "trigger": "level", "answer": "IN" });
-    assert_eq!(said["answers"][0], expected);
-    let last = said["answers"].as_array().and_then(|answers| answers.last()).expect("there are answers");
+    assert_eq!(result["answers"][0], expected);
+    let last = result["answers"].as_array().and_then(|answers| answers.last()).expect("there are answers");
     assert_eq!(*last, serde_json::json!({ "variant": "pipe:then", "api": "read", "answer": "3" }));
-    let trace = said["trace"].as_array().expect("a list");
-    assert_eq!(trace.len(), LINE.split(',').count(), "{trace:?}");
-    probe(&[LINE, "--transport", "pipe", "--backend", "poll", "--trace"])
+    let trace = result["trace"].as_array().expect("a list");
+    assert_eq!(trace.len(), SCRIPT.split(',').count(), "{trace:?}");
+    probe(&[SCRIPT, "--transport", "pipe", "--backend", "poll", "--trace"])
         .expect(0, &["\npoll\n  own and peer"]);
 }

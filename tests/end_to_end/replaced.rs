@@ -1,4 +1,4 @@
-//! An executable that another program replaces while a run goes on.
+//! Another program replaces the executable during a run.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,19 +7,19 @@ use std::process::{Child, Command, Stdio};
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, eventually};
 
-/// The second hangs until its time is over. The last two are run after that.
+/// The second cell hangs until its time limit. The last two run after that.
 const CELLS: [&str; 4] = ["pass", "hang", "fail", "flaky"];
 const TIMEOUT: u64 = 5;
 
-/// Puts another program in the place of `executable`, as a linker and an installer do.
+/// Replaces `executable` by another program, as a linker or an installer does.
 fn replace(executable: &Path) {
     let other = executable.with_extension("new");
     fs::write(&other, "#!/bin/sh\necho another program\n").expect("the sandbox is writable");
-    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
-    fs::rename(other, executable).expect("it can be replaced");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("the mode can be changed");
+    fs::rename(other, executable).expect("the executable can be replaced");
 }
 
-/// The answer of `arguments` when the executable is replaced in the second cell.
+/// Runs the executable, and replaces it while the second cell runs.
 fn run_and_replace(sandbox: &Sandbox, arguments: &[&str], recorded: impl Fn() -> bool) -> Answer {
     let executable = sandbox.own_pollmatrix();
     let mut command = Command::new(&executable);
@@ -28,7 +28,7 @@ fn run_and_replace(sandbox: &Sandbox, arguments: &[&str], recorded: impl Fn() ->
     let child: Child = command.spawn().expect("the executable starts");
     eventually("the cell that hangs", || recorded() && sandbox.cells_alive() == 1);
     replace(&executable);
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.wait_with_output().expect("the command ends");
     Answer {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -37,20 +37,20 @@ fn run_and_replace(sandbox: &Sandbox, arguments: &[&str], recorded: impl Fn() ->
 }
 
 fn expect_all_by_the_first(sandbox: &Sandbox) {
-    for (cell, status) in CELLS.into_iter().zip(["pass", "timeout", "fail", "pass"]) {
-        let row = sandbox.row(cell);
-        assert_eq!(row["status"], status, "{cell}: {}", row["reason"]);
+    for (selftest, status) in CELLS.into_iter().zip(["pass", "timeout", "fail", "pass"]) {
+        let cell = sandbox.cell(selftest);
+        assert_eq!(cell["status"], status, "{selftest}: {}", cell["reason"]);
     }
 }
 
 fn hash(path: &str) -> String {
     use sha2::Digest;
-    let digest = sha2::Sha256::digest(fs::read(path).expect("it can be read"));
+    let digest = sha2::Sha256::digest(fs::read(path).expect("the file can be read"));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
-fn every_cell_is_run_by_the_program_whose_hash_is_reported() {
+fn the_program_with_the_reported_hash_runs_every_cell() {
     let sandbox = Sandbox::new(&CELLS, TIMEOUT);
     let arguments = ["run", "--jobs", "1", "--seed", "2"];
     run_and_replace(&sandbox, &arguments, || sandbox.journal().len() == 2)
@@ -59,16 +59,16 @@ fn every_cell_is_run_by_the_program_whose_hash_is_reported() {
     assert_eq!(sandbox.results()["runs"][0]["executable"], hash(POLLMATRIX).as_str());
     let left: Vec<_> = fs::read_dir(sandbox.path("pollmatrix-report"))
         .expect("there is a report")
-        .map(|entry| entry.expect("it can be read").file_name())
+        .map(|entry| entry.expect("the file can be read").file_name())
         .filter(|name| name.to_string_lossy().contains("executable"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
-fn a_prefix_gets_the_program_whose_hash_is_reported() {
+fn a_prefix_gets_the_program_with_the_reported_hash() {
     let sandbox = Sandbox::new(&CELLS, TIMEOUT);
-    // The machine line comes before the cells.
+    // The journal has a line about the machine before those of the cells.
     let arguments = ["run", "--jobs", "1", "--seed", "2", "--prefix", "env"];
     run_and_replace(&sandbox, &arguments, || sandbox.journal().len() == 3)
         .expect(1, &["4 cells: 2 pass, 1 fail, 1 timeout"]);
@@ -76,19 +76,19 @@ fn a_prefix_gets_the_program_whose_hash_is_reported() {
 }
 
 #[test]
-fn an_executor_that_is_replaced_stops_and_says_so() {
+fn a_replaced_executor_stops_with_an_error() {
     let sandbox = Sandbox::new(&CELLS, TIMEOUT);
     let arguments = ["exec", "--all", "--jobs", "1", "--seed", "2", "--keep", "kept"];
     let kept = || fs::read_to_string(sandbox.path("kept")).unwrap_or_default().lines().count();
     let answer = run_and_replace(&sandbox, &arguments, || kept() == 2);
     answer.expect(2, &["error: ", "was replaced", "help: "]);
     assert!(!answer.stdout.contains("{\"line\":\"end\""), "{}", answer.stdout);
-    // The cell that was running when it happened counts no more.
+    // The result of the cell that ran during the replacement is discarded.
     assert_eq!(kept(), 2);
 }
 
 #[test]
-fn a_kill_matrix_is_made_by_one_program() {
+fn the_same_program_makes_all_attempts_of_a_kill_matrix() {
     if cfg!(not(feature = "faults")) {
         return;
     }

@@ -1,4 +1,4 @@
-//! What is in the report directory, and what is printed.
+//! The files in the report directory, and the printed output.
 
 use std::fs;
 use std::path::Path;
@@ -27,15 +27,15 @@ fn a_report_of_every_status_fits_the_published_schema() {
 
     let mut without = results.clone();
     without.as_object_mut().expect("results are an object").remove("scenarios");
-    assert!(validator.is_valid(&without), "files of earlier versions have no scenarios");
+    assert!(validator.is_valid(&without), "files of earlier versions have no descriptions of scenarios");
 
     let mut wrong = results;
     wrong["cells"][0]["status"] = "fine".into();
-    assert!(!validator.is_valid(&wrong), "a status that does not exist must not fit");
+    assert!(!validator.is_valid(&wrong), "an unknown status does not follow the schema");
 }
 
 #[test]
-fn the_page_about_results_has_every_field_and_an_example_that_fits() {
+fn the_page_about_results_explains_every_field_and_has_a_valid_example() {
     let page = include_str!("../../docs/results-json.md");
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let mut types: Vec<&Value> = schema["$defs"].as_object().expect("types").values().collect();
@@ -45,36 +45,37 @@ fn the_page_about_results_has_every_field_and_an_example_that_fits() {
     assert!(missing.is_empty(), "not explained: {missing:?}");
 
     let (_, example) = page.split_once("```json\n").expect("there is an example");
-    let (example, _) = example.split_once("```").expect("it ends");
-    metadata::Results::read(example.as_bytes()).expect("it is results");
-    let example: Value = serde_json::from_str(example).expect("it is JSON");
+    let (example, _) = example.split_once("```").expect("the example ends");
+    metadata::Results::read(example.as_bytes()).expect("the example is a results file");
+    let example: Value = serde_json::from_str(example).expect("the example is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let errors: Vec<_> = validator.iter_errors(&example).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
 #[test]
-fn a_run_writes_the_page_and_names_it() {
+fn a_run_writes_report_html_and_prints_its_path() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let printed = sandbox.run(&["run"]);
     assert_eq!(printed.stdout.lines().last(), Some("Report: pollmatrix-report/report.html"));
-    let page = fs::read_to_string(sandbox.path("pollmatrix-report/report.html")).expect("it was written");
+    let page =
+        fs::read_to_string(sandbox.path("pollmatrix-report/report.html")).expect("the file was written");
     assert!(page.contains("1 of 2 contract cells do not hold"), "{page}");
     let described = &sandbox.results()["scenarios"]["selftest/pass"];
     assert_eq!((&described["title"], &described["layer"]), (&"A self-test".into(), &"contract".into()));
 }
 
 #[test]
-fn rows_are_sorted_and_have_what_other_tools_read() {
+fn cells_are_sorted_and_have_the_fields_that_other_tools_read() {
     let results = mixed().results();
-    let rows = results["cells"].as_array().expect("cells is a list");
-    let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().expect("an id is text")).collect();
+    let cells = results["cells"].as_array().expect("cells is a list");
+    let ids: Vec<_> = cells.iter().map(|cell| cell["id"].as_str().expect("an id is text")).collect();
     assert!(ids.is_sorted(), "{ids:?}");
-    for row in rows {
+    for cell in cells {
         for field in ["id", "scenario", "backend", "target", "layer", "status", "reproducer"] {
-            assert!(row[field].is_string(), "{field} of {row}");
+            assert!(cell[field].is_string(), "{field} of {cell}");
         }
-        assert!(row["status"] == "pass" || row["reason"].is_string(), "{row}");
+        assert!(cell["status"] == "pass" || cell["reason"].is_string(), "{cell}");
     }
     assert_eq!(results["schema"], 2);
     let run = &results["runs"][0];
@@ -82,7 +83,7 @@ fn rows_are_sorted_and_have_what_other_tools_read() {
 }
 
 #[test]
-fn markdown_and_junit_name_every_cell_that_did_not_pass() {
+fn markdown_and_junit_list_every_cell_that_did_not_pass() {
     let sandbox = mixed();
     let markdown =
         fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
@@ -93,24 +94,24 @@ fn markdown_and_junit_name_every_cell_that_did_not_pass() {
         assert!(junit.contains(&id(cell)), "{cell}: {junit}");
     }
     assert!(!markdown.contains(&id("pass")), "{markdown}");
-    assert!(markdown.contains("not in this world"), "{markdown}");
+    assert!(markdown.contains("no system supports this"), "{markdown}");
     assert!(junit.contains("tests=\"8\""), "{junit}");
 }
 
 #[test]
-fn each_format_is_printed_as_it_is_written() {
+fn printed_and_written_formats_are_equal() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
         let printed = sandbox.run(&["run", "--format", format]);
         printed.expect(1, &[]);
         let written =
-            fs::read_to_string(sandbox.path("pollmatrix-report").join(file)).expect("it is written");
+            fs::read_to_string(sandbox.path("pollmatrix-report").join(file)).expect("the file is written");
         assert_eq!(printed.stdout, written);
     }
 }
 
 #[test]
-fn colours_are_for_terminals() {
+fn colours_are_used_for_terminals_only() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let plain = sandbox.run(&["run"]);
     assert!(!plain.stdout.contains('\x1b') && !plain.stderr.contains('\x1b'), "{}", plain.stdout);
@@ -121,14 +122,14 @@ fn colours_are_for_terminals() {
 }
 
 #[test]
-fn every_cell_is_a_line_where_there_is_no_terminal() {
+fn without_a_terminal_every_cell_is_a_line() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let printed = sandbox.run(&["run", "--jobs", "1"]);
     printed.expect(1, &["[1/2] pass selftest/pass/", "[2/2] fail selftest/fail/", "2 cells: 1 pass, 1 fail"]);
 }
 
 #[test]
-fn show_prints_what_was_expected_and_what_was_observed() {
+fn show_prints_the_expected_and_the_observed_answer() {
     let sandbox = mixed();
     sandbox.run(&["show", &id("fail")]).expect(
         0,
@@ -145,7 +146,7 @@ fn show_prints_what_was_expected_and_what_was_observed() {
 }
 
 #[test]
-fn show_says_how_to_get_a_result_that_is_not_there() {
+fn show_explains_how_to_get_a_missing_result() {
     let sandbox = Sandbox::new(&["pass", "panic", "panic-in-thread"], 20);
     let run = format!("help: run it with `pollmatrix run '{}'`", id("pass"));
     sandbox.run(&["show", &id("pass")]).expect(2, &["has no result of", &run]);
@@ -155,9 +156,9 @@ fn show_says_how_to_get_a_result_that_is_not_there() {
 }
 
 #[test]
-fn the_reproducer_reproduces() {
+fn the_reproducer_gives_the_same_result() {
     let sandbox = mixed();
-    let reproducer = sandbox.row("flaky")["reproducer"].as_str().expect("it is text").to_owned();
+    let reproducer = sandbox.cell("flaky")["reproducer"].as_str().expect("the value is text").to_owned();
     let path = Path::new(POLLMATRIX).parent().expect("the executable is in a folder").display().to_string();
     let path = format!("{path}:{}", std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
@@ -167,14 +168,14 @@ fn the_reproducer_reproduces() {
 
 #[cfg(feature = "faults")]
 #[test]
-fn a_fault_is_named_wherever_results_are() {
+fn every_form_of_the_results_names_the_fault() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     sandbox
         .run(&["run", "--fault", "double-close"])
         .expect(1, &["the fault double-close is switched on", ", fault double-close)"]);
     assert_eq!(sandbox.results()["runs"][0]["fault"], "double-close");
     assert!(
-        sandbox.row("fail")["reproducer"].as_str().is_some_and(|text| text.contains("--fault double-close"))
+        sandbox.cell("fail")["reproducer"].as_str().is_some_and(|text| text.contains("--fault double-close"))
     );
     let markdown =
         fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");

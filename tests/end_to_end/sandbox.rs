@@ -1,4 +1,4 @@
-//! A folder of its own with a matrix of self-tests, and the executable run in it.
+//! A temporary folder with a matrix of self-tests, in which the executable runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use tempfile::TempDir;
 
 /// The executable under test.
 pub const POLLMATRIX: &str = env!("CARGO_BIN_EXE_pollmatrix");
-/// Longer than anything here takes, on a machine that is busy with something else.
+/// The limit of every wait, generous enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// See the module.
+/// A temporary folder with a matrix of self-tests.
 pub struct Sandbox {
     dir: TempDir,
 }
 
-/// What the executable answered.
+/// The exit code and the output of the executable.
 pub struct Answer {
     pub code: Option<i32>,
     pub stdout: String,
@@ -28,15 +28,15 @@ pub struct Answer {
 }
 
 impl Sandbox {
-    /// With a matrix of these self-tests, one cell each. The one that hangs has `timeout` seconds; the others have more
-    /// than they can need on the slowest machine.
+    /// Creates a sandbox with a matrix of these self-tests, one cell each. The time limit of the cell that
+    /// hangs is `timeout` seconds. The others have a limit that they cannot reach on the slowest machine.
     pub fn new(selftests: &[&str], timeout: u64) -> Self {
         let sandbox = Self { dir: tempfile::tempdir().expect("a temporary folder can be made") };
         sandbox.write_matrix(selftests, timeout);
         sandbox
     }
 
-    /// Writes the matrix again.
+    /// Replaces the matrix by one of these self-tests.
     pub fn write_matrix(&self, selftests: &[&str], timeout: u64) {
         let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
         let scenarios: String = selftests
@@ -58,34 +58,34 @@ impl Sandbox {
 
     /// Adds targets to the matrix.
     pub fn add_targets(&self, lines: &str) {
-        let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        let text = fs::read_to_string(self.path("matrix.yml")).expect("there is a matrix");
         let text = text.replace("scenarios:\n", &format!("{lines}scenarios:\n"));
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
-    /// Adds entries to the end of the matrix.
+    /// Adds scenarios at the end of the matrix.
     pub fn add_scenarios(&self, lines: &str) {
-        let text = fs::read_to_string(self.path("matrix.yml")).expect("it is there");
+        let text = fs::read_to_string(self.path("matrix.yml")).expect("there is a matrix");
         let text = text.replace("...\n", &format!("{lines}...\n"));
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
-    /// A path in the sandbox.
+    /// Returns a path in the sandbox.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// A pollmatrix of the sandbox's own.
+    /// Puts a copy of the executable into the sandbox, and returns its path.
     pub fn own_pollmatrix(&self) -> PathBuf {
         let path = self.path("pollmatrix");
-        // A link costs nothing; the sandbox may be on another file system.
+        // A link is cheaper than a copy, but fails if the sandbox is on another file system.
         if fs::hard_link(POLLMATRIX, &path).is_err() {
             fs::copy(POLLMATRIX, &path).expect("the sandbox has room");
         }
         path
     }
 
-    /// The executable in the sandbox, with its matrix.
+    /// Returns a command that runs the executable in the sandbox, with its matrix.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(POLLMATRIX);
         command.args(arguments).arg("--matrix").arg(self.path("matrix.yml")).current_dir(self.dir.path());
@@ -93,39 +93,40 @@ impl Sandbox {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the executable until it ends.
     pub fn run(&self, arguments: &[&str]) -> Answer {
         answer(&mut self.command(arguments))
     }
 
-    /// Starts it.
+    /// Starts the executable.
     pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the executable starts")
     }
 
-    /// The journal's lines.
+    /// Returns the lines of the journal.
     pub fn journal(&self) -> Vec<String> {
         let text = fs::read_to_string(self.path("pollmatrix-report/journal.jsonl")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// results.json.
+    /// Returns results.json.
     pub fn results(&self) -> Value {
         let text =
             fs::read_to_string(self.path("pollmatrix-report/results.json")).expect("there is a report");
         serde_json::from_str(&text).expect("results.json is JSON")
     }
 
-    /// The row of a self-test in results.json.
-    pub fn row(&self, selftest: &str) -> Value {
+    /// Returns the result of a self-test in results.json.
+    pub fn cell(&self, selftest: &str) -> Value {
         let id = id(selftest);
         let results = self.results();
-        let rows = results["cells"].as_array().expect("cells is a list");
-        rows.iter().find(|row| row["id"] == id.as_str()).unwrap_or_else(|| panic!("no row for {id}")).clone()
+        let cells = results["cells"].as_array().expect("cells is a list");
+        let found = cells.iter().find(|cell| cell["id"] == id.as_str());
+        found.unwrap_or_else(|| panic!("there is no result for {id}")).clone()
     }
 
-    /// How many processes of cells of this sandbox there are.
+    /// Returns the number of processes that run cells of this sandbox.
     pub fn cells_alive(&self) -> usize {
         let output = Command::new("ps").args(["-A", "-o", "args="]).output().expect("every unix has ps");
         let matrix = self.path("matrix.yml").display().to_string();
@@ -134,12 +135,12 @@ impl Sandbox {
     }
 }
 
-/// The id of a self-test's cell.
+/// Returns the id of a self-test's cell.
 pub fn id(selftest: &str) -> String {
     format!("selftest/{selftest}/tcp-level-1t1g@poll")
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 pub fn answer(command: &mut Command) -> Answer {
     let output = command.output().expect("the executable starts");
     Answer {
@@ -149,17 +150,17 @@ pub fn answer(command: &mut Command) -> Answer {
     }
 }
 
-/// Waits until something holds.
-pub fn eventually(what: &str, holds: impl Fn() -> bool) {
+/// Waits until `condition` holds. Panics with `description` after [`PATIENCE`].
+pub fn eventually(description: &str, condition: impl Fn() -> bool) {
     let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+    while !condition() {
+        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {description}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 impl Answer {
-    /// Exit code `code`, and every one of `texts` in what was printed.
+    /// Asserts the exit code, and that the output contains every one of `texts`.
     #[track_caller]
     pub fn expect(&self, code: i32, texts: &[&str]) {
         let printed = format!("{}\n{}", self.stdout, self.stderr);
@@ -170,7 +171,7 @@ impl Answer {
     }
 }
 
-/// Sends a signal to a command that runs.
+/// Sends a signal to a running command.
 pub fn signal(child: &Child, signal: Signal) {
     let pid = i32::try_from(child.id()).expect("a process's number fits");
     kill(Pid::from_raw(pid), signal).expect("the runner is still there");

@@ -1,4 +1,4 @@
-//! The scripts in `ci` that CI's jobs are made of, with a pollmatrix that says what it was told.
+//! The scripts in `ci` that CI jobs run, with a pollmatrix that records its arguments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,11 +25,11 @@ impl Scripts {
 
     fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("writable");
+        fs::create_dir_all(path.parent().expect("the path is in the folder")).expect("writable");
         fs::write(path, text).expect("writable");
     }
 
-    /// A program that cannot be started yet: artifacts lose their mode.
+    /// Writes a program without its executable bit, because artifacts lose their mode.
     fn program(&self, name: &str, text: &str) {
         self.write(name, &format!("#!/bin/sh\n{text}\n"));
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o644)).expect("ours");
@@ -56,7 +56,7 @@ impl Scripts {
 }
 
 #[test]
-fn cells_are_run_by_the_targets_own_executable_or_by_the_one_that_drives_it() {
+fn a_native_job_runs_the_targets_executable_and_any_other_job_the_drivers() {
     let scripts = Scripts::new();
     for target in ["x86_64-linux-gnu", "s390x-linux-gnu"] {
         scripts
@@ -72,7 +72,7 @@ fn cells_are_run_by_the_targets_own_executable_or_by_the_one_that_drives_it() {
     assert_ne!(scripts.run("sh", "conformance.sh", &["s390x-linux-gnu"]).code, Some(0));
 }
 
-/// A pollmatrix whose commands end with these codes.
+/// Creates a pollmatrix whose commands end with these exit codes.
 fn judge(merge: i32, diff: i32) -> Scripts {
     let scripts = Scripts::new();
     scripts.write("results/a/results.json", "{}");
@@ -80,13 +80,13 @@ fn judge(merge: i32, diff: i32) -> Scripts {
     scripts.program(
         "pollmatrix",
         &format!(
-            "echo \"$@\" >>told\n\
+            "echo \"$@\" >>arguments\n\
              case $1 in\n\
              merge) for last; do :; done; mkdir -p \"$last\"; echo the report >\"$last/report.md\"; echo {{}} >\"$last/results.json\"; exit {merge} ;;\n\
              diff) echo the difference; exit {diff} ;;\n\
              esac"
         )
-        .replace("told", &scripts.path("told").display().to_string()),
+        .replace("arguments", &scripts.path("arguments").display().to_string()),
     );
     scripts
 }
@@ -98,26 +98,26 @@ fn report(scripts: &Scripts) -> Answer {
 }
 
 #[test]
-fn without_a_base_what_failed_counts() {
+fn without_a_base_failures_count() {
     if lacks("bash") {
         return;
     }
     for (merge, code) in [(0, 0), (1, 1), (2, 2)] {
         let scripts = judge(merge, 0);
         report(&scripts).expect(code, &[]);
-        let told = fs::read_to_string(scripts.path("told")).expect("it was started");
+        let arguments = fs::read_to_string(scripts.path("arguments")).expect("pollmatrix was started");
         assert!(
-            told.contains("results/a/results.json") && told.contains("results/b/c/results.json"),
-            "{told}"
+            arguments.contains("results/a/results.json") && arguments.contains("results/b/c/results.json"),
+            "{arguments}"
         );
-        assert!(!told.contains("diff"), "{told}");
-        // Results that cannot be joined are no report.
+        assert!(!arguments.contains("diff"), "{arguments}");
+        // If the merge is refused, there is no report.
         assert_eq!(scripts.summary(), if merge < 2 { "the report\n" } else { "" });
     }
 }
 
 #[test]
-fn with_a_base_what_passed_before_and_does_not_now_counts_as_well() {
+fn with_a_base_regressions_count_as_well() {
     if lacks("bash") {
         return;
     }
@@ -130,7 +130,7 @@ fn with_a_base_what_passed_before_and_does_not_now_counts_as_well() {
 }
 
 #[test]
-fn no_results_are_no_success() {
+fn a_merge_without_results_fails() {
     if lacks("bash") {
         return;
     }
@@ -141,7 +141,7 @@ fn no_results_are_no_success() {
 }
 
 #[test]
-fn a_target_that_matrix_yml_does_not_have_is_refused_with_those_it_has() {
+fn an_unknown_target_is_refused_with_the_list_of_targets() {
     if lacks("bash") {
         return;
     }

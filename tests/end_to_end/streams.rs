@@ -1,4 +1,5 @@
-//! Standard output and standard error that cannot be written: a reader that is gone, a full disk, a terminal that hung up.
+//! Standard output and standard error that cannot be written: a closed pipe, a full disk, a terminal that
+//! hung up.
 
 use std::cell::RefCell;
 use std::fs::OpenOptions;
@@ -11,18 +12,18 @@ use nix::sys::signal::Signal;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, answer, eventually, id, signal};
 
-/// What a stream leads to.
+/// The destination of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sink {
-    /// Somewhere that takes everything.
+    /// A device that accepts everything.
     Open,
-    /// A pipe that nobody reads any more: EPIPE.
+    /// A pipe without a reader: EPIPE.
     Gone,
     /// A device without room: ENOSPC.
     Full,
 }
 
-/// The sinks that this system has. macOS has no /dev/full.
+/// Returns the sinks that exist on this system. macOS has no /dev/full.
 fn sinks() -> impl Iterator<Item = Sink> {
     let full = Path::new("/dev/full").exists();
     [Sink::Open, Sink::Gone, Sink::Full].into_iter().filter(move |sink| *sink != Sink::Full || full)
@@ -34,7 +35,7 @@ impl Sink {
             Self::Open => Stdio::null(),
             Self::Gone => std::io::pipe().expect("there are descriptors").1.into(),
             Self::Full => {
-                OpenOptions::new().write(true).open("/dev/full").expect("it can be written to").into()
+                OpenOptions::new().write(true).open("/dev/full").expect("the device is writable").into()
             }
         }
     }
@@ -44,29 +45,29 @@ fn code(command: &mut Command, stdout: Sink, stderr: Sink) -> Option<i32> {
     command.stdout(stdout.stdio()).stderr(stderr.stdio()).status().expect("the executable starts").code()
 }
 
-/// Every file of the report, with a row per cell.
+/// Asserts that every file of the report exists, with these statuses.
 #[track_caller]
 fn expect_report(sandbox: &Sandbox, cells: &[(&str, &str)]) {
     for name in ["report.html", "report.md", "junit.xml"] {
         assert!(sandbox.path("pollmatrix-report").join(name).exists(), "there is no {name}");
     }
     for (cell, status) in cells {
-        assert_eq!(sandbox.row(cell)["status"], *status, "{cell}");
+        assert_eq!(sandbox.cell(cell)["status"], *status, "{cell}");
     }
 }
 
-/// Waits for the last cell, which hangs.
+/// Waits until the last cell, which hangs, runs.
 fn until_it_hangs(sandbox: &Sandbox, runner: &mut Child) {
     let runner = RefCell::new(runner);
     eventually("the cell that hangs", || {
-        let ended = runner.borrow_mut().try_wait().expect("it can be waited for");
-        assert_eq!(ended, None, "the runner ended before its time");
+        let ended = runner.borrow_mut().try_wait().expect("the runner is a child");
+        assert_eq!(ended, None, "the runner ended too early");
         sandbox.journal().len() == 3 && sandbox.cells_alive() == 1
     });
 }
 
 #[test]
-fn a_run_writes_its_report_whatever_becomes_of_its_output() {
+fn a_run_writes_its_report_even_if_its_output_cannot_be_written() {
     for stdout in sinks() {
         for stderr in sinks() {
             let sandbox = Sandbox::new(&["pass", "fail"], 300);
@@ -79,18 +80,19 @@ fn a_run_writes_its_report_whatever_becomes_of_its_output() {
 }
 
 #[test]
-fn ctrl_c_ends_a_run_in_order_though_its_tee_ends_first() {
+fn ctrl_c_writes_the_report_even_if_tee_ends_first() {
     let sandbox = Sandbox::new(&["pass", "fail", "hang"], 300);
     let mut tee = Command::new("tee");
     tee.arg(sandbox.path("log")).stdin(Stdio::piped()).stdout(Stdio::null());
     let mut tee = tee.spawn().expect("every unix has tee");
-    let input = OwnedFd::from(tee.stdin.take().expect("it is a pipe"));
-    signal(&tee, Signal::SIGINT);
+    let input = OwnedFd::from(tee.stdin.take().expect("standard input is a pipe"));
+    // Not by SIGINT: a script's background jobs inherit it as ignored, and so would tee.
+    tee.kill().expect("tee is a child");
     tee.wait().expect("tee ends");
     let mut command = sandbox.command(&["run", "--jobs", "1"]);
-    command.stdout(input.try_clone().expect("it can be copied")).stderr(input);
+    command.stdout(input.try_clone().expect("there are descriptors")).stderr(input);
     let mut runner = command.spawn().expect("the executable starts");
-    // Two lines have gone nowhere by then.
+    // By then, two lines could not be written.
     until_it_hangs(&sandbox, &mut runner);
     signal(&runner, Signal::SIGINT);
     assert_eq!(runner.wait().expect("the runner ends").code(), Some(130));
@@ -98,8 +100,8 @@ fn ctrl_c_ends_a_run_in_order_though_its_tee_ends_first() {
 }
 
 #[test]
-fn a_terminal_that_hangs_up_ends_a_run_in_order() {
-    // With the terminal gone from the start there is no bar.
+fn a_run_writes_its_report_when_its_terminal_hangs_up() {
+    // If the terminal is closed from the start, there is no progress bar.
     for has_bar in [false, true] {
         let sandbox = Sandbox::new(&["fail", "panic", "hang"], 300);
         let pty = openpty(None, None).expect("there are terminals");
@@ -109,10 +111,10 @@ fn a_terminal_that_hangs_up_ends_a_run_in_order() {
         let mut runner = command.spawn().expect("the executable starts");
         until_it_hangs(&sandbox, &mut runner);
         master.take();
-        // The system sends one, and the shell another.
+        // The kernel sends one SIGHUP, and a shell another.
         let ended = loop {
             signal(&runner, Signal::SIGHUP);
-            if let Some(ended) = runner.try_wait().expect("it can be waited for") {
+            if let Some(ended) = runner.try_wait().expect("the runner is a child") {
                 break ended;
             }
         };
@@ -122,7 +124,7 @@ fn a_terminal_that_hangs_up_ends_a_run_in_order() {
 }
 
 #[test]
-fn a_command_whose_output_is_lost_says_so_and_one_whose_reader_has_seen_enough_does_not() {
+fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
     let sandbox = Sandbox::new(&["pass"], 300);
     sandbox.run(&["run"]).expect(0, &[]);
     let commands: [&[&str]; 18] = [
@@ -153,7 +155,7 @@ fn a_command_whose_output_is_lost_says_so_and_one_whose_reader_has_seen_enough_d
                 let lost = match stdout {
                     Sink::Open => false,
                     Sink::Full => true,
-                    // Its lines are the results: without a reader they are lost.
+                    // The lines of `exec` are the results. Without a reader they are lost.
                     Sink::Gone => arguments[0] == "exec",
                 };
                 let expected = if lost { 2 } else { 0 };
@@ -164,7 +166,7 @@ fn a_command_whose_output_is_lost_says_so_and_one_whose_reader_has_seen_enough_d
 }
 
 #[test]
-fn what_cannot_be_written_is_named() {
+fn the_error_names_the_stream_that_cannot_be_written() {
     if !Path::new("/dev/full").exists() {
         eprintln!("not run: this system has no /dev/full");
         return;
@@ -179,7 +181,7 @@ fn what_cannot_be_written_is_named() {
 }
 
 #[test]
-fn an_error_that_cannot_be_printed_is_still_an_exit_code() {
+fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
     let sandbox = Sandbox::new(&["pass"], 300);
     for stderr in sinks() {
         for arguments in [&["list", "--nonsense"][..], &["show", "no/such/cell"], &["merge", "nowhere"]] {

@@ -1,4 +1,4 @@
-//! Other people's pollers: columns of a run, and the check of an adapter.
+//! Adapters: as columns of a run, and checked by `subject-check`.
 
 use std::process::Command;
 
@@ -8,11 +8,11 @@ use subjects::testing::lacks;
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
-/// The example with one mistake, which comes first.
+/// The example with one mistake. Its first argument selects the mistake.
 const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
 const SCENARIO: &str = "readiness/pipe-idle";
 
-/// A sandbox whose matrix has one row, besides a scenario that no raw poller is asked.
+/// Creates a sandbox whose matrix has one characterisation scenario and one contract scenario.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios(&format!("  - id: {SCENARIO}\n"));
@@ -28,7 +28,7 @@ fn check(arguments: &[&str]) -> Answer {
 }
 
 #[test]
-fn a_library_and_a_program_are_columns_of_rows_alone() {
+fn built_in_and_external_adapters_run_characterisation_cells_only() {
     if lacks("python3") {
         return;
     }
@@ -42,22 +42,23 @@ fn a_library_and_a_program_are_columns_of_rows_alone() {
         let words = match (cell["backend"].as_str(), cell["params"]["trigger"].as_str()) {
             (Some("mio"), Some("edge")) => "mio",
             (Some("python-poll"), Some("level")) => "python-poll",
-            other => panic!("{other:?} is no column of a subject"),
+            other => panic!("{other:?} is no column of an adapter"),
         };
         let asked = |check: &Value| check["asked"]["api"] == words;
         assert!(cell["checks"].as_array().is_some_and(|checks| checks.iter().any(asked)), "{cell}");
         let command = cell["reproducer"].as_str().expect("every cell has one");
         assert!(command.contains(" --subject "), "{command}");
     }
-    // What is typed again runs the cell again.
-    let mine = cells.iter().find(|cell| cell["backend"] == "python-poll").expect("it has cells");
-    let command = mine["reproducer"].as_str().and_then(|command| command.strip_prefix("pollmatrix "));
-    let words = shlex::split(command.expect("it is pollmatrix's")).expect("a shell takes it");
+    // The reproducer runs the cell again.
+    let cell = cells.iter().find(|cell| cell["backend"] == "python-poll").expect("the adapter has cells");
+    let command = cell["reproducer"].as_str().and_then(|command| command.strip_prefix("pollmatrix "));
+    let words =
+        shlex::split(command.expect("the reproducer is a command")).expect("the command is valid in a shell");
     answer(Command::new(POLLMATRIX).args(words).current_dir(sandbox.path("."))).expect(0, &["1 as expected"]);
 }
 
 #[test]
-fn a_subject_stands_beside_a_backend_that_is_named() {
+fn an_adapter_and_a_selected_backend_are_side_by_side() {
     let sandbox = sandbox();
     let both = ["--subject", "polling", "--backend", "poll", "--backend", "polling"];
     sandbox
@@ -69,7 +70,7 @@ fn a_subject_stands_beside_a_backend_that_is_named() {
 }
 
 #[test]
-fn a_subject_that_breaks_the_protocol_breaks_its_cells_and_names_the_line() {
+fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
     if lacks("python3") {
         return;
     }
@@ -80,14 +81,14 @@ fn a_subject_that_breaks_the_protocol_breaks_its_cells_and_names_the_line() {
     for cell in cells {
         assert_eq!(cell["status"], "broken");
         let reason = cell["reason"].as_str().expect("broken has a reason");
-        assert!(reason.contains("of its output is no answer: 'DEBUG: waiting'"), "{reason}");
-        assert_eq!(cell["checks"], Value::Array(Vec::new()), "what it said is no answer");
+        assert!(reason.contains("of the output is not an answer: 'DEBUG: waiting'"), "{reason}");
+        assert_eq!(cell["checks"], Value::Array(Vec::new()), "the invalid line is no answer");
     }
 }
 
-/// It would be as long on a machine of any speed.
+/// The limit does not depend on the real speed of this machine.
 #[test]
-fn what_must_come_is_waited_for_as_long_as_the_machine_is_slow() {
+fn slow_multiplies_the_patience_for_a_fence() {
     if lacks("python3") {
         return;
     }
@@ -106,9 +107,9 @@ fn what_must_come_is_waited_for_as_long_as_the_machine_is_slow() {
     assert_eq!(attempt["reason"], "python-poll reported nothing of the fence within 150ms");
 }
 
-/// Its answers are its own: a kernel's file is read by every cell, and this one by the subject's.
+/// Answers of an adapter have separate files, which only the cells of that adapter read.
 #[test]
-fn what_a_subject_answers_is_recorded_in_its_own_file_and_known_then() {
+fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() {
     if lacks("python3") {
         return;
     }
@@ -122,19 +123,19 @@ fn what_a_subject_answers_is_recorded_in_its_own_file_and_known_then() {
     run(&asked).expect(0, &["answers not known before"]);
     run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
     let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
-    let text = std::fs::read_to_string(&own).expect("it was recorded");
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
     assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
     assert!(std::fs::read_dir(expected.join("answers")).is_ok_and(|mut files| files.next().is_none()));
     let known = run(&asked);
     known.expect(0, &["as expected"]);
     assert!(!known.stdout.contains("not known before"), "{}", known.stdout);
-    // What is known can be wrong.
+    // A recorded answer that differs is a failure.
     std::fs::write(&own, text.replace("'silent'", "'IN'")).expect("writable");
     run(&asked).expect(1, &["fail"]);
 }
 
 #[test]
-fn a_subject_that_cannot_be_asked_is_refused_before_anything_runs() {
+fn an_unusable_adapter_is_refused_before_any_cell_runs() {
     if lacks("python3") {
         return;
     }
@@ -149,17 +150,17 @@ fn a_subject_that_cannot_be_asked_is_refused_before_anything_runs() {
         &format!("python3 '{BAD}' exits-127 poll"),
         &["exited with 127", "nothing to ask on this system"],
     );
-    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is no name"]);
+    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);
     sandbox
         .run(&["run", "--subject", "mio", "--subject", "mio"])
-        .expect(2, &["there is a column 'mio' already", "give each subject once"]);
+        .expect(2, &["there is already a column 'mio'", "give each adapter once"]);
     sandbox
         .run(&["run", "--subject", "mio", "--target", "all"])
-        .expect(2, &["--subject mio: subjects are asked on this very machine only"]);
+        .expect(2, &["--subject mio: adapters run natively on this machine only"]);
 }
 
 #[test]
-fn an_adapter_is_checked() {
+fn subject_check_reports_passed_unsupported_and_failed_checks() {
     if lacks("python3") {
         return;
     }
@@ -170,7 +171,7 @@ fn an_adapter_is_checked() {
     check(&["--only", "token", "--", "python3", BAD, "wrong-token", "poll"]).expect(
         1,
         &[
-            "FAIL  token-round-trip: token 0 is ready, and reported is: 10: IN\n      an event has the token",
+            "FAIL  token-round-trip: token 0 is ready, but reported: 10: IN\n      an event has the token",
             "1 failed",
         ],
     );

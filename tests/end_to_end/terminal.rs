@@ -1,4 +1,4 @@
-//! What a person sees on a terminal.
+//! The output on a terminal.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,10 +9,10 @@ use nix::pty::{Winsize, openpty};
 
 use crate::sandbox::{Sandbox, id};
 
-/// What a command has written to a terminal of its own, and what could be seen there at any time.
+/// The output of a command on a pseudo-terminal, and every state of the screen.
 struct Shown {
     text: String,
-    /// The rows of each.
+    /// The rows of each state of the screen.
     screens: Vec<Vec<String>>,
     code: Option<i32>,
 }
@@ -33,29 +33,29 @@ fn on_terminal(mut command: Command, columns: u16, term: Option<&str>) -> Shown 
     let (mut written, mut screens) = (Vec::new(), Vec::new());
     let mut buffer = [0; 4096];
     let mut master = File::from(pty.master);
-    // Some systems end it with an error when the last process has gone.
+    // On some systems the last read returns an error instead of 0.
     while let Ok(count @ 1..) = master.read(&mut buffer) {
         written.extend_from_slice(&buffer[..count]);
         screen.process(&buffer[..count]);
         screens.push(screen.screen().rows(0, columns).collect());
     }
     let text = String::from_utf8_lossy(&written).replace("\r\n", "\n");
-    Shown { text, screens, code: child.wait().expect("it ends").code() }
+    Shown { text, screens, code: child.wait().expect("the command ends").code() }
 }
 
 impl Shown {
-    /// Whether some screen had a row of which this holds.
-    fn had(&self, holds: impl Fn(&str) -> bool) -> bool {
-        self.screens.iter().flatten().any(|row| holds(row))
+    /// Returns whether any row of any screen satisfied `predicate`.
+    fn had(&self, predicate: impl Fn(&str) -> bool) -> bool {
+        self.screens.iter().flatten().any(|row| predicate(row))
     }
 
-    /// Whether this could be read on some screen, perhaps over several rows.
+    /// Returns whether any screen contained the text, possibly over several rows.
     fn had_text(&self, text: &str) -> bool {
         self.screens.iter().any(|rows| rows.concat().contains(text))
     }
 }
 
-/// One that fails, and one that takes long enough for the other to be seen.
+/// A cell that fails, and one that takes long enough for the failure to be visible.
 const CELLS: [&str; 3] = ["fail", "pass", "hang"];
 
 fn run(columns: u16, term: Option<&str>) -> Shown {
@@ -66,19 +66,19 @@ fn run(columns: u16, term: Option<&str>) -> Shown {
 }
 
 #[test]
-fn what_has_failed_can_be_seen_while_a_run_goes_on_however_narrow_the_terminal() {
+fn failures_are_visible_during_the_run_at_every_width_of_the_terminal() {
     for columns in [30, 40, 79, 80, 200] {
         let shown = run(columns, Some("xterm"));
         let all: Vec<_> = shown.screens.iter().map(|rows| rows.join("\n")).collect();
         let all = all.join("\n----\n");
         assert!(shown.had_text(&format!("fail {}: the answer", id("fail"))), "{columns}:\n{all}");
-        // The bar is one row, with the numbers on it.
+        // The progress bar is one row with the counts.
         assert!(shown.had(|row| row.contains("2/3") && row.contains("1 failed")), "{columns}:\n{all}");
     }
 }
 
 #[test]
-fn where_nothing_can_be_drawn_each_cell_is_a_line() {
+fn on_a_terminal_without_cursor_control_each_cell_is_a_line() {
     for term in [Some("dumb"), None] {
         let shown = run(40, term);
         let line = |number, text: &str| format!("[{number}/3] {text}");
@@ -92,7 +92,7 @@ fn where_nothing_can_be_drawn_each_cell_is_a_line() {
         .map(at);
         assert!(failed.is_some() && failed < passed && passed < hung, "{}", shown.text);
         assert!(!shown.text.contains('\u{8}') && !shown.text.contains("\u{1b}["), "{:?}", shown.text);
-        // Not all at once at the end.
+        // The lines appear one by one, not all at the end.
         let alone = |rows: &Vec<String>| {
             let text = rows.concat();
             text.contains("[1/3] fail") && !text.contains("[3/3]")

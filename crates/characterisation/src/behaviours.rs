@@ -1,59 +1,60 @@
-//! The catalogue: one entry per scenario.
+//! The scenarios of the characterisation layer, one file per family of behaviours, and the behaviours without
+//! one.
 
 mod edges;
 mod files;
 mod limits;
+mod omissions;
 mod readiness;
 mod registration;
 mod sharing;
 mod states;
 mod time;
-mod unscripted;
 mod waiting;
 mod waking;
 
 use metadata::Mode;
 
-use crate::Behaviour;
+use crate::Scenario;
 
-pub use unscripted::Unscripted;
+pub use omissions::Omission;
 
-/// Every row that is a scenario, family by family, in the order of the catalogue.
-pub fn rows() -> impl Iterator<Item = &'static Behaviour> {
+/// Returns all scenarios, family by family, in the order of the catalogue.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The row that is this scenario.
-pub fn find(scenario: &str) -> Option<&'static Behaviour> {
-    rows().find(|row| row.id == scenario)
+/// Returns the scenario with this id.
+pub fn find(id: &str) -> Option<&'static Scenario> {
+    scenarios().find(|scenario| scenario.id == id)
 }
 
-const FAMILIES: &[&[Behaviour]] = &[
-    readiness::ROWS,
-    states::ROWS,
-    files::ROWS,
-    edges::ROWS,
-    registration::ROWS,
-    waiting::ROWS,
-    sharing::ROWS,
-    waking::ROWS,
-    time::ROWS,
-    limits::ROWS,
+const FAMILIES: &[&[Scenario]] = &[
+    readiness::SCENARIOS,
+    states::SCENARIOS,
+    files::SCENARIOS,
+    edges::SCENARIOS,
+    registration::SCENARIOS,
+    waiting::SCENARIOS,
+    sharing::SCENARIOS,
+    waking::SCENARIOS,
+    time::SCENARIOS,
+    limits::SCENARIOS,
 ];
 
-/// Everything that is no scenario, with the reason.
-pub fn unscripted() -> &'static [Unscripted] {
-    unscripted::UNSCRIPTED
+/// Returns the behaviours and published answers that no script asks for, with the reasons.
+pub fn omissions() -> &'static [Omission] {
+    omissions::OMISSIONS
 }
 
-/// Level and edge: what is there, and what is new.
+/// Level and edge mode.
 const BOTH: &[Mode] = &[Mode::Level, Mode::Edge];
 
-/// What is there.
+/// Level mode.
 const LEVEL: &[Mode] = &[Mode::Level];
 
-/// Once, until it is modified.
+/// The modes that disable a registration after one event.
 const ONCE: &[Mode] = &[Mode::OneShot, Mode::Dispatch];
 
-/// What is new.
+/// Edge mode.
 const EDGE: &[Mode] = &[Mode::Edge];

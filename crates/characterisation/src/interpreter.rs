@@ -1,4 +1,4 @@
-//! Performs a line: real descriptors, one poller, clause by clause.
+//! The interpreter: runs a script clause by clause, with real descriptors and one kind of poller.
 
 mod calls;
 mod children;
@@ -8,8 +8,8 @@ mod limits;
 mod rounds;
 mod settle;
 mod signals;
-mod sleepers;
 mod thread_state;
+mod waiters;
 mod worker_pool;
 
 use std::collections::BTreeMap;
@@ -25,61 +25,62 @@ use nix::errno::Errno;
 use selector::{Changed, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Act, Change, ChangeKind, Clause, FIRST, How, Name, Script, Thing};
-use crate::{LEFT_OUT, Observation, Performance, Setting, Stopped};
-use calls::Outcome;
+use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
+use crate::{LEFT_OUT, Observation, Setting, Stopped, Transcript};
+use calls::CallResult;
 use children::Child;
-use descriptors::{Address, Place};
+use descriptors::{Address, Scratch};
 use fenced_poller::{FencedPoller, ROOM};
 use limits::Limits;
 use settle::Settle;
-use sleepers::{Echo, Sleeper};
+use waiters::{Responder, Waiter};
 use worker_pool::WorkerPool;
 
-fn broken(why: impl Into<String>) -> Stopped {
-    Stopped::Broken(why.into())
+fn setup_error(why: impl Into<String>) -> Stopped {
+    Stopped::SetUp(why.into())
 }
 
-/// A call of the set-up failed. If that is for want of what a line needs of the system, it is unsupported.
+/// Returns the reason after a failed call of the set-up. If the system lacks a resource, the script is
+/// unsupported.
 fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
     let error = error.into();
     let errno = error.raw_os_error().map(Errno::from_raw);
-    let said = errno.map_or_else(|| format!("{call}: {error}"), |errno| format!("{call}: {errno:?}"));
+    let failure = errno.map_or_else(|| format!("{call}: {error}"), |errno| format!("{call}: {errno:?}"));
     match errno {
         Some(Errno::EMFILE) => {
             let limit = limits::soft();
-            Stopped::Unsupported(format!("needs more than {limit} descriptors (ulimit -n): {said}"))
+            Stopped::Unsupported(format!("needs more than {limit} descriptors (ulimit -n): {failure}"))
         }
         Some(Errno::ENFILE) => {
-            Stopped::Unsupported(format!("needs more open files than the system has left: {said}"))
+            Stopped::Unsupported(format!("needs more open files than the system has left: {failure}"))
         }
-        _ => Stopped::Broken(said),
+        _ => Stopped::SetUp(failure),
     }
 }
 
-/// A descriptor of the line.
+/// A descriptor of the script.
 struct Actor {
-    /// `None` when it is closed.
+    /// `None` after it is closed.
     fd: Option<OwnedFd>,
-    /// Which open file it is: copies share it.
+    /// The id of the open file. Copies share it.
     file: usize,
-    /// The number that it has, or had.
+    /// The number that it has, or had before it was closed.
     number: RawFd,
     address: Option<Address>,
-    /// Where it is, if it is a regular file.
+    /// The path of a regular file.
     path: Option<PathBuf>,
-    /// Who has the other end.
+    /// The other end.
     partner: Option<Name>,
-    /// Connected to where nobody is.
-    to_nobody: bool,
+    /// Whether it connected to an address without a listener.
+    no_listener: bool,
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
-    /// How many of them there may be.
+    /// The length of the accept queue.
     backlog: usize,
     sent: usize,
     sent_urgent: bool,
     received: usize,
-    /// What it had received when the other end was filled.
+    /// The value of `received` when the other end was filled.
     received_before: usize,
 }
 
@@ -88,7 +89,7 @@ impl Actor {
         Self { number: fd.as_raw_fd(), fd: Some(fd), ..Self::none() }
     }
 
-    /// The number that no descriptor has.
+    /// The actor of -1, which is no descriptor.
     fn none() -> Self {
         Self {
             number: -1,
@@ -97,7 +98,7 @@ impl Actor {
             address: None,
             path: None,
             partner: None,
-            to_nobody: false,
+            no_listener: false,
             queue: Vec::new(),
             backlog: usize::MAX,
             sent: 0,
@@ -108,290 +109,303 @@ impl Actor {
     }
 }
 
-/// Everything that a line has made.
+/// The state of a running script.
 struct Interpreter {
     setting: Setting,
-    poller: String,
+    poller_name: String,
     views: &'static [View],
-    /// Threads that wait: they end before the pollers and the descriptors do.
-    sleepers: BTreeMap<Name, Sleeper>,
-    crowd: Vec<Sleeper>,
+    /// Named threads that wait. Fields drop in this order: threads end before pollers and descriptors.
+    threads: BTreeMap<Name, Waiter>,
+    /// The threads of `N threads wait`.
+    waiters: Vec<Waiter>,
     worker_pool: WorkerPool,
-    echo: Option<Rc<Echo>>,
+    responder: Option<Rc<Responder>>,
     child: Option<Child>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
-    /// Through which poller a view looks at a descriptor, and what its registration is called there.
+    /// The poller and the registration's label that views use, per descriptor.
     watched: BTreeMap<Name, (Name, Name)>,
-    place: Place,
+    scratch: Scratch,
     settle: Settle,
     naming: Naming,
     next_number: RawFd,
-    /// How many files were opened.
+    /// The number of open files so far.
     files: usize,
 }
 
-/// A line's descriptors have numbers from here on, if there may be as many more: pollers and fences, which come and go under a line, are given the
-/// lowest free one, and must not get the number of a descriptor that the line has closed and still asks about.
+/// The first number of a script's descriptors, if the limit allows as many more.
+///
+/// Pollers and fences are opened and closed while a script runs, and get the lowest free number. They must
+/// not get the number of a descriptor that the script has closed and still asks about.
 const NUMBERS: RawFd = 100;
 
-/// Performs a parsed line.
-pub(crate) fn play(line: &Script, setting: Setting) -> (Performance, Result<(), Stopped>) {
-    match line.clauses.split_first() {
-        Some((Clause { act: Act::Times(times), .. }, clauses)) => rounds::play(*times, clauses, setting),
-        _ => play_once(&line.clauses, setting),
+/// Runs a parsed script.
+pub(crate) fn run(script: &Script, setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    match script.clauses.split_first() {
+        Some((Clause { action: Action::Times(times), .. }, clauses)) => rounds::run(*times, clauses, setting),
+        _ => run_once(&script.clauses, setting),
     }
 }
 
-fn play_once(clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
-    let mut performance = Performance::default();
+fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    let mut transcript = Transcript::default();
     let ended = Interpreter::open(setting).and_then(|mut interpreter| {
-        clauses.iter().enumerate().try_for_each(|(place, clause)| {
-            interpreter.naming.enter(clause);
-            let before = performance.observations.len();
-            let rest = &clauses[place + 1..];
-            let mut done = match clause.in_child {
-                false => interpreter.perform(clause, rest, &mut performance.observations),
-                true => interpreter.perform_in_child(clause, &mut performance.observations),
+        clauses.iter().enumerate().try_for_each(|(index, clause)| {
+            interpreter.naming.advance(clause);
+            let before = transcript.observations.len();
+            let rest = &clauses[index + 1..];
+            let mut result = match clause.in_child {
+                false => interpreter.run_clause(clause, rest, &mut transcript.observations),
+                true => interpreter.run_in_child(clause, &mut transcript.observations),
             };
             if let Some(why) = interpreter.failure() {
-                // What it has just answered is no answer.
-                performance.observations.truncate(before);
-                done = Err(broken(why));
+                // The poller has failed: its last answer does not count.
+                transcript.observations.truncate(before);
+                result = Err(setup_error(why));
             }
-            let said = match &done {
-                Ok(said) => said.clone(),
+            let answer = match &result {
+                Ok(answer) => answer.clone(),
                 Err(stopped) => stopped.to_string(),
             };
             let child = if clause.in_child { "in a child " } else { "" };
-            performance.trace.push(format!("{child}{} -> {said}", clause.act));
-            done.map(drop)
+            transcript.trace.push(format!("{child}{} -> {answer}", clause.action));
+            result.map(drop)
         })
     });
-    (performance, ended)
+    (transcript, ended)
 }
 
-/// Whether a thread's answer is the last one that is asked of this wait.
+/// Returns whether no later clause asks for this thread's answer to the same wait.
 fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
-    let next = rest.iter().find_map(|clause| match &clause.act {
-        Act::Answers(other) if other == thread => Some(false),
-        Act::Sleep { thread: other, .. } if other == thread => Some(true),
+    let next = rest.iter().find_map(|clause| match &clause.action {
+        Action::ThreadAnswers(other) if other == thread => Some(false),
+        Action::ThreadWaits { thread: other, .. } if other == thread => Some(true),
         _ => None,
     });
     next.unwrap_or(true)
 }
 
-/// Whether these threads are not counted again.
+/// Returns whether no later clause counts these threads again.
 fn is_last_count(rest: &[Clause]) -> bool {
-    let next = rest.iter().find(|clause| matches!(clause.act, Act::CrowdAnswers | Act::Crowd { .. }));
-    next.is_none_or(|clause| clause.act != Act::CrowdAnswers)
+    let next =
+        rest.iter().find(|clause| matches!(clause.action, Action::ThreadsAnswer | Action::Waiters { .. }));
+    next.is_none_or(|clause| clause.action != Action::ThreadsAnswer)
 }
 
 impl Interpreter {
     fn open(setting: Setting) -> Result<Self, Stopped> {
         let first = FencedPoller::open(setting)?;
-        let poller = first.selector.name().to_owned();
+        let poller_name = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
             let mode = setting.mode.published();
-            return Err(Stopped::Unsupported(format!("{poller} has no mode {mode}")));
+            return Err(Stopped::Unsupported(format!("{poller_name} has no mode {mode}")));
         }
-        let mut place = Place::default();
+        let mut scratch = Scratch::default();
         Ok(Self {
             setting,
-            poller,
+            poller_name,
             views: first.selector.views(setting.mode),
-            sleepers: BTreeMap::new(),
-            crowd: Vec::new(),
+            threads: BTreeMap::new(),
+            waiters: Vec::new(),
             worker_pool: WorkerPool::default(),
-            echo: None,
+            responder: None,
             child: None,
             limits: Limits::now()?,
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             watched: BTreeMap::new(),
-            settle: Settle::new(setting, &mut place)?,
-            place,
+            settle: Settle::new(setting, &mut scratch)?,
+            scratch,
             naming: Naming::new(setting.transport),
             next_number: NUMBERS.min(limits::soft() / 2),
             files: 0,
         })
     }
 
-    /// Why one of the pollers cannot be asked any more.
+    /// Returns the reason if one of the pollers has failed.
     fn failure(&self) -> Option<String> {
-        self.pollers.values().find_map(|ears| ears.selector.failure())
+        self.pollers.values().find_map(|poller| poller.selector.failure())
     }
 
-    /// Does a clause. Returns what it came to, for the trace.
-    fn perform(
+    /// Runs a clause. Returns its answer for the trace.
+    fn run_clause(
         &mut self,
         clause: &Clause,
         rest: &[Clause],
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
-        // The parser lets nobody act who was not made before: only a question can have made nobody.
-        if let Some(missing) = clause.act.needs().filter(|name| !self.actors.contains_key(*name)) {
+        // The parser accepts only names that an earlier clause makes; a question can fail to make its
+        // descriptor.
+        if let Some(missing) = clause.action.needs().filter(|name| !self.actors.contains_key(*name)) {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
-        match &clause.act {
-            Act::Times(_) => Err(broken("how many times is said first")),
-            Act::Title(_) => Ok("ok".into()),
-            Act::Make(name, thing) => self.make(name, thing),
-            Act::Connect(one, other) => {
-                let (a, b) = descriptors::pair(self.setting, &mut self.place)?;
-                self.enter(one, a)?.partner = Some(other.clone());
-                self.enter(other, b)?.partner = Some(one.clone());
-                Ok("ok".into())
+        match &clause.action {
+            Action::Times(_) => Err(setup_error("'N times' must be the first clause")),
+            Action::Title(_) => Ok("ok".into()),
+            Action::Make(name, kind) => self.make(name, kind),
+            Action::Connect(one, other) => self.connect(one, other),
+            Action::Call(name, call) => {
+                let CallResult { answer, done } = self.call(name, call)?;
+                conclude(clause, Some(self.naming.call(name, call)), answer, done, observed)
             }
-            Act::Call(who, call) => {
-                let Outcome { answer, done } = self.call(who, call)?;
-                if clause.asked {
-                    observed.push(observation(self.naming.call(who, call), answer.clone()));
-                } else if !done {
-                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
-                }
-                Ok(answer)
-            }
-            Act::Change(change) => {
+            Action::Change(change) => {
                 let answer = self.change(change)?;
-                let done = answer == Changed::Done;
-                if clause.asked {
-                    let key = self.naming.change(&self.poller, change);
-                    observed.extend(key.map(|key| observation(key, answer.to_string())));
-                } else if !done && change.kind != ChangeKind::Watch {
-                    return Err(broken(format!("{} -> {answer}: it must succeed, or be asked", clause.act)));
-                }
-                Ok(answer.to_string())
+                let done = answer == Changed::Done || change.kind == ChangeKind::Watch;
+                let key = self.naming.change(&self.poller_name, change);
+                conclude(clause, key, answer.to_string(), done, observed)
             }
-            Act::Take(poller) => {
-                if self.reports_only_news() {
-                    self.ears(poller)?.take()?;
+            Action::MakePoller => {
+                let key = self.naming.make_poller(&self.poller_name);
+                conclude(clause, key, limits::try_make(self.setting.make), true, observed)
+            }
+            Action::Take(poller) => {
+                if self.is_edge_triggered() {
+                    self.poller(poller)?.drain()?;
                 }
                 Ok("ok".into())
             }
-            Act::Look { at, interest } => {
-                let seen = match interest {
-                    None => self.look(at)?,
-                    Some(interest) if self.setting.mode == Mode::Level => {
-                        let key = self.naming.look_for(&self.poller, *interest);
-                        vec![observation(key, self.look_now(at, *interest)?)]
-                    }
-                    // Registrations made now have no past to hide: their answer is the level's.
-                    Some(_) => Vec::new(),
-                };
+            Action::Look { at, interest } => {
+                let seen = self.look(at, *interest)?;
                 observed.extend(seen.iter().cloned());
                 Ok(seen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
             }
-            Act::Sleep { thread, how, poller } => self.sleeps(thread, *how, poller),
-            Act::Crowd { count, alone, poller } => self.crowd_sleeps(*count, *alone, poller),
-            Act::Answers(thread) => {
-                let reports_once = self.reports_once();
-                let echo = self.echo()?;
-                let Some(sleeper) = self.sleepers.get_mut(thread) else {
-                    return Err(broken(format!("'{thread}' does not wait")));
-                };
-                let answer = sleeper.said(&echo, is_last_answer(thread, rest), reports_once)?;
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
+            Action::ThreadWaits { thread, arguments, poller } => {
+                self.thread_waits(thread, *arguments, poller)
             }
-            Act::WorkerPool { count, work, alone, poller } => self.begins_work(*count, work, *alone, poller),
-            Act::Clients { count, whom, one_by_one } => self.clients_reach(*count, whom, *one_by_one),
-            Act::Pairs(count) => self.pairs_are_written(*count),
-            Act::CrowdShares => {
-                let answer = self.work_is_shared()?;
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
+            Action::Waiters { count, alone, poller } => self.threads_wait(*count, *alone, poller),
+            Action::WorkerPool { count, work, alone, poller } => {
+                self.start_workers(*count, work, *alone, poller)
             }
-            Act::CrowdAnswers if self.worker_pool.is_at_work() => {
-                let answer = self.work_is_done()?;
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
+            Action::Clients { count, listener, one_by_one } => {
+                self.connect_clients(*count, listener, *one_by_one)
             }
-            Act::CrowdAnswers => {
-                let reports_once = self.reports_once();
-                let echo = self.echo()?;
-                let answer = sleepers::woken(&mut self.crowd, &echo, is_last_count(rest), reports_once)?;
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
-            }
-            Act::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
-            Act::Wake { times, poller } => {
-                let ears = self.ears(poller)?;
-                for _ in 0..*times {
-                    ears.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
-                }
-                Ok("ok".into())
-            }
-            Act::ClosePoller(poller) => match self.ears(poller)?.selector.close() {
-                Ok(Ok(())) => Ok("0".into()),
-                Ok(Err(errno)) => Err(call_failed("close", errno)),
-                Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
-            },
-            Act::MakePoller => {
-                let answer = limits::made(self.setting.make);
-                let key = if clause.asked { self.naming.make_poller(&self.poller) } else { None };
-                observed.extend(key.map(|key| observation(key, answer.clone())));
-                Ok(answer)
-            }
-            Act::Limit(limit) => self.limits.set(*limit),
-            Act::Fork => self.forks(),
-            Act::ChildEnds => self.child()?.end(),
-            Act::ChildWaits(timeout) => self.child_waits(*timeout),
-            Act::ChildIsStopped => {
-                let child = self.child.as_ref().ok_or_else(|| broken("there is no child"))?;
+            Action::Pairs(count) => self.write_pairs(*count),
+            Action::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
+            Action::Wake { times, poller } => self.wake(*times, poller),
+            Action::ClosePoller(poller) => self.close_poller(poller),
+            Action::Limit(limit) => self.limits.set(*limit),
+            Action::Fork => self.fork_child(),
+            Action::ChildEnds => self.child()?.end(),
+            Action::ChildWaits(timeout) => self.child_waits(*timeout),
+            Action::ChildIsStopped => {
+                let child = self.child.as_ref().ok_or_else(|| setup_error("there is no child"))?;
                 child.stop_and_continue()
             }
-            Act::ChildAnswers => {
-                let answer = self.child()?.answers()?;
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
+            Action::ThreadAnswers(thread) => {
+                let answer = self.thread_answer(thread, is_last_answer(thread, rest))?;
+                Ok(self.observe_wait(answer, observed))
             }
-            Act::Wait { times, room, poller } => {
-                let ears = self.ears(poller)?;
-                let mut answers = Vec::new();
-                for _ in 0..*times {
-                    let heard = match room {
-                        // A poller whose interface has no room gives events up by itself, or asks nobody.
-                        Some(0) => {
-                            let waited = ears.selector.wait_raw(RawArgument::Room(0));
-                            let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
-                            waited.map(|waited| waited.events)
-                        }
-                        room => ears.hear(room.unwrap_or(ROOM))?,
-                    };
-                    answers.push(match heard {
-                        Ok(events) => ears.answers(&events),
-                        Err(errno) => format!("{errno:?}"),
-                    });
-                }
-                let answer = answers.join(" then ");
-                observed.push(observation(self.naming.wait(&self.poller, self.setting.mode), answer.clone()));
-                Ok(answer)
+            Action::ThreadsAnswer => {
+                let answer = match self.worker_pool.is_at_work() {
+                    true => self.work_summary()?,
+                    false => self.count_woken(is_last_count(rest))?,
+                };
+                Ok(self.observe_wait(answer, observed))
+            }
+            Action::ThreadsShare => {
+                let answer = self.sharing_summary()?;
+                Ok(self.observe_wait(answer, observed))
+            }
+            Action::ChildAnswers => {
+                let answer = self.child()?.answers()?;
+                Ok(self.observe_wait(answer, observed))
+            }
+            Action::Wait { times, room, poller } => {
+                let answer = self.wait(*times, *room, poller)?;
+                Ok(self.observe_wait(answer, observed))
             }
         }
     }
 
-    /// Whether nothing is reported twice: an event that is seen behind the fence has come before it.
+    /// Records the answer of a wait, and returns it.
+    fn observe_wait(&self, answer: String, observed: &mut Vec<Observation>) -> String {
+        let key = self.naming.wait(&self.poller_name, self.setting.mode);
+        observed.push(observation(key, answer.clone()));
+        answer
+    }
+
+    fn connect(&mut self, one: &Name, other: &Name) -> Result<String, Stopped> {
+        let (a, b) = descriptors::pair(self.setting, &mut self.scratch)?;
+        self.add_actor(one, a)?.partner = Some(other.clone());
+        self.add_actor(other, b)?.partner = Some(one.clone());
+        Ok("ok".into())
+    }
+
+    fn wake(&mut self, times: usize, poller: &str) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
+        for _ in 0..times {
+            poller.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        }
+        Ok("ok".into())
+    }
+
+    fn close_poller(&mut self, poller: &str) -> Result<String, Stopped> {
+        match self.poller(poller)?.selector.close() {
+            Ok(Ok(())) => Ok("0".into()),
+            Ok(Err(errno)) => Err(call_failed("close", errno)),
+            Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
+        }
+    }
+
+    /// Waits with a timeout of zero, `times` times.
+    fn wait(&mut self, times: usize, room: Option<usize>, poller: &str) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
+        let mut answers = Vec::new();
+        for _ in 0..times {
+            let events = match room {
+                // With room 0, `wait` may drop the events itself or skip the system call: pass the raw
+                // argument.
+                Some(0) => {
+                    let waited = poller.selector.wait_raw(RawArgument::Room(0));
+                    let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+                    waited.map(|waited| waited.events)
+                }
+                room => poller.poll(room.unwrap_or(ROOM))?,
+            };
+            answers.push(match events {
+                Ok(events) => poller.describe_all(&events),
+                Err(errno) => format!("{errno:?}"),
+            });
+        }
+        Ok(answers.join(" then "))
+    }
+
+    fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<String, Stopped> {
+        let reports_once = self.reports_once();
+        let responder = self.responder()?;
+        let Some(waiter) = self.threads.get_mut(thread) else {
+            return Err(setup_error(format!("'{thread}' does not wait")));
+        };
+        waiter.answer(&responder, is_last, reports_once)
+    }
+
+    fn count_woken(&mut self, is_last: bool) -> Result<String, Stopped> {
+        let reports_once = self.reports_once();
+        let responder = self.responder()?;
+        waiters::count_woken(&mut self.waiters, &responder, is_last, reports_once)
+    }
+
+    /// Returns whether the mode reports an event once: then an event beside the fence precedes the fence.
     fn reports_once(&self) -> bool {
         !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
     }
 
-    /// A poller in another process has no part in what happens to this one.
-    fn expect_here(&self, what: &str) -> Result<(), Stopped> {
-        let elsewhere = self.pollers.values().any(|ears| ears.selector.process().is_some());
-        let why = || Stopped::Unsupported(format!("{} is in another process: {what}", self.poller));
+    /// Checks that all pollers live in this process: signals and forks do not affect another one.
+    fn require_same_process(&self, reason: &str) -> Result<(), Stopped> {
+        let elsewhere = self.pollers.values().any(|poller| poller.selector.process().is_some());
+        let why = || Stopped::Unsupported(format!("{} is in another process: {reason}", self.poller_name));
         if elsewhere { Err(why()) } else { Ok(()) }
     }
 
-    fn reports_only_news(&self) -> bool {
+    fn is_edge_triggered(&self) -> bool {
         matches!(self.setting.mode, Mode::Edge | Mode::ExclusiveEdge)
     }
 
-    /// Brings a descriptor in, under a number that no other one of this line has had.
-    fn enter(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
+    /// Adds a descriptor, under a number that no other descriptor of this script has had.
+    fn add_actor(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
         if self.actors.get(name).is_some_and(|actor| actor.fd.is_some()) {
-            return Err(broken(format!("there is a '{name}' already, and it is open")));
+            return Err(setup_error(format!("'{name}' exists already and is open")));
         }
         let fd = descriptors::copy(&fd, self.next_number)?;
         self.next_number = fd.as_raw_fd() + 1;
@@ -402,104 +416,112 @@ impl Interpreter {
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
-        self.actors.get_mut(name).ok_or_else(|| broken(format!("there is no '{name}'")))
+        self.actors.get_mut(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))
     }
 
     fn fd(&self, name: &str) -> Result<&OwnedFd, Stopped> {
-        let actor = self.actors.get(name).ok_or_else(|| broken(format!("there is no '{name}'")))?;
-        actor.fd.as_ref().ok_or_else(|| broken(format!("'{name}' is closed")))
+        let actor = self.actors.get(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))?;
+        actor.fd.as_ref().ok_or_else(|| setup_error(format!("'{name}' is closed")))
     }
 
     fn number(&self, name: &str) -> Result<RawFd, Stopped> {
-        self.actors.get(name).map(|actor| actor.number).ok_or_else(|| broken(format!("there is no '{name}'")))
+        self.actors
+            .get(name)
+            .map(|actor| actor.number)
+            .ok_or_else(|| setup_error(format!("there is no '{name}'")))
     }
 
-    /// The poller of this name, which is made when it is first named.
-    fn ears(&mut self, name: &str) -> Result<Arc<FencedPoller>, Stopped> {
-        if let Some(ears) = self.pollers.get(name) {
-            return Ok(Arc::clone(ears));
+    /// Returns the poller of this name, and makes it at its first use.
+    fn poller(&mut self, name: &str) -> Result<Arc<FencedPoller>, Stopped> {
+        if let Some(poller) = self.pollers.get(name) {
+            return Ok(Arc::clone(poller));
         }
-        let ears = Arc::new(FencedPoller::open(self.setting)?);
-        self.pollers.insert(name.to_owned(), Arc::clone(&ears));
-        Ok(ears)
+        let poller = Arc::new(FencedPoller::open(self.setting)?);
+        self.pollers.insert(name.to_owned(), Arc::clone(&poller));
+        Ok(poller)
     }
 
-    /// Who answers while others sleep.
-    fn echo(&mut self) -> Result<Rc<Echo>, Stopped> {
-        if let Some(echo) = &self.echo {
-            return Ok(Rc::clone(echo));
+    /// Returns the responder, and starts it at its first use.
+    fn responder(&mut self) -> Result<Rc<Responder>, Stopped> {
+        if let Some(responder) = &self.responder {
+            return Ok(Rc::clone(responder));
         }
-        let echo = Rc::new(Echo::new(self.setting.patience)?);
-        self.echo = Some(Rc::clone(&echo));
-        Ok(echo)
+        let responder = Rc::new(Responder::new(self.setting.patience)?);
+        self.responder = Some(Rc::clone(&responder));
+        Ok(responder)
     }
 
-    /// The child, which ends.
+    /// Takes the child out, for its end.
     fn child(&mut self) -> Result<Child, Stopped> {
-        self.child.take().ok_or_else(|| broken("there is no child"))
+        self.child.take().ok_or_else(|| setup_error("there is no child"))
     }
 
-    /// Whether a thread waits: it may hold a file that the line has closed.
-    fn somebody_sleeps(&self) -> bool {
-        !self.sleepers.is_empty() || !self.crowd.is_empty() || self.worker_pool.is_at_work()
+    /// Returns whether a thread waits. Its wait can hold a file open that the script has closed.
+    fn has_waiting_threads(&self) -> bool {
+        !self.threads.is_empty() || !self.waiters.is_empty() || self.worker_pool.is_at_work()
     }
 
-    fn sleeps(&mut self, thread: &str, how: How, poller: &str) -> Result<String, Stopped> {
-        let ears = self.ears(poller)?;
-        // The one that it replaces ends first.
-        self.sleepers.remove(thread);
-        let mut sleeper = Sleeper::new(ears, how)?;
-        sleepers::settle([&mut sleeper], &*self.echo()?)?;
-        self.sleepers.insert(thread.to_owned(), sleeper);
+    fn thread_waits(
+        &mut self,
+        thread: &str,
+        arguments: WaitArguments,
+        poller: &str,
+    ) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
+        // A previous thread of this name ends first.
+        self.threads.remove(thread);
+        let mut waiter = Waiter::new(poller, arguments)?;
+        waiters::wait_until_idle([&mut waiter], &*self.responder()?)?;
+        self.threads.insert(thread.to_owned(), waiter);
         Ok("ok".into())
     }
 
-    fn crowd_sleeps(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
-        let ears = self.ears(poller)?;
-        ears.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
-        self.crowd.clear();
+    fn threads_wait(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
+        let poller = self.poller(poller)?;
+        poller.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        self.waiters.clear();
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
-            self.crowd.push(Sleeper::new(own, How::ForEver)?);
+            let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
+            self.waiters.push(Waiter::new(own, WaitArguments::NoTimeout)?);
         }
-        let echo = self.echo()?;
-        sleepers::settle(&mut self.crowd, &echo)?;
+        let responder = self.responder()?;
+        waiters::wait_until_idle(&mut self.waiters, &responder)?;
         Ok("ok".into())
     }
 
-    fn make(&mut self, name: &str, thing: &Thing) -> Result<String, Stopped> {
-        let fd = match thing {
-            Thing::Fresh => descriptors::fresh(self.setting.transport)?,
-            Thing::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
-            Thing::File { size, offset } => {
-                let path = self.place.path()?;
+    fn make(&mut self, name: &str, kind: &DescriptorKind) -> Result<String, Stopped> {
+        let fd = match kind {
+            DescriptorKind::Fresh => descriptors::fresh(self.setting.transport)?,
+            DescriptorKind::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
+            DescriptorKind::File { size, offset } => {
+                let path = self.scratch.path()?;
                 let fd = descriptors::file(&path, *size, *offset)?;
-                self.enter(name, fd)?.path = Some(path);
+                self.add_actor(name, fd)?.path = Some(path);
                 return Ok("ok".into());
             }
-            Thing::Directory => descriptors::directory(&mut self.place)?,
-            Thing::Device(path) => descriptors::device(path)?,
-            Thing::Eventfd => descriptors::eventfd()?,
-            Thing::SharedMemory => descriptors::shared_memory()?,
-            Thing::Queue => self.queue(name)?,
-            Thing::NoDescriptor => {
-                // Others hand descriptors to code that relies on their being open.
-                if !self.ears(FIRST)?.selector.capabilities().raw_records {
-                    let why = format!("{} takes descriptors, and -1 is none", self.poller);
+            DescriptorKind::Directory => descriptors::directory(&mut self.scratch)?,
+            DescriptorKind::Device(path) => descriptors::device(path)?,
+            DescriptorKind::Eventfd => descriptors::eventfd()?,
+            DescriptorKind::SharedMemory => descriptors::shared_memory()?,
+            DescriptorKind::Queue => self.queue(name)?,
+            DescriptorKind::NoDescriptor => {
+                // Libraries may require open descriptors.
+                if !self.poller(FIRST)?.selector.capabilities().raw_records {
+                    let why = format!("{} takes descriptors, and -1 is none", self.poller_name);
                     return Err(Stopped::Unsupported(why));
                 }
                 self.actors.insert(name.to_owned(), Actor::none());
                 return Ok("ok".into());
             }
         };
-        let shared = match thing {
-            Thing::Copy(of) => {
+        let shared = match kind {
+            DescriptorKind::Copy(of) => {
                 let of = self.actor(of)?;
                 Some((of.file, of.partner.clone()))
             }
             _ => None,
         };
-        let actor = self.enter(name, fd)?;
+        let actor = self.add_actor(name, fd)?;
         if let Some((file, partner)) = shared {
             actor.file = file;
             actor.partner = partner;
@@ -507,51 +529,63 @@ impl Interpreter {
         Ok("ok".into())
     }
 
-    /// The system's queue as a descriptor, and as the poller of this name.
+    /// Makes the system's queue: a descriptor, and the poller of this name.
     fn queue(&mut self, name: &str) -> Result<OwnedFd, Stopped> {
         let why = "this system has neither epoll nor kqueue";
         let make = self.setting.queue.ok_or_else(|| Stopped::Unsupported(why.into()))?;
         if self.pollers.contains_key(name) {
-            return Err(broken(format!("there is a poller '{name}' already")));
+            return Err(setup_error(format!("there is a poller '{name}' already")));
         }
-        let ears = FencedPoller::open(Setting { make, ..self.setting })?;
-        let fd = ears.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
-        self.pollers.insert(name.to_owned(), Arc::new(ears));
+        let poller = FencedPoller::open(Setting { make, ..self.setting })?;
+        let fd = poller.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        self.pollers.insert(name.to_owned(), Arc::new(poller));
         Ok(fd)
     }
 
     fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {
-        let number = self.number(&change.who)?;
+        let number = self.number(&change.descriptor)?;
         let (interest, mode) =
             (change.interest.unwrap_or(Interest::ALL), change.mode.unwrap_or(self.setting.mode));
-        let label = change.label.as_ref().unwrap_or(&change.who);
-        self.watched.remove(&change.who);
-        let only_news = self.reports_only_news();
-        let ears = self.ears(&change.poller)?;
+        let label = change.label.as_ref().unwrap_or(&change.descriptor);
+        self.watched.remove(&change.descriptor);
+        let edge_triggered = self.is_edge_triggered();
+        let poller = self.poller(&change.poller)?;
         let changed = match change.kind {
-            ChangeKind::Watch | ChangeKind::Add => ears.add(number, label, interest, mode),
+            ChangeKind::Watch | ChangeKind::Add => poller.add(number, label, interest, mode),
             ChangeKind::Modify => {
-                let token = ears.token(label);
-                ears.selector.modify(number, token, interest, mode)
+                let token = poller.token(label);
+                poller.selector.modify(number, token, interest, mode)
             }
-            ChangeKind::Remove => ears.selector.remove(number),
+            ChangeKind::Remove => poller.selector.remove(number),
         };
         if let Changed::Unsupported(Unsupported(why)) = changed {
             return Err(Stopped::Unsupported(why));
         }
         if change.kind == ChangeKind::Watch {
-            if only_news {
-                ears.take()?;
+            if edge_triggered {
+                poller.drain()?;
             }
             if is_plain(change) {
-                self.watched.insert(change.who.clone(), (change.poller.clone(), label.clone()));
+                self.watched.insert(change.descriptor.clone(), (change.poller.clone(), label.clone()));
             }
         }
         Ok(changed)
     }
 
-    /// What every view says.
-    fn look(&mut self, at: &str) -> Result<Vec<Observation>, Stopped> {
+    /// Asks every view, or, with an interest, a registration made now.
+    fn look(&mut self, at: &str, interest: Option<Interest>) -> Result<Vec<Observation>, Stopped> {
+        match interest {
+            None => self.look_through_views(at),
+            Some(interest) if self.setting.mode == Mode::Level => {
+                let key = self.naming.look_for(&self.poller_name, interest);
+                Ok(vec![observation(key, self.look_now(at, interest)?)])
+            }
+            // A registration made now answers as in level mode.
+            Some(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn look_through_views(&mut self, at: &str) -> Result<Vec<Observation>, Stopped> {
         let mut seen = Vec::new();
         for view in self.views {
             if !applies(view, self.naming.is_watched(at)) {
@@ -566,42 +600,60 @@ impl Interpreter {
         Ok(seen)
     }
 
-    /// Through a registration that is made for it.
+    /// Asks through a registration made now, in a new poller.
     fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
-        let ears = FencedPoller::open(self.setting)?;
-        if let Changed::Unsupported(Unsupported(why)) = ears.add(number, at, interest, self.setting.mode) {
+        let poller = FencedPoller::open(self.setting)?;
+        if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }
-        match ears.hear(ROOM)? {
+        match poller.poll(ROOM)? {
             Ok(events) => {
-                let token = ears.token(at);
-                Ok(ears.answer(number, &events, token))
+                let token = poller.token(at);
+                Ok(poller.describe(number, &events, token))
             }
             Err(errno) => Ok(format!("{errno:?}")),
         }
     }
 
-    /// Through the registration that `watch` made.
+    /// Asks through the registration that `watch` made.
     fn look_before(&mut self, at: &str) -> Result<String, Stopped> {
         let number = self.number(at)?;
         let Some((poller, label)) = self.watched.get(at).cloned() else {
-            return Err(broken(format!("'{at}' is not watched")));
+            return Err(setup_error(format!("'{at}' is not watched")));
         };
-        let only_news = self.reports_only_news();
-        let ears = self.ears(&poller)?;
-        let events = match ears.hear(ROOM)? {
+        let edge_triggered = self.is_edge_triggered();
+        let poller = self.poller(&poller)?;
+        let events = match poller.poll(ROOM)? {
             Ok(events) => events,
             Err(errno) => return Ok(format!("{errno:?}")),
         };
-        let token = ears.token(&label);
-        if only_news && events.iter().any(|event| event.token != token) {
-            let why =
-                format!("looking at '{at}' has taken what is new of another one: watch that one `in second`");
-            return Err(broken(why));
+        let token = poller.token(&label);
+        if edge_triggered && events.iter().any(|event| event.token != token) {
+            let why = format!(
+                "looking at '{at}' has consumed an event of another descriptor: watch that one `in second`"
+            );
+            return Err(setup_error(why));
         }
-        Ok(ears.answer(number, &events, token))
+        Ok(poller.describe(number, &events, token))
     }
+}
+
+/// Records the answer of a question. The answer of a fact must be a success.
+fn conclude(
+    clause: &Clause,
+    key: Option<Key>,
+    answer: String,
+    done: bool,
+    observed: &mut Vec<Observation>,
+) -> Result<String, Stopped> {
+    if clause.is_question {
+        observed.extend(key.map(|key| observation(key, answer.clone())));
+    } else if !done {
+        let why = format!("{} -> {answer}: a clause without a question mark must succeed", clause.action);
+        return Err(setup_error(why));
+    }
+    Ok(answer)
 }
 
 fn observation(key: Key, answer: String) -> Observation {

@@ -1,32 +1,32 @@
-//! Under which keys a line's answers are published: known before it is performed.
+//! The keys under which the answers of a script are published. They are known before the script runs.
 
 use std::collections::BTreeSet;
 
 use metadata::{Mode, Transport};
 use selector::{Interest, Registered, View};
 
-use crate::verbs::{Act, Call, Change, ChangeKind, Clause, Name, OWN, Reading, Script, Thing};
+use crate::verbs::{Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, OWN, ReadExtent, Script};
 
-/// The key of one answer: what was looked at, who was asked, and in which mode.
+/// The key of one answer: descriptor and state, interface, and mode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key {
-    /// What was looked at: `tcp`, `tcp:after-read-0`.
+    /// The descriptor and its state: `tcp`, `tcp:after-read-0`.
     pub variant: String,
-    /// Who was asked: `poll`, `epoll-add-before`, or a call: `read`.
+    /// The interface: `poll`, `epoll-add-before`, or a call: `read`.
     pub api: String,
-    /// `level`, `edge`; not for calls.
+    /// `level`, `edge`; `None` for calls.
     pub trigger: Option<&'static str>,
 }
 
-/// What things are called, clause by clause.
+/// Builds the keys, clause by clause.
 pub(crate) struct Naming {
     title: String,
     state: Option<String>,
-    /// Own, its copies and what was accepted: their calls need no name before them.
+    /// `own`, its copies, and accepted connections: their calls are published without a name in front.
     tested: BTreeSet<Name>,
-    /// Who is in a poller so that a view can look through that registration.
+    /// Descriptors with a registration that views can use.
     watched: BTreeSet<Name>,
-    /// Who is the system's queue, whatever poller is asked.
+    /// Queues of the system, whatever poller the script runs with.
     queues: BTreeSet<Name>,
 }
 
@@ -37,38 +37,38 @@ impl Naming {
         Self { title: transport.name().into(), state: None, tested, watched, queues }
     }
 
-    /// Goes on to a clause.
-    pub(crate) fn enter(&mut self, clause: &Clause) {
+    /// Advances to the next clause.
+    pub(crate) fn advance(&mut self, clause: &Clause) {
         if let Some(state) = &clause.state {
             self.state = Some(state.clone());
         }
-        match &clause.act {
-            Act::Title(title) => title.clone_into(&mut self.title),
-            Act::Make(name, Thing::Copy(of)) if self.tested.contains(of) => {
+        match &clause.action {
+            Action::Title(title) => title.clone_into(&mut self.title),
+            Action::Make(name, DescriptorKind::Copy(of)) if self.tested.contains(of) => {
                 self.tested.insert(name.clone());
             }
-            Act::Make(name, Thing::Queue) => {
+            Action::Make(name, DescriptorKind::Queue) => {
                 self.queues.insert(name.clone());
             }
-            Act::Call(_, Call::Accepts(name)) => {
+            Action::Call(_, Call::Accepts(name)) => {
                 self.tested.insert(name.clone());
             }
-            Act::Call(who, Call::Closes | Call::Resets) => {
-                self.watched.remove(who);
+            Action::Call(name, Call::Closes | Call::Resets) => {
+                self.watched.remove(name);
             }
-            Act::Change(change) => match change.kind {
+            Action::Change(change) => match change.kind {
                 ChangeKind::Watch if is_plain(change) => {
-                    self.watched.insert(change.who.clone());
+                    self.watched.insert(change.descriptor.clone());
                 }
                 _ => {
-                    self.watched.remove(&change.who);
+                    self.watched.remove(&change.descriptor);
                 }
             },
             _ => {}
         }
     }
 
-    /// Whether a view can look at it through a registration made before.
+    /// Returns whether the descriptor has an earlier registration that views can use.
     pub(crate) fn is_watched(&self, name: &str) -> bool {
         self.watched.contains(name)
     }
@@ -81,27 +81,28 @@ impl Naming {
         Key { variant, api: api.into(), trigger }
     }
 
-    /// The key of what a view says.
+    /// Returns the key of a view's answer.
     pub(crate) fn view(&self, view: &View, mode: Mode) -> Key {
         self.key(view.api, Some(mode.published()))
     }
 
-    /// The key of what a poller says that is only asked for this, now.
+    /// Returns the key of an answer to this interest alone, through a registration made for it.
     pub(crate) fn look_for(&self, poller: &str, interest: Interest) -> Key {
         let (read, write, urgent) = if poller == "poll" { ("IN", "OUT", "PRI") } else { ("R", "W", "X") };
         let words = [(interest.read, read), (interest.write, write), (interest.urgent, urgent)];
-        let words: Vec<_> = words.iter().filter(|(asked, _)| *asked).map(|(_, word)| *word).collect();
+        let words: Vec<_> = words.iter().filter(|(wanted, _)| *wanted).map(|(_, word)| *word).collect();
         let words = if words.is_empty() { "events0".to_owned() } else { words.join("|") };
         self.key(format!("{poller}-{words}"), Some(Mode::Level.published()))
     }
 
-    /// The key of a wait.
+    /// Returns the key of a wait.
     pub(crate) fn wait(&self, poller: &str, mode: Mode) -> Key {
         self.key(poller, Some(mode.published()))
     }
 
-    /// The key of a change's answer. poll and select have no registrations: what is answered there is said by the
-    /// list that is kept for them, and is no fact about the system. What a queue answers is a fact about nobody else.
+    /// Returns the key of a change's answer. poll and select have no registrations: their answer comes from
+    /// this program's own list, and is no fact about the system. The answer of a queue is a fact about epoll
+    /// or kqueue only.
     pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
         let registers = match self.queues.contains(&change.poller) {
             true => matches!(poller, "epoll" | "kqueue"),
@@ -110,15 +111,15 @@ impl Naming {
         registers.then(|| self.key(format!("{poller}-{}", change.kind.verb()), None))
     }
 
-    /// The key of making a poller. That of poll and select is their wake-up pipe.
+    /// Returns the key of making a poller. For poll and select, making one only makes their wake-up pipe.
     pub(crate) fn make_poller(&self, poller: &str) -> Option<Key> {
         let registers = !matches!(poller, "poll" | "select");
         registers.then(|| self.key(format!("{poller}-create"), None))
     }
 
-    /// The key of a call's answer.
-    pub(crate) fn call(&self, who: &str, call: &Call) -> Key {
-        let name = match call {
+    /// Returns the key of a call's answer.
+    pub(crate) fn call(&self, name: &str, call: &Call) -> Key {
+        let verb = match call {
             Call::Binds => "bind".into(),
             Call::Listens { .. } => "listen".into(),
             Call::Connects(_) | Call::Reaches(_) => "connect".into(),
@@ -127,7 +128,7 @@ impl Naming {
             Call::Sends(_) | Call::Fills(_) => "write".into(),
             Call::SendsNothing => "send(0)".into(),
             Call::SendsUrgent => "send(MSG_OOB)".into(),
-            Call::Reads(Reading::Bytes(bytes)) => format!("read({bytes})"),
+            Call::Reads(ReadExtent::Bytes(bytes)) => format!("read({bytes})"),
             Call::Reads(_) | Call::Drains => "read".into(),
             Call::ReceivesUrgent => "recv(MSG_OOB)".into(),
             Call::Shuts(_) => "shutdown".into(),
@@ -137,40 +138,42 @@ impl Naming {
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
         };
-        self.key(if self.tested.contains(who) { name } else { format!("{who}-{name}") }, None)
+        self.key(if self.tested.contains(name) { verb } else { format!("{name}-{verb}") }, None)
     }
 }
 
-/// Whether a view can look through this registration: it asks for what views ask for.
+/// Returns whether views can use this registration: it has the interest and the mode of views.
 pub(crate) fn is_plain(change: &Change) -> bool {
     change.interest.is_none_or(|interest| interest == Interest::ALL) && change.mode.is_none()
 }
 
-/// Whether a view is used when this descriptor is looked at.
+/// Returns whether a view applies to a descriptor.
 pub(crate) fn applies(view: &View, watched: bool) -> bool {
     view.registered == Registered::After || watched
 }
 
-/// The keys of all that a line observes if it is performed to its end, in order.
-pub fn keys(line: &Script, transport: Transport, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
+/// Returns the keys of all observations that a script makes if it runs to its end, in order.
+pub fn keys(script: &Script, transport: Transport, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
     let mut naming = Naming::new(transport);
     let mut keys = Vec::new();
-    for clause in &line.clauses {
-        naming.enter(clause);
-        match &clause.act {
-            Act::Look { at, interest: None } => {
+    for clause in &script.clauses {
+        naming.advance(clause);
+        match &clause.action {
+            Action::Look { at, interest: None } => {
                 let applying = views.iter().filter(|view| applies(view, naming.is_watched(at)));
                 keys.extend(applying.map(|view| naming.view(view, mode)));
             }
-            Act::Look { interest: Some(interest), .. } if mode == Mode::Level => {
+            Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 keys.push(naming.look_for(poller, *interest));
             }
-            Act::Wait { .. } | Act::Answers(_) | Act::CrowdAnswers | Act::CrowdShares | Act::ChildAnswers => {
-                keys.push(naming.wait(poller, mode))
-            }
-            Act::MakePoller if clause.asked => keys.extend(naming.make_poller(poller)),
-            Act::Call(who, call) if clause.asked => keys.push(naming.call(who, call)),
-            Act::Change(change) if clause.asked => keys.extend(naming.change(poller, change)),
+            Action::Wait { .. }
+            | Action::ThreadAnswers(_)
+            | Action::ThreadsAnswer
+            | Action::ThreadsShare
+            | Action::ChildAnswers => keys.push(naming.wait(poller, mode)),
+            Action::MakePoller if clause.is_question => keys.extend(naming.make_poller(poller)),
+            Action::Call(name, call) if clause.is_question => keys.push(naming.call(name, call)),
+            Action::Change(change) if clause.is_question => keys.extend(naming.change(poller, change)),
             _ => {}
         }
     }
@@ -181,24 +184,24 @@ pub fn keys(line: &Script, transport: Transport, mode: Mode, poller: &str, views
 mod tests {
     use super::*;
 
-    fn asked_of(poller: &str, line: &str) -> Vec<String> {
-        let keys = keys(&line.parse().unwrap(), Transport::Unix, Mode::Level, poller, &[]);
+    fn keys_of(poller: &str, script: &str) -> Vec<String> {
+        let keys = keys(&script.parse().unwrap(), Transport::Unix, Mode::Level, poller, &[]);
         keys.into_iter().map(|Key { variant, api, .. }| format!("{variant} {api}")).collect()
     }
 
     #[test]
-    fn what_the_systems_queue_answers_is_published_as_nobody_elses() {
-        let line = "inner is a queue, own and peer are connected, add own for reading in inner? as in-queue, \
+    fn answers_of_the_systems_queue_are_published_for_epoll_and_kqueue_only() {
+        let script = "inner is a queue, own and peer are connected, add own for reading in inner? as in-queue, \
                     add inner for reading? as queue, remove own in inner? as out-of-queue, \
                     add own for reading in second? as in-second";
         for queue in ["epoll", "kqueue"] {
             let all = ["in-queue {}-add", "queue {}-add", "out-of-queue {}-remove", "in-second {}-add"];
-            assert_eq!(asked_of(queue, line), all.map(|key| format!("unix:{}", key.replace("{}", queue))));
+            assert_eq!(keys_of(queue, script), all.map(|key| format!("unix:{}", key.replace("{}", queue))));
         }
         assert_eq!(
-            asked_of("libevent-poll", line),
+            keys_of("libevent-poll", script),
             ["unix:queue libevent-poll-add", "unix:in-second libevent-poll-add"]
         );
-        assert!(asked_of("poll", line).is_empty());
+        assert!(keys_of("poll", script).is_empty());
     }
 }

@@ -1,9 +1,9 @@
-//! What the raw pollers are asked.
+//! Scripts that ask raw pollers about the behaviours of the catalogue.
 //!
-//! A scenario is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`. The
-//! line is what is performed, what a person reads, and what `pollmatrix probe` runs again: there is no second
-//! description. A line is performed over one transport, in one mode, with one poller, and makes observations: each
-//! has the key under which `expectations/` knows what is to be expected.
+//! A script is one line of verbs: `own and peer are connected, watch own, peer shuts write, look at own`.
+//! People read this line, the interpreter runs it, and `pollmatrix probe` repeats it: there is no second
+//! description. A script runs over one transport, in one mode, with one poller. It makes observations; each
+//! has the key under which `expectations/` stores the expected answer.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
@@ -18,66 +18,66 @@ use std::time::Duration;
 use metadata::{Axes, Description, Layer, Mode, Transport};
 use selector::MakeSelector;
 
-pub use crate::behaviours::{Unscripted, find, rows, unscripted};
+pub use crate::behaviours::{Omission, find, omissions, scenarios};
 pub use crate::keys::{Key, keys};
 
-/// A row of the catalogue as a scenario.
+/// A scenario of the characterisation layer: one script that asks about one behaviour.
 #[derive(Clone, Copy, Debug)]
-pub struct Behaviour {
-    /// The row of the catalogue of behaviours: `V06`.
-    pub row: &'static str,
-    /// The scenario: `readiness/peer-shut-write`. Stable, never re-used.
+pub struct Scenario {
+    /// The behaviour in the catalogue: `V06`. A behaviour can have several scenarios.
+    pub behaviour: &'static str,
+    /// The id: `readiness/peer-shut-write`. Stable, never re-used.
     pub id: &'static str,
     /// The question, as a sentence that ends with a question mark.
     pub question: &'static str,
-    /// The line of verbs. It may say what only some transports can do: that is unsupported, with the reason, on
-    /// the others.
-    pub verbs: &'static str,
-    /// Over which transports it is performed.
+    /// The script. It may use verbs that only some transports support; on the others the scenario is
+    /// unsupported, with the reason.
+    pub script: &'static str,
+    /// The transports over which it runs.
     pub transports: &'static [Transport],
-    /// In which modes.
+    /// The modes in which it runs.
     pub modes: &'static [Mode],
-    /// Bugs that knowing the answer would have prevented: URLs.
+    /// URLs of bugs that the answer would have prevented.
     pub bugs: &'static [&'static str],
 }
 
-impl Behaviour {
-    /// What matrix.yml has to know of it. A line has the thread that performs it.
+impl Scenario {
+    /// Returns the description that matrix.yml needs. A script runs on one thread, in one group.
     pub fn description(&self) -> Description {
         let axes = Axes { transports: self.transports, triggers: self.modes, threads: &[1], groups: &[1] };
         Description { id: self.id, title: self.question, layer: Layer::Characterisation, axes }
     }
 }
 
-/// What a line is performed with.
+/// The parameters of one run of a script.
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// What the descriptors are.
+    /// The kind of descriptors.
     pub transport: Transport,
-    /// In which mode they are registered where the line does not say.
+    /// The mode of registrations for which the script names none.
     pub mode: Mode,
-    /// The poller.
+    /// Makes the poller.
     pub make: MakeSelector,
-    /// The system's own queue, epoll or kqueue: what a line calls `a queue`. Not every system has one.
+    /// Makes the system's own queue, epoll or kqueue: `a queue` in a script. Not every system has one.
     pub queue: Option<MakeSelector>,
-    /// For what is done in random order.
+    /// The seed of random orders.
     pub seed: u64,
-    /// How long it is waited for what must come: [`PATIENCE`], and longer on a slow machine. Nothing is concluded from
-    /// how long it took.
+    /// The longest wait for an event that must come: [`PATIENCE`], and longer on a slow machine. The time
+    /// that a wait takes has no influence on the answers.
     pub patience: Duration,
 }
 
-/// How long it is waited for what must come, on a machine of ordinary speed under any load.
+/// The longest wait for an event that must come, on a machine of ordinary speed under any load.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One answer, under the key of the published answers.
+/// One answer, under the key of the published expectations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observation {
-    /// What was looked at: `tcp`, `tcp:after-read-0`.
+    /// The descriptor and its state: `tcp`, `tcp:after-read-0`.
     pub variant: String,
-    /// Who was asked: `poll`, `poll-events0`, `epoll-add-before`, or another call: `SO_ERROR`.
+    /// The interface: `poll`, `poll-events0`, `epoll-add-before`, or another call: `SO_ERROR`.
     pub api: String,
-    /// `level`, `edge`; not for other calls.
+    /// `level`, `edge`; `None` for other calls.
     pub trigger: Option<String>,
     /// The answer, in the notation of docs/expectations.md.
     pub answer: String,
@@ -93,50 +93,51 @@ impl fmt::Display for Observation {
     }
 }
 
-/// What performing a line came to.
+/// The record of one run of a script.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Performance {
-    /// In the order in which they were made.
+pub struct Transcript {
+    /// The observations, in the order in which they were made.
     pub observations: Vec<Observation>,
-    /// What was done and what every call answered, a line each.
+    /// One line per clause: the clause and its answer.
     pub trace: Vec<String>,
 }
 
-/// What the trace says of a clause about something that a question before it failed to make.
+/// Begins the trace entry of a clause that was skipped because an earlier question did not make its
+/// descriptor.
 pub(crate) const LEFT_OUT: &str = "left out: ";
 
-impl Performance {
-    /// Whether clauses were left out, because a question before them failed to make what they are about. Not every answer
-    /// that the line asks for is then there.
+impl Transcript {
+    /// Returns whether clauses were skipped because an earlier question did not make their descriptor. In
+    /// this case the transcript does not have every answer that the script asks for.
     pub fn is_partial(&self) -> bool {
-        let begins = format!("-> {LEFT_OUT}");
-        self.trace.iter().any(|line| line.contains(&begins))
+        let beginning = format!("-> {LEFT_OUT}");
+        self.trace.iter().any(|line| line.contains(&beginning))
     }
 }
 
-/// Why a line was not performed to its end.
+/// The reason why a script did not run to its end.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Stopped {
-    /// The line is not understood. Tells where and what would be.
+    /// The script has a syntax error. The message has its position and a suggestion.
     #[error("{0}")]
     Script(String),
-    /// This poller, transport or system cannot do it.
+    /// This poller, transport or system does not support the script.
     #[error("{0}")]
     Unsupported(String),
-    /// The set-up failed: no statement about the poller.
+    /// The set-up failed; this says nothing about the poller.
     #[error("{0}")]
-    Broken(String),
+    SetUp(String),
 }
 
-/// Performs a line of verbs.
+/// Runs a script.
 ///
-/// Limits, signal handlers and children are the process's: a process performs one line at a time.
+/// Limits, signal handlers and children belong to the process: run one script at a time.
 ///
 /// # Errors
-/// [`Stopped`], with the performance up to there.
-pub fn perform(verbs: &str, setting: Setting) -> (Performance, Result<(), Stopped>) {
-    match verbs.parse() {
-        Ok(line) => interpreter::play(&line, setting),
-        Err(error) => (Performance::default(), Err(Stopped::Script(format!("{verbs}\n{error}")))),
+/// [`Stopped`], with the transcript up to that point.
+pub fn run(script: &str, setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    match script.parse() {
+        Ok(parsed) => interpreter::run(&parsed, setting),
+        Err(error) => (Transcript::default(), Err(Stopped::Script(format!("{script}\n{error}")))),
     }
 }

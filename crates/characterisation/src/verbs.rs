@@ -1,10 +1,10 @@
-//! The language of the lines: clauses that are performed one after the other.
+//! The language of the scripts: clauses that run one after the other.
 //!
 //! `own and peer are connected, watch own, peer sends 3, look at own as 3-bytes, own reads 1?`
 //!
-//! A clause is a fact to bring about and must succeed, or the state is not the one that the line speaks of. With a
-//! question mark it is a question: any answer is right, and it is recorded. `look at` and `wait` are questions
-//! without one. docs/verbs.md has the whole language.
+//! A clause is a fact to bring about. It must succeed; otherwise the state is not the intended one. With a
+//! question mark a clause is a question: it accepts any answer and records it. `look at` and `wait` are
+//! questions without a mark. docs/verbs.md describes the whole language.
 
 mod parse;
 mod print;
@@ -18,219 +18,222 @@ use selector::{Interest, RawArgument};
 pub use parse::ParseError;
 pub use table::{FORMS, Form};
 
-/// A descriptor's name in a line: `own`, `peer`, `listener`.
+/// A descriptor's name in a script: `own`, `peer`, `listener`.
 pub type Name = String;
 
-/// The poller that a clause means if it names none.
+/// The poller of clauses that name none.
 pub const FIRST: &str = "first";
 
 /// The name of the descriptor under test.
 pub const OWN: &str = "own";
 
-/// A parsed line. It prints its canonical form, which parses to the same line.
+/// A parsed script. Its `Display` form is canonical and parses to the same script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
-    /// In the order in which they are performed.
+    /// The clauses, in the order in which they run.
     pub clauses: Vec<Clause>,
 }
 
-/// One thing that is done, or asked.
+/// One action or question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clause {
-    /// What.
-    pub act: Act,
-    /// Whether its answer is what the line wants to know: the question mark.
-    pub asked: bool,
-    /// The state that begins with it: what follows `as`.
+    /// The action.
+    pub action: Action,
+    /// Whether the answer is recorded and may be anything: the question mark.
+    pub is_question: bool,
+    /// The state that begins with this clause: the word after `as`.
     pub state: Option<String>,
-    /// `in a child`: a forked child does it and ends, with a copy of everything that the line has made.
+    /// `in a child`: a forked child runs the clause and exits. It has a copy of everything that the script
+    /// has made.
     pub in_child: bool,
 }
 
-/// What a clause does.
+/// The action of a clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Act {
-    /// `N times`: the rest of the line is done so many times, each time with everything made anew.
+pub enum Action {
+    /// `N times`: repeats the rest of the script N times, each time with everything made anew.
     Times(usize),
-    /// `this is NAME`: what the observed thing is called from here on, in place of the transport.
+    /// `this is NAME`: publishes later answers under NAME instead of the transport.
     Title(String),
-    /// `NAME is WHAT`: a descriptor is made.
-    Make(Name, Thing),
-    /// `A and B are connected`. Over pipes and FIFOs A is the reading end, over a pseudo-terminal A is the master.
+    /// `NAME is KIND`: makes a descriptor.
+    Make(Name, DescriptorKind),
+    /// `A and B are connected`. Of a pipe or FIFO, A is the reading end; of a pseudo-terminal, A is the
+    /// master.
     Connect(Name, Name),
     /// `NAME does SOMETHING`: a call on a descriptor.
     Call(Name, Call),
-    /// `watch`, `add`, `modify`, `remove`: a change of what a poller watches.
+    /// `watch`, `add`, `modify`, `remove`: changes a registration.
     Change(Change),
-    /// `take`: what the poller has to say now is taken and not recorded.
+    /// `take`: consumes the poller's current events and records nothing.
     Take(Name),
-    /// `look at NAME`: what every way of asking says of it.
+    /// `look at NAME`: asks every view of the poller about the descriptor.
     Look {
-        /// Who is looked at.
+        /// The descriptor.
         at: Name,
-        /// Only this is asked for, by registrations made now.
+        /// The interest of a registration made now; `None` for every view.
         interest: Option<Interest>,
     },
-    /// `wait`: waits that do not sleep.
+    /// `wait`: waits with a timeout of zero.
     Wait {
-        /// How many, one after the other.
+        /// The number of waits, one after the other.
         times: usize,
-        /// How many events there is room for.
+        /// The maximum number of events per wait.
         room: Option<usize>,
-        /// Which poller.
+        /// The poller.
         poller: Name,
     },
     /// `THREAD waits`: a thread begins a wait and falls asleep in it.
-    Sleep {
+    ThreadWaits {
         /// The thread.
         thread: Name,
-        /// With which arguments.
-        how: How,
-        /// Which poller.
+        /// The arguments of its wait.
+        arguments: WaitArguments,
+        /// The poller.
         poller: Name,
     },
-    /// `THREAD is signalled`: a signal that has a handler.
+    /// `THREAD is signalled`: sends a signal that has a handler.
     Signal {
         /// The thread.
         thread: Name,
         /// With `SA_RESTART`.
         restarting: bool,
-        /// The handler makes the poller's own wake-up, of the poller in which the thread waits.
+        /// The handler wakes the poller in which the thread waits.
         wakes: bool,
     },
-    /// `THREAD answers`: what its wait said, or that it sleeps on.
-    Answers(Name),
-    /// `N threads wait`: so many threads fall asleep, in one poller or each in one of its own.
-    Crowd {
-        /// How many.
+    /// `THREAD answers`: records the result of its wait, or that it still sleeps.
+    ThreadAnswers(Name),
+    /// `N threads wait`: N threads fall asleep, in one poller or each in its own.
+    Waiters {
+        /// The number of threads.
         count: usize,
-        /// Each in a poller of its own with the same registrations.
+        /// Each thread has its own poller with the same registrations.
         alone: bool,
-        /// Which poller.
+        /// The poller.
         poller: Name,
     },
-    /// `N threads accept from A`, `look`, `collect`: threads that work until nothing is left to do.
+    /// `N threads accept from A`, `look`, `collect`: threads that work until no work is left.
     WorkerPool {
-        /// How many.
+        /// The number of threads.
         count: usize,
-        /// What each of them does.
+        /// The work of each thread.
         work: Work,
-        /// Each in a poller of its own with the same registrations.
+        /// Each thread has its own poller with the same registrations.
         alone: bool,
-        /// Which poller.
+        /// The poller.
         poller: Name,
     },
-    /// `N clients reach A`: so many connections, one after the other.
+    /// `N clients reach A`: N connections, one after the other.
     Clients {
-        /// How many.
+        /// The number of connections.
         count: usize,
         /// The listener.
-        whom: Name,
-        /// Each when all threads sleep again.
+        listener: Name,
+        /// Each connection is made when all threads sleep again.
         one_by_one: bool,
     },
-    /// `N pairs are added and written`: each first end is added for reading, then a byte is sent to each.
+    /// `N pairs are added and written`: adds the first end of each pair for reading, then sends a byte to
+    /// each.
     Pairs(usize),
-    /// `threads answer`: how many of them are awake.
-    CrowdAnswers,
-    /// `threads share`: how many of them did the work.
-    CrowdShares,
+    /// `threads answer`: records how many of them were woken, or the result of their work.
+    ThreadsAnswer,
+    /// `threads share`: records how many of them did the work.
+    ThreadsShare,
     /// `wake`: the poller's own wake-up.
     Wake {
-        /// So many times.
+        /// The number of wake-ups.
         times: usize,
-        /// Which poller.
+        /// The poller.
         poller: Name,
     },
-    /// `a poller is made`: and given up again.
+    /// `a poller is made`: makes a poller and closes it.
     MakePoller,
-    /// `descriptors end at N`, `descriptors run out`, `descriptors are back`: `RLIMIT_NOFILE`.
+    /// `descriptors end at N`, `descriptors run out`, `descriptors are back`: sets `RLIMIT_NOFILE`.
     Limit(Limit),
-    /// `a child is forked`: it does nothing, and has everything open that the line has.
+    /// `a child is forked`: the child does nothing and inherits every open descriptor of the script.
     Fork,
     /// `the child ends`.
     ChildEnds,
-    /// `a child waits at most …`: in a poller of its own, with nothing registered.
+    /// `a child waits at most …`: the child waits in its own poller, without registrations.
     ChildWaits(Duration),
-    /// `the child is stopped and continued`: `SIGSTOP`, and `SIGCONT` once it has stopped.
+    /// `the child is stopped and continued`: sends `SIGSTOP`, and `SIGCONT` once the child has stopped.
     ChildIsStopped,
-    /// `the child answers`: what its wait said.
+    /// `the child answers`: records the result of its wait.
     ChildAnswers,
     /// `close`: closes the poller's own descriptor.
     ClosePoller(Name),
 }
 
-/// What a thread of several does until nothing is left to do.
+/// The work of a thread of a worker pool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// It waits, and accepts from this listener: one connection each time, or all of them where a listener that is
-    /// ready is reported once. One that is reported once until it is modified is modified then.
+    /// Waits, and accepts from this listener: one connection per event in modes that repeat the event,
+    /// otherwise all pending ones. A registration that fires once is modified again afterwards.
     Accept(Name),
-    /// It waits so many times without sleeping.
+    /// Waits N times without sleeping.
     Look(usize),
-    /// It waits, and keeps what is reported.
+    /// Waits, and keeps the events.
     Collect,
 }
 
-/// With which arguments a thread waits.
+/// The arguments with which a thread waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum How {
-    /// Without a timeout.
-    ForEver,
+pub enum WaitArguments {
+    /// No timeout.
+    NoTimeout,
     /// `at most N s`, `ms`, `us` or `ns`.
-    AtMost(Duration),
-    /// With one argument as it is.
+    Timeout(Duration),
+    /// One raw argument of the system call.
     Raw(RawArgument),
 }
 
-/// How many descriptors there may be.
+/// A limit on descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// No more than there are.
+    /// No descriptor beyond the open ones.
     RunOut,
     /// Numbers below this one.
     At(usize),
-    /// As many as when the line began.
+    /// The limit at the start of the script.
     Back,
 }
 
-impl Act {
-    /// The descriptor that must be there for it.
+impl Action {
+    /// Returns the descriptor that must exist for this action.
     pub fn needs(&self) -> Option<&Name> {
         match self {
-            Self::Call(who, call) if !call.makes() => Some(who),
-            Self::Change(Change { who, .. }) | Self::Look { at: who, .. } => Some(who),
+            Self::Call(name, call) if !call.makes() => Some(name),
+            Self::Change(Change { descriptor: name, .. }) | Self::Look { at: name, .. } => Some(name),
             _ => None,
         }
     }
 }
 
 impl Call {
-    /// Whether it makes the descriptor that it is made on, if there is none of this name.
+    /// Returns whether the call makes its descriptor if none has this name.
     pub const fn makes(&self) -> bool {
         matches!(self, Self::Listens { .. } | Self::Connects(_) | Self::Reaches(_) | Self::Opens(_))
     }
 }
 
-/// What a descriptor can be made as.
+/// A kind of descriptor that a script can make.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Thing {
-    /// `fresh`: of the line's transport and with no peer: a socket, a pseudo-terminal's master.
+pub enum DescriptorKind {
+    /// `fresh`: of the script's transport, without a peer: a socket, or the master of a pseudo-terminal.
     Fresh,
     /// `a copy of NAME`: dup(2).
     Copy(Name),
     /// `a file of SIZE at OFFSET`: a regular file, opened for reading and writing.
     File {
-        /// Bytes in it.
+        /// Size in bytes.
         size: usize,
-        /// Where it is read next.
+        /// File offset.
         offset: usize,
     },
     /// `a directory`.
     Directory,
     /// `/dev/…`.
     Device(String),
-    /// `a queue`: epoll(7) or kqueue(2), as the system has it, and the poller of this name.
+    /// `a queue`: the system's epoll(7) or kqueue(2), which is also the poller of this name.
     Queue,
     /// `an eventfd`.
     Eventfd,
@@ -243,24 +246,24 @@ pub enum Thing {
 /// A number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// So many.
+    /// This number.
     Bytes(usize),
-    /// `PIPE_BUF`, as the system has it, and so many more.
+    /// The system's `PIPE_BUF` plus this number.
     PipeBuf(usize),
 }
 
-/// How a descriptor is read.
+/// How much a `reads` clause reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reading {
-    /// `reads`: read(2) with room for everything, so many times.
+pub enum ReadExtent {
+    /// `reads`: this many read(2) calls, each with room for everything.
     Calls(usize),
     /// `reads N`: one read(2) with room for N bytes.
     Bytes(usize),
-    /// `reads up to N`: until N bytes have been read of what was sent since `fills`.
+    /// `reads up to N`: reads until N bytes have been read since the other end's `fills`.
     UpTo(Size),
 }
 
-/// Which direction.
+/// A direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Reading: `SHUT_RD`, `O_RDONLY`.
@@ -274,18 +277,18 @@ pub enum Direction {
 /// A call on a descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// bind(2) to an address of its own.
+    /// bind(2) to a fresh address.
     Binds,
-    /// listen(2); socket(2) and bind(2) before if there is no descriptor of this name.
+    /// listen(2), after socket(2) and bind(2) if no descriptor has this name.
     Listens {
-        /// The length of the queue.
+        /// The length of the accept queue.
         backlog: Option<usize>,
-        /// At the address of this one, which has set `SO_REUSEPORT` before it was bound, as this one does.
+        /// The listener whose address it shares. Both set `SO_REUSEPORT` before bind(2).
         beside: Option<Name>,
     },
-    /// connect(2), non-blocking, to this one's address, or to an address where nobody listens.
+    /// connect(2), non-blocking, to the address of this descriptor; `None`: to an address without a listener.
     Connects(Option<Name>),
-    /// connect(2) to its end: the handshake is over, or has failed.
+    /// connect(2) to its end: the handshake has completed or failed.
     Reaches(Name),
     /// accept(2); the new descriptor gets the name.
     Accepts(Name),
@@ -297,13 +300,13 @@ pub enum Call {
     SendsNothing,
     /// send(2) of one byte with `MSG_OOB`.
     SendsUrgent,
-    /// write(2) until there is no room: with one size of block, or with less and less.
+    /// write(2) until the buffer is full: in blocks of one size, or in ever smaller ones.
     Fills(Option<usize>),
     /// read(2).
-    Reads(Reading),
-    /// read(2) until there is nothing more.
+    Reads(ReadExtent),
+    /// read(2) until no data is left.
     Drains,
-    /// Another descriptor of the same regular file appends so many bytes.
+    /// Appends this many bytes through another descriptor of the same regular file.
     Grows(usize),
     /// recv(2) of one byte with `MSG_OOB`.
     ReceivesUrgent,
@@ -313,17 +316,17 @@ pub enum Call {
     Resets,
     /// close(2).
     Closes,
-    /// It moves to the number that a closed descriptor had.
+    /// Moves to the number of a closed descriptor.
     TakesNumberOf(Name),
-    /// It moves to this number.
+    /// Moves to this number.
     MovesTo(usize),
     /// setsockopt(2).
     Sets(SocketOption),
-    /// getsockopt(2) of `SO_ERROR`, so many times.
+    /// getsockopt(2) of `SO_ERROR`, this many times.
     AsksError(usize),
 }
 
-/// What can be set.
+/// A socket option that a script can set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SocketOption {
     /// `SO_OOBINLINE`, on.
@@ -337,7 +340,7 @@ pub enum SocketOption {
 }
 
 impl SocketOption {
-    /// POSIX's name.
+    /// Returns POSIX's name of the option.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OobInline => "SO_OOBINLINE",
@@ -348,38 +351,38 @@ impl SocketOption {
     }
 }
 
-/// A change of what a poller watches.
+/// A change of a registration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// Which.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// The descriptor.
-    pub who: Name,
-    /// What is asked for; everything if the line does not say.
+    pub descriptor: Name,
+    /// The interest; `None` for everything.
     pub interest: Option<Interest>,
-    /// In which mode; in the setting's if the line does not say.
+    /// The mode; `None` for the mode of the [`Setting`](crate::Setting).
     pub mode: Option<Mode>,
-    /// Which poller.
+    /// The poller.
     pub poller: Name,
-    /// What the registration is called in the answers; as the descriptor if the line does not say.
+    /// The name of the registration in the answers; `None` for the descriptor's name.
     pub label: Option<Name>,
 }
 
 /// The kinds of changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
-    /// Register, and take what is said at once if only news is reported: what is seen later is what happened later.
+    /// Registers. In edge mode, consumes the initial event: later answers show only later events.
     Watch,
-    /// Register.
+    /// Registers.
     Add,
-    /// Change the registration.
+    /// Changes the registration.
     Modify,
-    /// Take it out.
+    /// Removes the registration.
     Remove,
 }
 
 impl ChangeKind {
-    /// The verb.
+    /// Returns the verb.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Watch => "watch",
@@ -390,10 +393,10 @@ impl ChangeKind {
     }
 }
 
-/// The units of a timeout, and how many nanoseconds they are, the largest first.
+/// The units of a timeout in nanoseconds, the largest first.
 const UNITS: [(u128, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
 
-/// The interests that have a word.
+/// The words for interests.
 const INTERESTS: [(&str, Interest); 6] = [
     ("reading", Interest::READ),
     ("writing", Interest::WRITE),
@@ -403,7 +406,7 @@ const INTERESTS: [(&str, Interest); 6] = [
     ("everything", Interest::ALL),
 ];
 
-/// The modes that have a word.
+/// The words for modes.
 const MODES: [(&str, Mode); 6] = [
     ("level", Mode::Level),
     ("edge", Mode::Edge),

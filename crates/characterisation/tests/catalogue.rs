@@ -1,19 +1,19 @@
-//! That this system answers as it is expected to, row by row.
+//! Tests that this system answers as expected, scenario by scenario.
 
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
 
 use characterisation::verbs::Script;
-use characterisation::{Key, PATIENCE, Setting, Stopped, keys, perform, rows};
-use expectations::{Answers, Compared};
+use characterisation::{Key, PATIENCE, Setting, Stopped, keys, run, scenarios};
+use expectations::{Compared, Expectations};
 use metadata::Os;
 use selector::MakeSelector;
 
-/// What a line calls `a queue`.
+/// Makes `a queue` of a script.
 const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
 
-/// The pollers of this system.
+/// Returns the pollers of this system.
 fn pollers() -> Vec<(&'static str, MakeSelector)> {
     vec![
         ("epoll", &poller_epoll::selector as MakeSelector),
@@ -23,20 +23,25 @@ fn pollers() -> Vec<(&'static str, MakeSelector)> {
 }
 
 #[test]
-fn every_answer_is_an_expected_one() {
-    let answers = Answers::built_in().unwrap_or_else(|error| panic!("{error}"));
+fn every_answer_is_expected() {
+    let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
     let only = std::env::var("POLLMATRIX_ROWS").unwrap_or_default();
     let mut differences = BTreeSet::new();
     let mut compared = 0;
-    for row in rows().filter(|row| row.id.contains(&only)) {
-        let line: Script = row.verbs.parse().unwrap();
-        for &transport in row.transports {
-            for &mode in row.modes {
+    for scenario in scenarios().filter(|scenario| scenario.id.contains(&only)) {
+        let script: Script = scenario.script.parse().unwrap();
+        for &transport in scenario.transports {
+            for &mode in scenario.modes {
                 for (name, make) in pollers() {
-                    let place = format!("{} {} {} {mode:?} {name}", row.row, row.id, transport.name());
+                    let place = format!(
+                        "{} {} {} {mode:?} {name}",
+                        scenario.behaviour,
+                        scenario.id,
+                        transport.name()
+                    );
                     let setting =
                         Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE };
-                    let (performance, ended) = perform(row.verbs, setting);
+                    let (transcript, ended) = run(scenario.script, setting);
                     match ended {
                         Ok(()) => {}
                         Err(Stopped::Unsupported(why))
@@ -49,27 +54,31 @@ fn every_answer_is_an_expected_one() {
                         }
                         Err(stopped) => {
                             differences
-                                .insert(format!("{place}: {stopped}\n  {}", performance.trace.join("\n  ")));
+                                .insert(format!("{place}: {stopped}\n  {}", transcript.trace.join("\n  ")));
                             continue;
                         }
                     }
                     let views = make().unwrap().views(mode);
-                    let foretold = keys(&line, transport, mode, name, views);
-                    let observed: Vec<_> = performance
+                    let announced = keys(&script, transport, mode, name, views);
+                    let observed: Vec<_> = transcript
                         .observations
                         .iter()
                         .map(|seen| (seen.variant.clone(), seen.api.clone(), seen.trigger.clone()))
                         .collect();
-                    let foretold: Vec<_> = foretold
+                    let announced: Vec<_> = announced
                         .into_iter()
                         .map(|Key { variant, api, trigger }| (variant, api, trigger.map(str::to_owned)))
                         .collect();
-                    assert_eq!(observed, foretold, "{place}");
-                    for seen in &performance.observations {
-                        let key =
-                            (row.row, seen.variant.as_str(), seen.api.as_str(), seen.trigger.as_deref());
-                        let text = format!("{} {} {seen}", row.row, seen.variant);
-                        match answers.find(Os::Linux, None, key) {
+                    assert_eq!(observed, announced, "{place}");
+                    for seen in &transcript.observations {
+                        let key = (
+                            scenario.behaviour,
+                            seen.variant.as_str(),
+                            seen.api.as_str(),
+                            seen.trigger.as_deref(),
+                        );
+                        let text = format!("{} {} {seen}", scenario.behaviour, seen.variant);
+                        match expectations.find(Os::Linux, None, key) {
                             None => {
                                 differences.insert(format!("NEW\t{text}"));
                             }
@@ -86,6 +95,6 @@ fn every_answer_is_an_expected_one() {
         }
     }
     let all: Vec<_> = differences.into_iter().collect();
-    assert!(all.is_empty(), "{compared} are the same, and these are not:\n{}", all.join("\n"));
-    assert!(compared > 0, "nothing was compared");
+    assert!(all.is_empty(), "{compared} answers are as expected, and these are not:\n{}", all.join("\n"));
+    assert!(compared > 0, "no answer was compared");
 }

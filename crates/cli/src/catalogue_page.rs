@@ -1,13 +1,14 @@
-//! docs/catalogue.html: the rows, who asks for them, and what is expected, put together.
+//! catalogue.html: the behaviours with their scenarios and expected answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use characterisation::{Behaviour as Scenario, Unscripted, rows, unscripted};
-use expectations::{Answer as Expected, Answers, Divergences, History, Kind, Range};
+use characterisation::{Omission, Scenario, omissions, scenarios};
+use expectations::{Divergences, Expectation, Expectations, History, Kind, Range};
 use metadata::{Evidence, Link, Os};
 use report::html::catalogue::{
-    Answer, Asking, Catalogue, Column, Divergence, Excused, Family, Line, Row, Source, State, page,
+    Answer, AnswerRow, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source, State,
+    Unasked, page,
 };
 use runner::cell::short;
 use runner::command::quoted;
@@ -15,30 +16,42 @@ use runner::command::quoted;
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
 
-/// The page of the rows that are built in, and of the expectations in `dir`.
-pub fn read(dir: &Path) -> Result<String, Error> {
-    let (answers, divergences, history) = (Answers::load(dir)?, Divergences::load(dir)?, History::load(dir)?);
+/// Renders the page from the expectations in the folder `dir`, or from the built-in ones.
+pub fn read(dir: Option<&Path>) -> Result<String, Error> {
+    match dir {
+        Some(dir) => Ok(render(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
+        None => Ok(render(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
+    }
+}
+
+fn render(answers: &Expectations, divergences: &Divergences, history: &History) -> String {
     let mut sources = Sources::default();
-    let questions = questions(&answers, |_, _| true);
-    let row = |(id, title): &(&str, &str)| {
+    let questions = questions(answers, |_, _| true);
+    let describe = |(id, title): &(&str, &str)| {
         let asked: Vec<_> = questions.iter().filter(|question| question.row == *id).collect();
-        row(id, title, &asked, &history, &mut sources)
+        behaviour(id, title, &asked, history, &mut sources)
     };
-    let mut all: Vec<_> = expectations::ROWS.iter().map(row).collect();
+    let mut all: Vec<_> = expectations::BEHAVIOURS.iter().map(describe).collect();
     let family = |(prefix, title): (&str, &str)| Family {
         prefix: prefix.to_owned(),
         title: title.to_owned(),
-        rows: all.extract_if(.., |row| row.id.starts_with(prefix)).collect(),
+        behaviours: all.extract_if(.., |behaviour| behaviour.id.starts_with(prefix)).collect(),
     };
     let families = expectations::FAMILIES.into_iter().map(family).collect();
-    Ok(page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() }))
+    page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() })
 }
 
-/// Systems that have a column even where nobody states what they answer: that is to be seen.
+/// Systems that always have a column, so that the page shows where their answers are unknown.
 const ALWAYS: [Os; 3] = [Os::Linux, Os::FreeBsd, Os::MacOs];
 
-fn row(id: &str, title: &str, asked: &[&Question<'_>], history: &History, sources: &mut Sources) -> Row {
-    let past = Past { history, row: id };
+fn behaviour(
+    id: &str,
+    title: &str,
+    asked: &[&Question<'_>],
+    history: &History,
+    sources: &mut Sources,
+) -> Behaviour {
+    let past = Past { history, behaviour: id };
     let others = asked.iter().flat_map(|question| question.answers.keys().copied());
     let mut others: Vec<_> = others.filter(|os| !ALWAYS.contains(os)).collect();
     others.sort_unstable();
@@ -51,49 +64,49 @@ fn row(id: &str, title: &str, asked: &[&Question<'_>], history: &History, source
 
     let mut used = BTreeMap::new();
     let mut states: Vec<State> = Vec::new();
-    let mut lines: BTreeMap<(&str, &str), Line> = BTreeMap::new();
+    let mut lines: BTreeMap<(&str, &str), AnswerRow> = BTreeMap::new();
     for question in asked {
         let place = |os: &Os| {
             let answers = question.answers.get(os).into_iter().flatten();
             answers.map(|answer| expected(*os, answer, sources, &mut used)).collect()
         };
         let places = today.iter().map(place).chain(then.iter().map(|_| Vec::new())).collect();
-        let line = Line { asked: question.asked.clone(), differs: question.differs(), places };
+        let line = AnswerRow { asked: question.asked.clone(), differs: question.differs(), answers: places };
         lines.insert((question.variant, &question.asked), line);
     }
     for known in past.answers() {
-        let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| Line {
+        let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| AnswerRow {
             asked: known.asked.clone(),
             differs: false,
-            places: vec![Vec::new(); today.len() + then.len()],
+            answers: vec![Vec::new(); today.len() + then.len()],
         });
         for (system, answer) in &known.answers {
             let label = past.source(*system, sources, &mut used);
             let answer = Answer { allowed: vec![answer.clone()], source: label, remarks: Vec::new() };
             let column = then.iter().position(|of| of == system);
-            if let Some(place) = column.and_then(|column| line.places.get_mut(today.len() + column)) {
+            if let Some(place) = column.and_then(|column| line.answers.get_mut(today.len() + column)) {
                 place.push(answer);
             }
         }
     }
     for ((variant, _), line) in lines {
         match states.last_mut().filter(|state| state.name == variant) {
-            Some(state) => state.lines.push(line),
-            None => states.push(State { name: variant.to_owned(), lines: vec![line] }),
+            Some(state) => state.rows.push(line),
+            None => states.push(State { name: variant.to_owned(), rows: vec![line] }),
         }
     }
-    Row {
+    Behaviour {
         id: id.to_owned(),
         title: title.to_owned(),
-        scenarios: rows().filter(|scenario| scenario.row == id).map(asking).collect(),
-        excused: excused(id),
+        scenarios: scenarios().filter(|scenario| scenario.behaviour == id).map(asking).collect(),
+        unasked: unasked(id),
         columns,
         states,
         sources: used.into_values().collect(),
     }
 }
 
-/// The name that people know.
+/// Returns the common name of a system.
 const fn proper_name(os: Os) -> &'static str {
     match os {
         Os::DragonFly => "DragonFly BSD",
@@ -106,21 +119,21 @@ const fn proper_name(os: Os) -> &'static str {
     }
 }
 
-fn asking(scenario: &Scenario) -> Asking {
+fn asking(scenario: &Scenario) -> ScenarioEntry {
     let names = |names: Vec<&str>| names.join(", ");
     let (over, modes) = (
         names(scenario.transports.iter().map(|transport| transport.name()).collect()),
         names(scenario.modes.iter().map(|trigger| trigger.name()).collect()),
     );
-    // A line by itself is performed over TCP and level-triggered.
-    let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.verbs.to_owned()];
+    // The defaults of `pollmatrix probe` are TCP and level-triggered.
+    let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.script.to_owned()];
     if let Some(transport) = scenario.transports.first().filter(|first| **first != metadata::Transport::Tcp) {
         command.extend(["--transport".to_owned(), transport.name().to_owned()]);
     }
     if let Some(trigger) = scenario.modes.first().filter(|first| **first != metadata::Mode::Level) {
         command.extend(["--mode".to_owned(), trigger.name().to_owned()]);
     }
-    Asking {
+    ScenarioEntry {
         id: scenario.id.to_owned(),
         question: scenario.question.to_owned(),
         command: quoted(&command),
@@ -129,16 +142,16 @@ fn asking(scenario: &Scenario) -> Asking {
     }
 }
 
-/// What of this row no line asks for.
-fn excused(row: &str) -> Vec<Excused> {
+/// Returns the answers of this behaviour that no script asks for.
+fn unasked(behaviour: &str) -> Vec<Unasked> {
     let of_this = |what: &str| match what.split_once(' ') {
-        Some((of, answers)) => (of == row).then(|| answers.to_owned()),
-        None => (what == row).then(String::new),
+        Some((of, answers)) => (of == behaviour).then(|| answers.to_owned()),
+        None => (what == behaviour).then(String::new),
     };
-    let each = unscripted().iter().filter_map(|entry| Some((of_this(entry.what)?, entry)));
-    let excused = |(what, entry): (String, &Unscripted)| Excused {
+    let each = omissions().iter().filter_map(|entry| Some((of_this(entry.pattern)?, entry)));
+    let excused = |(what, entry): (String, &Omission)| Unasked {
         what,
-        why: entry.why.to_owned(),
+        why: entry.reason.to_owned(),
         contract: entry.contract.iter().map(|id| (*id).to_owned()).collect(),
     };
     each.map(excused).collect()
@@ -146,7 +159,7 @@ fn excused(row: &str) -> Vec<Excused> {
 
 type Used = BTreeMap<(usize, u32), Source>;
 
-fn expected(os: Os, answer: &Expected, sources: &mut Sources, used: &mut Used) -> Answer {
+fn expected(os: Os, answer: &Expectation, sources: &mut Sources, used: &mut Used) -> Answer {
     let source = &answer.source;
     let label = sources.used(source.evidence, &source.text, source.url.as_deref(), used);
     let mut remarks = Vec::new();
@@ -164,7 +177,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// The label of a source, which is added to those that a row uses.
+    /// Returns the label of a source, and adds the source to those that a behaviour uses.
     fn used(&mut self, evidence: Evidence, text: &str, url: Option<&str>, used: &mut Used) -> String {
         let letter = evidence.letter();
         let key = (letter, text.to_owned(), url.map(str::to_owned));
@@ -182,18 +195,18 @@ impl Sources {
     }
 }
 
-/// What past systems answered to the questions of one row.
+/// The answers of past systems to the questions of one behaviour.
 struct Past<'a> {
     history: &'a History,
-    row: &'a str,
+    behaviour: &'a str,
 }
 
 impl Past<'_> {
     fn answers(&self) -> impl Iterator<Item = &expectations::PastAnswers> {
-        self.history.answers().iter().filter(|answers| answers.row == self.row)
+        self.history.answers().iter().filter(|answers| answers.behaviour == self.behaviour)
     }
 
-    /// The systems that have an answer, by their places.
+    /// Returns the positions of the systems that have an answer.
     fn systems(&self) -> Vec<usize> {
         let has = |system: &usize| self.answers().any(|past| past.answers.iter().any(|(of, _)| of == system));
         (0..self.history.systems().len()).filter(has).collect()

@@ -1,10 +1,10 @@
-//! `pollmatrix diff`: what is different between two reports.
+//! `pollmatrix diff`: compares two reports.
 
 use std::process::ExitCode;
 
 use metadata::Results;
 use report::Diff;
-use runner::{notes, output};
+use runner::{diagnostics, output};
 
 use crate::args::{DiffArgs, DiffFormat, FailOn};
 use crate::error::Error;
@@ -27,13 +27,13 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// To compare a fault with the truth is a thing to do; to do so by accident is not.
+/// Warns if only one of the reports has a fault or injected errors, which can be a mistake.
 fn warn_about_faults(old: &Results, new: &Results) {
     for (name, results) in [("old", old), ("new", new)] {
         if let Some(disturbance) = results.disturbance()
             && old.disturbance() != new.disturbance()
         {
-            notes::warning(&format!("the {name} one was run with {disturbance}"));
+            diagnostics::warning(&format!("the {name} report was made with {disturbance}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that can end a command with exit code 2, with what to do about it.
+//! Errors that end a command with exit code 2, each with its remedy.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,35 +7,35 @@ use expectations::ExpectationsError;
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use matrix::{MatrixError, SelectError};
 use metadata::ReadError;
-use report::{MergeError, SameSystem};
-use runner::notes;
+use report::MergeError;
+use runner::diagnostics;
 
 use crate::exit;
 
-/// Why a command could not do its work.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     Runner(#[from] runner::Error),
-    #[error("no answer's row begins with '{prefix}'")]
+    #[error("there is no expectation for '{prefix}'")]
     UnknownRow { prefix: String, help: String },
-    #[error("there are no such answers of {0}")]
+    #[error("there are no such expectations of {0}")]
     NoAnswers(String),
     #[error("'{id}' is the beginning of {count} cells")]
     AmbiguousCell { id: String, count: usize },
-    #[error("{0} asks raw pollers only: no fault is in those, and no error is injected below them")]
+    #[error("{0} tests raw pollers only, which have neither faults nor injected errors")]
     NothingToFault(String),
     #[error("{0} has no control: harness/control has no cell with its backend, threads and groups")]
     NoControl(String),
-    #[error("{}:{line}: {what}", path.display())]
-    Record { path: PathBuf, line: usize, what: String, help: String },
+    #[error("{}:{line}: {message}", path.display())]
+    Record { path: PathBuf, line: usize, message: String, help: String },
     #[error("{threads} threads cannot be spread over {groups} groups")]
     SoakShape { threads: usize, groups: usize },
-    #[error("the soak could not begin: {0}")]
+    #[error("cannot start the soak: {0}")]
     Soak(String),
-    #[error("a Kubernetes Job cannot have this: {what}")]
-    NotForKubernetes { what: String, help: String },
-    #[error("no cells were named")]
+    #[error("a Kubernetes Job cannot run this: {message}")]
+    NotForKubernetes { message: String, help: String },
+    #[error("no cells are selected")]
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
     CutCells,
@@ -49,7 +49,7 @@ pub enum Error {
     NotResults { path: PathBuf, error: ReadError },
     #[error(transparent)]
     Merge(#[from] MergeError),
-    #[error("{} is an input, and where the result goes", .0.display())]
+    #[error("{} is an input, and the report would overwrite it", .0.display())]
     InputIsOutput(PathBuf),
     #[error("--not-run {typed}: {why}")]
     NotRunArg { typed: String, why: &'static str, help: String },
@@ -57,13 +57,11 @@ pub enum Error {
     NothingToRecord(PathBuf),
     #[error("column {column}: {message}\n  {line}\n  {:>column$}", "^")]
     Verbs { line: String, column: usize, message: String, help: String },
-    #[error("there is no row or scenario '{name}'")]
+    #[error("there is no behaviour or scenario '{name}'")]
     UnknownScenario { name: String, help: String },
-    #[error("{} cannot be used for this: {why}", path.display())]
+    #[error("{} cannot be used: {why}", path.display())]
     Unfit { path: PathBuf, why: String, help: &'static str },
-    #[error(transparent)]
-    SameSystem(#[from] SameSystem),
-    #[error("cannot find the top of the source tree from {}", .0.display())]
+    #[error("{} is not inside the source tree", .0.display())]
     NoSourceTree(PathBuf),
 }
 
@@ -92,7 +90,7 @@ impl From<&'static ExpectationsError> for Error {
 }
 
 impl Error {
-    /// What to do about it.
+    /// Returns the remedy.
     fn help(&self) -> String {
         match self {
             Self::Runner(error) => error.help(),
@@ -103,39 +101,36 @@ impl Error {
             | Self::NotForKubernetes { help, .. }
             | Self::NoResultOn { help, .. }
             | Self::NotRunArg { help, .. } => help.clone(),
-            Self::NoAnswers(_) => "leave --os out to see what other systems answer".into(),
+            Self::NoAnswers(_) => "omit --os to see the answers of other systems".into(),
             Self::SoakShape { .. } => format!(
                 "give at least as many --threads as --groups: a group has 1 to {THREADS_PER_GROUP} threads, and there are at most {MAX_GROUPS} groups"
             ),
             Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
-            Self::NothingToFault(_) => {
-                "name scenarios of the core: `pollmatrix list --layer contract`".into()
-            }
+            Self::NothingToFault(_) => "select contract scenarios: `pollmatrix list --layer contract`".into(),
             Self::NoControl(_) => {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
-            Self::CutCells => "whatever stands between it and who runs the cells must pass it on".into(),
-            Self::NoCells => "give --all, --cells FILE, or the beginning of some ids".into(),
-            Self::ForeignKeep { .. } => {
-                "give the same options and program again, or another --keep FILE".into()
+            Self::CutCells => {
+                "every command between both pollmatrix processes must forward standard input".into()
             }
+            Self::NoCells => "give --all, --cells FILE, or prefixes of ids".into(),
+            Self::ForeignKeep { .. } => "use the same options and program, or another --keep FILE".into(),
             Self::NoResult { id, .. } => format!("run it with `pollmatrix run '{id}'`"),
             Self::NotResults { error, .. } => error.help.clone(),
             Self::Merge(error) => merge_help(error).into(),
             Self::InputIsOutput(_) => {
-                "choose another place with --report-dir DIR, or give --force to replace the input".into()
+                "choose another place with --report-dir DIR, or overwrite the input with --force".into()
             }
             Self::NothingToRecord(_) => {
-                "only what passed says how long it takes: give the results of another run".into()
+                "durations are only recorded for cells that passed: give the results of another run".into()
             }
-            Self::SameSystem(_) => "publish the results of one of them".into(),
             Self::Unfit { help, .. } => (*help).into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
         }
     }
 
-    /// Prints it. The exit code that it is.
+    /// Prints the error, and returns its exit code.
     pub fn exit(&self) -> ExitCode {
         self.print();
         ExitCode::from(exit::ERROR)
@@ -143,19 +138,19 @@ impl Error {
 
     /// Prints `error: …` and `help: …`.
     pub fn print(&self) {
-        notes::error(&self.to_string(), &self.help());
+        diagnostics::error(&self.to_string(), &self.help());
     }
 }
 
 fn merge_help(error: &MergeError) -> &'static str {
     match error {
         MergeError::Faults(..) => {
-            "results with a fault say nothing about results without: leave one of them out"
+            "results with a fault cannot be merged with results without: omit one of them"
         }
         MergeError::Matrices(..) => "run them again with the same matrix file, or give --allow-mixed",
         MergeError::Executables { .. } => {
-            "leave one of them out (`pollmatrix diff` compares them), or give --allow-mixed"
+            "omit one of them (`pollmatrix diff` compares them), or give --allow-mixed"
         }
-        MergeError::Conflicts(_) => "say which of them counts with --prefer first, last or worst",
+        MergeError::Conflicts(_) => "choose one of them with --prefer first, last or worst",
     }
 }

@@ -1,5 +1,5 @@
-//! `pollmatrix exec`: the executor. Runs cells on the machine that it is started on and streams the results. It needs
-//! nothing there but its own file: no directory to write to, no /proc, no terminal.
+//! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
+//! own file: no writable folder, no /proc, no terminal.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -14,21 +14,23 @@ use runner::plan::{self, Planned, Source};
 use runner::schedule::{self, Settings};
 use runner::signals::Stop;
 use runner::stream::{self, Line};
-use runner::{Environment, command, faults, lifeline, lines, notes, pipes, provenance, self_start};
+use runner::{
+    Environment, command, diagnostics, faults, json_lines, lifeline, pipes, provenance, self_start,
+};
 
 use crate::args::ExecArgs;
 use crate::error::Error;
 use crate::exit;
 
-/// Runs the cells that were asked for and writes their results as lines.
+/// Runs the selected cells, and writes their results as lines.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix, environment)?;
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
     let mut planned = chosen(&source, args)?;
-    plan::typed(&mut planned, "", &args.attempts.attempts(), environment)?;
-    // Not before the cells are read: they may come from standard input, too.
+    plan::add_rerun_arguments(&mut planned, "", &args.attempts.attempts(), environment)?;
+    // After the list of cells, which can also come from standard input.
     if args.lifeline {
         lifeline::watch();
     }
@@ -38,7 +40,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     )?;
     if let Some(given) = args.executable.as_deref().filter(|given| *given != own.executable) {
         let (given, own) = (given.display(), own.executable.display());
-        notes::note(&format!("{given} does not start here: cells are started from {own}"));
+        diagnostics::note(&format!("{given} does not start here: using {own} to start cells"));
     }
     let executable = Executable::watch(&own.executable);
     let settings = Settings {
@@ -66,25 +68,25 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     let mut statuses = Vec::with_capacity(planned.len());
     let mut left = Vec::new();
     for cell in planned {
-        let known = kept.as_mut().and_then(|kept| kept.rows.remove(&cell.subject.id));
+        let known = kept.as_mut().and_then(|kept| kept.results.remove(&cell.spec.id));
         match (known, &cell.unsupported) {
             (None, None) => left.push(cell),
             (None, Some(why)) => {
-                let row = CellResult::without_attempt(cell.subject, Status::Unsupported, why.clone());
-                statuses.push(row.status);
-                output.write(&Line::Cell(Box::new(row)))?;
+                let result = CellResult::without_attempt(cell.spec, Status::Unsupported, why.clone());
+                statuses.push(result.status);
+                output.write(&Line::Cell(Box::new(result)))?;
             }
-            (Some(row), _) => {
-                statuses.push(row.status);
-                output.write(&Line::Cell(Box::new(row)))?;
+            (Some(result), _) => {
+                statuses.push(result.status);
+                output.write(&Line::Cell(Box::new(result)))?;
             }
         }
     }
     let stop = Stop::install().map_err(|source| start_failed(&own.executable, source))?;
     let mut problem = None;
-    schedule::run(&left, &settings, &stop, |row| {
-        statuses.push(row.status);
-        let line = Line::Cell(Box::new(row));
+    schedule::run(&left, &settings, &stop, |result| {
+        statuses.push(result.status);
+        let line = Line::Cell(Box::new(result));
         let written =
             kept.as_mut().map_or(Ok(()), |kept| kept.write(&line)).and_then(|()| output.write(&line));
         if let Err(error) = written {
@@ -113,8 +115,8 @@ fn verdict(statuses: &[Status]) -> u8 {
     }
 }
 
-/// The cells that the arguments name. Everything only if it was said: an executor is often started by hand, on a slow
-/// machine.
+/// Returns the cells that the arguments select. Requires `--all` for every cell, because users often start an
+/// executor by hand on a slow machine.
 fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
     let selection = args.selection.selection(source.environment);
     let Some(list) = &args.cells else {
@@ -127,7 +129,7 @@ fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
         action: "read the cells in",
         path: list.clone(),
         source,
-        help: "give a file with one cell's id a line, or `-`",
+        help: "give a file with one id per line, or `-`",
     };
     let ids = if list.as_os_str() == "-" {
         read_ids(io::stdin().lock())
@@ -139,23 +141,23 @@ fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
         return Err(Error::CutCells);
     }
     let planned = source.plan(source.target()?, &selection)?;
-    let mut by_id: HashMap<_, _> = planned.into_iter().map(|cell| (cell.subject.id.clone(), cell)).collect();
+    let mut by_id: HashMap<_, _> = planned.into_iter().map(|cell| (cell.spec.id.clone(), cell)).collect();
     let mut chosen = Vec::with_capacity(ids.len());
     for id in ids {
         match by_id.remove(&id) {
             Some(cell) => chosen.push(cell),
-            // The other of two equal lines.
-            None if chosen.iter().any(|cell: &Planned| cell.subject.id == id) => {}
+            // A duplicate line.
+            None if chosen.iter().any(|cell: &Planned| cell.spec.id == id) => {}
             None => return Err(plan::unknown_cell(&id, &source.matrix.cells()).into()),
         }
     }
     Ok(chosen)
 }
 
-/// More than the ids of every cell that there can be.
+/// The greatest size of a list of ids, in bytes. The ids of all cells are shorter.
 const IDS_BYTES: u64 = 16 << 20;
 
-/// The ids, and whether an empty line is behind them.
+/// Reads ids up to an empty line or the end. Returns the ids, and whether an empty line follows them.
 fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     let mut ids = Vec::new();
     let mut from = from.take(IDS_BYTES);
@@ -174,8 +176,9 @@ fn read_ids(from: impl BufRead) -> io::Result<(Vec<String>, bool)> {
     }
 }
 
-/// The names that this program's file may have: as given, and as the system says or the shell must have found it. What was
-/// given may be its name on another machine, and the system may not say it: Linux only knows with a /proc.
+/// Returns the possible names of this program's file: the given one, and the one that the system reports or
+/// that the shell must have found. The given name can be one on another machine, and Linux does not report a
+/// name without /proc.
 fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let found = std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next();
@@ -200,7 +203,7 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
     Ok(Run {
         selection: args.selection.selection(source.environment).describe(),
         matrix: source.hash.clone(),
-        // Only a keep file needs it to be right.
+        // The hash can be unknown, unless there is a keep file.
         executable: settings.executable.hash().unwrap_or(provenance::UNKNOWN).to_owned(),
         seed: settings.seed,
         repeat: settings.repeat,
@@ -219,7 +222,7 @@ fn start_failed(executable: &Path, source: io::Error) -> runner::Error {
     }
 }
 
-/// Where the lines go.
+/// The output for the lines.
 struct Output {
     to: Box<dyn Write>,
     path: PathBuf,
@@ -235,7 +238,7 @@ impl Output {
         Ok(Self { to, path: path.to_path_buf() })
     }
 
-    /// One call per line, so that nothing of another program gets into the middle of it.
+    /// Writes a line with one call, so that other programs cannot write into the middle of it.
     fn write(&mut self, line: &Line) -> Result<(), Error> {
         let written = self.to.write_all(line.to_text().as_bytes()).and_then(|()| self.to.flush());
         Ok(written.map_err(|source| write_failed(&self.path, source))?)
@@ -243,36 +246,36 @@ impl Output {
 }
 
 fn write_failed(path: &Path, source: io::Error) -> runner::Error {
-    let help = "the results until now have been written; give --keep FILE to go on from them";
+    let help = "the previous results are written; use --keep FILE to be able to continue from them";
     let path = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
     runner::Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
 }
 
-/// The results that `--keep` keeps.
+/// The file of `--keep`, and the results in it.
 struct Kept {
     file: File,
     path: PathBuf,
-    rows: HashMap<String, CellResult>,
+    results: HashMap<String, CellResult>,
 }
 
 impl Kept {
-    /// Opens the file, and reads what it has of the same run.
+    /// Opens the file, and reads the results of the same run.
     fn open(path: &Path, here: &Run) -> Result<Self, Error> {
         let failed = |source| runner::Error::Io {
             action: "keep results in",
             path: path.to_path_buf(),
             source,
-            help: "choose another place with --keep FILE, or leave it out",
+            help: "choose another place with --keep FILE, or omit it",
         };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let mut kept = Self { file, path: path.to_path_buf(), rows: HashMap::new() };
-        let lines = lines::read(&bytes, |line| Line::find(&String::from_utf8_lossy(line)).0);
+        let mut kept = Self { file, path: path.to_path_buf(), results: HashMap::new() };
+        let lines = json_lines::read(&bytes, |line| Line::find(&String::from_utf8_lossy(line)).0);
         if let Some(loss) = lines.loss(path) {
-            notes::warning(&format!("{loss}, and cells without a result are run again"));
+            diagnostics::warning(&format!("{loss}, and cells without a result run again"));
         }
-        // A line that was cut is no line; a new one must not continue it.
+        // Remove a truncated line, so that the next line does not continue it.
         if let Some((_, whole)) = lines.torn {
             kept.file.set_len(whole).map_err(failed)?;
         }
@@ -290,8 +293,8 @@ impl Kept {
                     return Err(Error::ForeignKeep { path: path.to_path_buf(), difference });
                 }
                 for (_, line) in lines {
-                    if let Line::Cell(row) = line {
-                        kept.rows.insert(row.id.clone(), *row);
+                    if let Line::Cell(result) = line {
+                        kept.results.insert(result.id.clone(), *result);
                     }
                 }
             }
@@ -309,7 +312,7 @@ impl Kept {
     }
 }
 
-/// What makes the kept results another run's, if something does.
+/// Returns how the run of the kept results differs from this one, if it does.
 fn difference(kept: &Run, here: &Run) -> Option<String> {
     let differs = [
         ("matrix", kept.matrix == here.matrix),
@@ -319,7 +322,7 @@ fn difference(kept: &Run, here: &Run) -> Option<String> {
         ("--fault", kept.fault == here.fault),
         ("--inject-errors", kept.inject_errors == here.inject_errors),
     ];
-    differs.into_iter().find(|(_, same)| !same).map(|(what, _)| format!("it is of a run with another {what}"))
+    differs.into_iter().find(|(_, same)| !same).map(|(name, _)| format!("it is of a run with another {name}"))
 }
 
 #[cfg(test)]
@@ -327,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_code_says_what_there_was() {
+    fn the_exit_code_reflects_the_statuses() {
         use Status::{Fail, Pass, Unsupported};
         for (statuses, code) in [
             (&[][..], 0),

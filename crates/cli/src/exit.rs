@@ -1,15 +1,15 @@
-//! What `--help` says of the exit codes.
+//! The sections of `--help` about exit codes.
 
 pub use runner::exit::{CELL_UNSUPPORTED, ERROR, FAILED};
 
 /// The section of `pollmatrix --help` and `pollmatrix run --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0    no cell failed (unsupported cells are listed, and are no failure)
+  0    no cell failed (unsupported cells are listed, and are not failures)
   1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
   2    wrong usage, a malformed matrix file, or a report or standard output that cannot be written
-  130  interrupted (128 + signal); what there is has been written, and `--resume` continues
-A reader of standard output that ends early, as `head` does, changes no exit code.";
+  130  interrupted (128 + signal); the finished results are in the report, and `--resume` continues
+A reader of standard output that exits early, such as `head`, does not change the exit code.";
 
 /// The section of `pollmatrix exec --help`.
 pub const EXEC_HELP: &str = "\
@@ -17,69 +17,68 @@ Exit codes:
   0    no cell failed
   1    some cell failed
   2    wrong usage, a malformed matrix file, or lines that cannot be written
-  127  no cell failed, because every one of them is unsupported here
+  127  every cell is unsupported on this machine
   130  interrupted (128 + signal)";
 
 /// The section of `pollmatrix merge --help`.
 pub const MERGE_HELP: &str = "\
 Exit codes:
-  0    no cell of the merged report failed (targets that were not run are listed, and are no failure)
+  0    no cell of the merged report failed (targets that were not run are listed, and are not failures)
   1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
-  2    wrong usage, inputs that are no results or do not belong together, or a report that cannot be written";
+  2    wrong usage, inputs that are not results or do not belong together, or a report that cannot be written";
 
 /// The section of `pollmatrix diff --help`.
 pub const DIFF_HELP: &str = "\
 Exit codes:
-  0    there is no difference, or with --fail-on regression none that is a regression
-  1    there is one
-  2    wrong usage, or inputs that are no results";
+  0    there is no difference, or with --fail-on regression no regression
+  1    there is a difference, or with --fail-on regression a regression
+  2    wrong usage, or inputs that are not results";
 
 /// The section of `pollmatrix probe --help`.
 pub const PROBE_HELP: &str = "\
 Exit codes:
-  0    the line was performed, by every backend that can
+  0    the script ran on every backend that supports it
   1    some backend crashed, hung, or could not be set up
-  2    wrong usage, or a line that is not understood: the place is shown
-  127  no backend that was asked can do it";
+  2    wrong usage, or a malformed script (the error shows the place)
+  127  no tested backend supports the script";
 
 /// The section of `pollmatrix subject-check --help`.
 pub const SUBJECT_CHECK_HELP: &str = "\
 Exit codes:
-  0    no check failed (unsupported ones are listed, and are no failure)
+  0    no check failed (unsupported ones are listed, and are not failures)
   1    some check failed
   2    wrong usage
-  127  the subject says that there is nothing to be asked here";
+  127  the adapter reports that its poller does not exist on this machine";
 
 /// The section of `pollmatrix publish --help`.
 pub const PUBLISH_HELP: &str = "\
 Exit codes:
-  0    the pages are written, or with --check are what would be written
-  1    with --check: they are not
+  0    the pages are written
   2    wrong usage, results that cannot be published, or a page that cannot be written";
 
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:
-  0    everything is recorded, or was known
-  1    some answer contradicts what was measured on the same version, or has to be written by hand
+  0    every answer is recorded, or was known
+  1    some answer contradicts a measurement on the same version, or must be written by hand
   2    wrong usage, results that cannot be recorded, or a file that cannot be written";
 
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:
-  0    every fault is killed, or caught by the harness; every contract scenario kills one, or its record says why not
-       (faults of backends that are not here are listed, and are no failure). With --fault or scenarios named, only what
-       was named is judged
-  1    a fault survives, a contract scenario kills nothing; --quick: or is not recorded
-  2    wrong usage, a record that names what does not exist, or a report that cannot be written
+  0    every fault is killed, or caught by the harness; every contract scenario kills a fault, or its record has a reason
+       (faults of backends that this machine lacks are listed, and are not failures). With --fault or scenarios, only
+       these are judged
+  1    a fault survives, or a contract scenario kills no fault; with --quick, or one of them is not recorded
+  2    wrong usage, a record with an unknown name, or a report that cannot be written
   130  interrupted (128 + signal); `--resume` continues";
 
 /// The section of `pollmatrix soak --help`.
 pub const SOAK_HELP: &str = "\
 Exit codes:
-  0    the time is over and every invariant held
-  1    one did not: what, the last operations of each thread, and a command to have it again are printed
-  2    wrong usage, or the system has not got what it takes
+  0    every invariant held for the whole duration
+  1    an invariant was violated: prints it, the last operations of each thread, and the rerun arguments
+  2    wrong usage, or the system lacks a required resource
   130  interrupted (128 + signal), and every invariant held so far";
 
 /// The section of `pollmatrix run-cell --help`.
@@ -87,7 +86,7 @@ pub const CELL_HELP: &str = "\
 Exit codes:
   0    pass
   1    fail
-  2    wrong usage: no line is printed
+  2    wrong usage; no line is printed
   3    broken: the set-up failed
-  127  unsupported: this backend or system cannot do it
-  A signal or a panic is a crash: no line is printed.";
+  127  unsupported: this backend or system lacks a required feature
+  A signal or a panic is a crash; no line is printed.";

@@ -1,11 +1,11 @@
-//! `pollmatrix expectations`: what each system is expected to answer, side by side.
+//! `pollmatrix expectations`: the expected answers of each system, side by side.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use expectations::{Answer, Answers, Compared, Divergences, History, Range, macos_of_darwin};
+use expectations::{Compared, Divergences, Expectation, Expectations, History, Range, macos_of_darwin};
 use metadata::{Os, did_you_mean, nearest};
 use runner::plan::Source;
 use runner::{Environment, output};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::args::{ExpectationsArgs, Format};
 use crate::error::Error;
 
-/// Prints the answers, or checks the files.
+/// Prints the expected answers, or checks the files.
 pub fn run(
     environment: &Environment,
     matrix: Option<&Path>,
@@ -24,10 +24,10 @@ pub fn run(
     let loaded;
     let answers = match dir {
         Some(dir) => {
-            loaded = Answers::load(dir)?;
+            loaded = Expectations::load(dir)?;
             &loaded
         }
-        None => Answers::built_in()?,
+        None => Expectations::built_in()?,
     };
     let text = if args.check {
         check(answers, dir, &Source::load(matrix, environment)?)?
@@ -42,8 +42,8 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks what only the matrix knows; everything else was checked by reading.
-fn check(answers: &Answers, dir: Option<&Path>, source: &Source<'_>) -> Result<String, Error> {
+/// Checks the names of cells against the matrix. Reading the files has checked everything else.
+fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Result<String, Error> {
     let loaded;
     let divergences = match dir {
         Some(dir) => {
@@ -67,25 +67,25 @@ fn check(answers: &Answers, dir: Option<&Path>, source: &Source<'_>) -> Result<S
     Ok(text)
 }
 
-/// One question, and what the systems answer to it.
+/// One question, and the answers of the systems to it.
 pub struct Question<'a> {
     pub row: &'a str,
     pub variant: &'a str,
-    /// What is asked; `queue` stands for epoll and kqueue.
+    /// The API and the trigger, with `queue` for epoll and kqueue.
     pub asked: String,
-    pub answers: BTreeMap<Os, Vec<&'a Answer>>,
+    pub answers: BTreeMap<Os, Vec<&'a Expectation>>,
 }
 
-/// The questions that are asked for, in the order of the catalogue.
-fn asked<'a>(answers: &'a Answers, args: &ExpectationsArgs) -> Result<Vec<Question<'a>>, Error> {
-    let key = |answer: &Answer| format!("{}/{}", answer.row, answer.variant);
+/// Returns the selected questions, in the order of the catalogue.
+fn asked<'a>(answers: &'a Expectations, args: &ExpectationsArgs) -> Result<Vec<Question<'a>>, Error> {
+    let key = |answer: &Expectation| format!("{}/{}", answer.behaviour, answer.variant);
     for prefix in &args.rows {
         let mut all = answers.systems().flat_map(|(_, answers)| answers);
         if !all.any(|answer| key(answer).starts_with(prefix.as_str())) {
             return Err(Error::UnknownRow { prefix: prefix.clone(), help: suggest(prefix, answers) });
         }
     }
-    let wanted = |answer: &Answer| {
+    let wanted = |answer: &Expectation| {
         args.rows.is_empty() || args.rows.iter().any(|prefix| key(answer).starts_with(prefix.as_str()))
     };
     let of_wanted_system = |os| args.systems.is_empty() || args.systems.contains(&os);
@@ -97,12 +97,12 @@ fn asked<'a>(answers: &'a Answers, args: &ExpectationsArgs) -> Result<Vec<Questi
     Ok(questions)
 }
 
-/// What the wanted answers are to, in the order of the catalogue.
-pub fn questions(answers: &Answers, wanted: impl Fn(Os, &Answer) -> bool) -> Vec<Question<'_>> {
-    let mut questions: BTreeMap<(&str, &str, String), BTreeMap<Os, Vec<&Answer>>> = BTreeMap::new();
+/// Returns the questions of the wanted answers, in the order of the catalogue.
+pub fn questions(answers: &Expectations, wanted: impl Fn(Os, &Expectation) -> bool) -> Vec<Question<'_>> {
+    let mut questions: BTreeMap<(&str, &str, String), BTreeMap<Os, Vec<&Expectation>>> = BTreeMap::new();
     for (os, answers) in answers.systems() {
         for answer in answers.iter().filter(|answer| wanted(os, answer)) {
-            let same = questions.entry((&answer.row, &answer.variant, question(answer))).or_default();
+            let same = questions.entry((&answer.behaviour, &answer.variant, question(answer))).or_default();
             same.entry(os).or_default().push(answer);
         }
     }
@@ -110,34 +110,34 @@ pub fn questions(answers: &Answers, wanted: impl Fn(Os, &Answer) -> bool) -> Vec
     questions.into_iter().map(question).collect()
 }
 
-/// What to type in place of a prefix that nothing begins with.
-fn suggest(prefix: &str, answers: &Answers) -> String {
-    let rows = || expectations::ROWS.iter().map(|(id, _)| *id);
-    // A row that exists in the catalogue has no answer: it is nobody's typing mistake.
+/// Returns the help for a prefix without expectations.
+fn suggest(prefix: &str, answers: &Expectations) -> String {
+    let rows = || expectations::BEHAVIOURS.iter().map(|(id, _)| *id);
+    // The id is correct, but there is no answer yet.
     if let Some(title) = expectations::title(prefix) {
-        return format!("the catalogue has it ({title}), but nobody has recorded an answer");
+        return format!("the catalogue has it ({title}), but no answer is recorded");
     }
     if !prefix.contains('/') {
         return match nearest(prefix, rows()) {
             Some(_) => did_you_mean(prefix, rows()),
             None => {
-                "rows are 2.7 and a letter with two digits, such as V26; `pollmatrix expectations` shows all"
+                "ids are 2.7, or a letter with two digits, such as V26; `pollmatrix expectations` shows all"
                     .into()
             }
         };
     }
     let all = answers.systems().flat_map(|(_, answers)| answers);
-    let mut keys: Vec<_> = all.map(|answer| format!("{}/{}", answer.row, answer.variant)).collect();
+    let mut keys: Vec<_> = all.map(|answer| format!("{}/{}", answer.behaviour, answer.variant)).collect();
     keys.dedup();
     match nearest(prefix, keys.iter().map(String::as_str)) {
         Some(near) => format!("did you mean '{near}'?"),
-        None => "`pollmatrix expectations ROW` shows the states of a row".into(),
+        None => "`pollmatrix expectations ID` shows the states of a behaviour".into(),
     }
 }
 
-/// What is asked, under a name that systems share.
-fn question(answer: &Answer) -> String {
-    let asked = answer.asked();
+/// Returns the API and the trigger of an answer, under a name that systems share.
+fn question(answer: &Expectation) -> String {
+    let asked = answer.question();
     for queue in ["epoll", "kqueue"] {
         match asked.strip_prefix(queue) {
             Some(rest) if !rest.starts_with('_') => return format!("queue{rest}"),
@@ -148,7 +148,8 @@ fn question(answer: &Answer) -> String {
 }
 
 impl Question<'_> {
-    /// Whether two systems answer differently. What an unstable answer says, and two notations, are not compared.
+    /// Returns whether two systems answer differently. Unstable answers and answers in different notations
+    /// are not compared.
     pub fn differs(&self) -> bool {
         let answers: Vec<_> = self
             .answers
@@ -179,12 +180,13 @@ impl Question<'_> {
     }
 }
 
-fn differ(one: &Answer, two: &Answer) -> bool {
-    let agree = |one: &Answer, two: &Answer| {
+fn differ(one: &Expectation, two: &Expectation) -> bool {
+    let agree = |one: &Expectation, two: &Expectation| {
         two.allowed.iter().any(|allowed| one.compare(allowed) != Compared::Different)
     };
-    // epoll's bits and kqueue's filters say the same in different words. Silence and errors are the same in both.
-    let plain = |answer: &Answer| {
+    // epoll's bits and kqueue's filters are different notations. Silence and errors have the same notation in
+    // both.
+    let plain = |answer: &Expectation| {
         let words =
             |text: &String| text.starts_with("silent") || text.starts_with('E') && !text.contains(' ');
         answer.allowed.iter().all(words)
@@ -193,7 +195,7 @@ fn differ(one: &Answer, two: &Answer) -> bool {
     comparable && !agree(one, two) && !agree(two, one)
 }
 
-fn describe(answer: &Answer) -> Value {
+fn describe(answer: &Expectation) -> Value {
     json!({
         "api": answer.api,
         "trigger": answer.trigger,
@@ -211,7 +213,7 @@ fn describe(answer: &Answer) -> Value {
     })
 }
 
-/// One table per state: questions as rows, systems as columns.
+/// Formats one table per state: questions as rows, systems as columns.
 fn side_by_side(questions: &[Question<'_>]) -> String {
     let mut out = String::new();
     let mut row = "";
@@ -270,8 +272,8 @@ fn table(out: &mut String, state: &[Question<'_>]) {
     out.push('\n');
 }
 
-/// What else there is to say about an answer: for one that was not measured, where it comes from.
-fn remark(answer: &Answer) -> Option<String> {
+/// Returns notes about an answer; for one that was not measured, with its source.
+fn remark(answer: &Expectation) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(answer.note.clone());
     parts.extend(answer.seen.as_ref().map(|seen| format!("seen: {seen}")));
@@ -282,8 +284,8 @@ fn remark(answer: &Answer) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// `IN|HUP (M)`, with whatever else limits it.
-fn cell(os: Os, answers: &[&Answer]) -> String {
+/// Formats answers such as `IN|HUP (M)`, with their restrictions.
+fn cell(os: Os, answers: &[&Expectation]) -> String {
     let texts: Vec<_> = answers
         .iter()
         .map(|answer| {
@@ -296,7 +298,7 @@ fn cell(os: Os, answers: &[&Answer]) -> String {
     texts.join("; ")
 }
 
-/// A range of versions; of macOS, by the name that people know, too.
+/// Formats a range of versions; for macOS, also with the marketing version.
 pub fn range(os: Os, range: &Range) -> String {
     let since = range.since.as_ref().filter(|_| os == Os::MacOs).and_then(macos_of_darwin);
     match since {

@@ -1,5 +1,5 @@
-//! `pollmatrix generate`: writes the files that follow from matrix.yml, from the rows, from the expectations and from the
-//! result types.
+//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the types of results and of
+//! the adapter protocol.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,21 +9,21 @@ use runner::{output, plan};
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::{catalogue_page, exit};
+use crate::exit;
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 
-/// Writes the files, or checks that they are as they would be written.
+/// Writes the files, or checks that they are up to date.
 pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     let root = match &args.root {
         Some(root) => root.clone(),
         None => find_root()?,
     };
-    // The files in the tree, not those built in: they may have been edited since.
+    // Reads the files in the tree instead of the built-in ones, because they can have changed since the
+    // build.
     let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
-    let catalogue = catalogue_page::read(&root.join("expectations"))?;
     let mut stale = Vec::new();
-    for (name, text) in files(&matrix, catalogue) {
+    for (name, text) in files(&matrix) {
         let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
             continue;
@@ -38,7 +38,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
     output::print(&lines)?;
     if args.check && !stale.is_empty() {
-        runner::notes::note(
+        runner::diagnostics::note(
             "`pollmatrix generate` writes them again (in the source tree: `cargo run -- generate`)",
         );
         return Ok(ExitCode::from(exit::FAILED));
@@ -46,8 +46,8 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every generated file: its path from the top of the tree, and its text.
-fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
+/// Returns the path of every generated file, relative to the root of the tree, and its text.
+fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
@@ -55,7 +55,6 @@ fn files(matrix: &Matrix, catalogue: String) -> [(&'static str, String); 8] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/metadata/schema/results.schema.json", metadata::schema()),
-        ("docs/catalogue.html", catalogue),
         ("docs/subject-protocol.schema.json", subjects::schema()),
     ]
 }
@@ -67,7 +66,7 @@ fn create_folder(path: &Path) -> Result<(), runner::Error> {
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
-/// The nearest folder upwards that is the top of the source tree.
+/// Returns the nearest parent folder that is the root of the source tree.
 pub fn find_root() -> Result<PathBuf, Error> {
     let failed = |source| runner::Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
     let here = std::env::current_dir().map_err(failed)?;

@@ -1,10 +1,10 @@
-//! `pollmatrix list --history`.
+//! `pollmatrix list --history`: the bugs in the history of the protocol.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use runner::output;
-use scenarios::history::{Row, Seen, history};
+use scenarios::history::{Coverage, Defect, history};
 use serde_json::json;
 
 use crate::args::Format;
@@ -14,7 +14,7 @@ use crate::error::Error;
 pub fn run(format: Format) -> Result<ExitCode, Error> {
     let text = match format {
         Format::Text => history().iter().fold(String::new(), |mut text, row| {
-            let _ = writeln!(text, "{:<10}  {}\n{:12}{}", row.name(), row.wrong, "", seen(row));
+            let _ = writeln!(text, "{:<10}  {}\n{:12}{}", row.name(), row.description, "", seen(row));
             text
         }),
         Format::Json => {
@@ -26,24 +26,24 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `-> scenario, scenario`, or what there is instead, and why.
-fn seen(row: &Row) -> String {
-    let names = row.seen.names().join(", ");
-    match row.seen {
-        Seen::Scenario(_) => format!("-> {names}"),
-        Seen::Model(_, why) => format!("no scenario: {why} (model {names})"),
-        Seen::UnitTest(_, why) => format!("no scenario: {why} (test {names})"),
-        Seen::NotOurs(why) => format!("no scenario: {why}"),
+/// Returns `-> scenario, scenario`, or the model or test that there is instead, with the reason.
+fn seen(row: &Defect) -> String {
+    let names = row.coverage.names().join(", ");
+    match row.coverage {
+        Coverage::Scenario(_) => format!("-> {names}"),
+        Coverage::Model(_, why) => format!("no scenario: {why} (model {names})"),
+        Coverage::UnitTest(_, why) => format!("no scenario: {why} (test {names})"),
+        Coverage::NotApplicable(why) => format!("no scenario: {why}"),
     }
 }
 
-fn describe(row: &Row) -> serde_json::Value {
+fn describe(row: &Defect) -> serde_json::Value {
     json!({
         "row": row.name(),
         "commits": row.commits,
-        "wrong": row.wrong,
-        "seen_by": row.seen.kind(),
-        "names": row.seen.names(),
-        "reason": row.seen.reason(),
+        "wrong": row.description,
+        "seen_by": row.coverage.kind(),
+        "names": row.coverage.names(),
+        "reason": row.coverage.reason(),
     })
 }

@@ -1,4 +1,4 @@
-//! Reading the results of other runs.
+//! Reads the results of other runs.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use metadata::{Results, Run};
 
 use crate::error::Error;
 
-/// The name of the results in a report directory.
+/// The file name of the results in a report directory.
 pub const NAME: &str = "results.json";
 
-/// The file that is meant: a report directory stands for its results.
+/// Returns the file of the results. A report directory stands for the results in it.
 pub fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(NAME) } else { path.to_path_buf() }
 }
 
-/// Reads results that must be there.
+/// Reads results, which must exist.
 pub fn read(path: &Path) -> Result<Results, Error> {
     let path = file(path);
     let failed = |source| runner::Error::Io {
@@ -27,29 +27,44 @@ pub fn read(path: &Path) -> Result<Results, Error> {
     parse(&path, &std::fs::read(&path).map_err(failed)?)
 }
 
-/// Reads results that must be there and must say something about the kernels that they name.
-pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+/// Reads results, which must exist, and which no fault or injected error may have disturbed.
+pub fn read_undisturbed(path: &Path) -> Result<Results, Error> {
     let results = read(path)?;
-    let unfit = |why: String, help| Err(Error::Unfit { path: path.to_path_buf(), why, help });
-    if let Some(disturbance) = results.disturbance() {
-        return unfit(format!("it was run with {disturbance}"), "run it again without");
+    match results.disturbance() {
+        Some(disturbance) => {
+            let why = format!("it was run with {disturbance}");
+            Err(Error::Unfit { path: path.to_path_buf(), why, help: "run it again without" })
+        }
+        None => Ok(results),
     }
-    let behind = |run: &&Run| run.emulator.is_some() && run.via == "prefix";
-    if let Some(run) = results.runs.iter().find(behind).filter(|_| !emulated) {
-        let why = format!("{} was run {}", run.target, run.way());
-        return unfit(why, "if the answers are the kernel's and not the command's, give --emulated");
-    }
-    Ok(results)
 }
 
-/// The error for results without what the raw pollers answered.
+/// Whether the answers of a run may be those of an emulator or another command, and not those of a kernel.
+pub fn is_emulated(run: &Run) -> bool {
+    run.emulator.is_some() && run.via == "prefix"
+}
+
+/// Reads undisturbed results; unless `emulated`, all of them must come from a kernel.
+pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let results = read_undisturbed(path)?;
+    match results.runs.iter().find(|run| !emulated && is_emulated(run)) {
+        Some(run) => Err(Error::Unfit {
+            path: path.to_path_buf(),
+            why: format!("{} was run {}", run.target, run.runner()),
+            help: "if the answers are the kernel's and not the command's, give --emulated",
+        }),
+        None => Ok(results),
+    }
+}
+
+/// Returns the error for results without answers of raw pollers.
 pub fn without_answers(path: &Path) -> Error {
     let why = "it has no answers of raw pollers".into();
     let help = "run them first: `pollmatrix run --layer characterisation`";
     Error::Unfit { path: path.to_path_buf(), why, help }
 }
 
-/// Reads the results in a report directory, if there are some.
+/// Reads the results in a report directory, if it has any.
 pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
     match std::fs::read(dir.join(NAME)) {
         Ok(text) => parse(&dir.join(NAME), &text).map(Some),

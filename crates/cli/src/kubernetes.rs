@@ -1,4 +1,4 @@
-//! `pollmatrix plan --format k8s-job`: everything that a cluster needs to run the shards, and nothing that it has not got.
+//! `pollmatrix plan --format k8s-job`: the objects with which a cluster runs the shards.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,45 +13,48 @@ use sha2::{Digest, Sha256};
 use crate::args::PlanArgs;
 use crate::error::Error;
 
-/// Where the volume is mounted, where the files from here are, and the user whom the image need not know.
+/// The mount point of the results volume.
 const RESULTS: &str = "/results";
+/// The mount point of the matrix file and the expectations.
 const CONFIG: &str = "/config";
+/// The user id of the pods, which the image does not need to define.
 const USER: u32 = 65532;
-/// The claims that come with a Job of one pod, and of several, which may be on several nodes. What a claim is for cannot be
-/// changed: two names.
+/// The name and access mode of the claim for a Job of one pod.
 const CLAIM: (&str, &str) = ("pollmatrix-results", "ReadWriteOnce");
+/// The claim for a Job of several pods, which can be on several nodes. It has another name, because the
+/// access mode of a claim cannot be changed.
 const SHARED_CLAIM: (&str, &str) = ("pollmatrix-results-shared", "ReadWriteMany");
-/// What a finished Job is kept for: its pods' logs. The results are on the volume.
+/// How long a finished Job is kept for the logs of its pods. The results are on the volume.
 const KEPT_SECONDS: u32 = 24 * 60 * 60;
-/// A ConfigMap may have 1 MiB; the names count, too.
+/// The greatest size of the files in a ConfigMap, which may have 1 MiB including names.
 const MOST_BYTES: usize = 1_000_000;
-/// So many characters of a name tell a person which cells it is; it becomes a host's name with a number behind it.
+/// The greatest number of characters of the selection in a name, which becomes a part of a host name.
 const SLUG: usize = 24;
-/// So many digits of a hash tell it from every other.
+/// The number of hexadecimal digits of the hash in a name, which make it unique.
 const DIGITS: usize = 10;
 
-/// What is to be run there.
+/// The description of a Job.
 pub struct Order<'a> {
     /// The matrix.
     pub source: &'a Source<'a>,
-    /// Which cells.
+    /// The selected cells.
     pub selection: &'a Selection,
-    /// Over how many pods they are split.
+    /// The number of pods to split the cells over.
     pub of: usize,
-    /// What they are run on.
+    /// The target of the pods.
     pub target: &'a Target,
     /// The folder that `--expectations` names.
     pub expectations: Option<&'a Path>,
-    /// What `--subject` names.
+    /// The values of `--subject`.
     pub subjects: &'a [String],
 }
 
-/// The text to give to `kubectl apply`.
+/// Returns the text for `kubectl apply`.
 pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
     if order.target.os != Os::Linux {
         return Err(refused(
             format!("{} has {}", order.target.id, order.target.os),
-            "leave --target out, or name one with Linux: that is what pods have".into(),
+            "omit --target, or name one with Linux, because pods run Linux".into(),
         ));
     }
     order.subjects.iter().try_for_each(|subject| check_subject(subject))?;
@@ -71,17 +74,17 @@ pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
     Ok(documents.iter().map(text).collect::<Vec<_>>().join("---\n"))
 }
 
-/// As people write it. Where that would have characters that cannot be seen, as JSON, which is YAML, too.
+/// Formats a document as YAML, or, if that would contain invisible characters, as JSON, which is also YAML.
 fn text(document: &Value) -> String {
     let text = serde_saphyr::to_string(document).expect("JSON values are YAML values");
     if metadata::visible(&text) == text { text } else { metadata::json(document) }
 }
 
-fn refused(what: String, help: String) -> Error {
-    Error::NotForKubernetes { what, help }
+fn refused(message: String, help: String) -> Error {
+    Error::NotForKubernetes { message, help }
 }
 
-/// A program of this machine is not in the image.
+/// Checks that an adapter can be a command of the image: a file of this machine is not in the image.
 fn check_subject(typed: &str) -> Result<(), Error> {
     let program = shlex::split(typed).unwrap_or_default().into_iter().next().unwrap_or_default();
     if subjects::find(typed).is_some()
@@ -90,11 +93,11 @@ fn check_subject(typed: &str) -> Result<(), Error> {
     {
         return Ok(());
     }
-    let help = "put the program into the image, and name it as it is called there: --subject '/opt/my-adapter epoll'";
+    let help = "put the program into the image, and give its path there: --subject '/opt/my-adapter epoll'";
     Err(refused(format!("--subject {typed} is a file of this machine"), help.into()))
 }
 
-/// A file of this machine, by the name that it has below [`CONFIG`].
+/// The texts of files of this machine, by their paths below [`CONFIG`].
 type Files = BTreeMap<PathBuf, String>;
 
 impl Order<'_> {
@@ -119,7 +122,7 @@ impl Order<'_> {
         Ok(files)
     }
 
-    /// What a run there reads of a folder with expectations.
+    /// Returns the files that a run in the cluster reads from a folder with expectations.
     fn expected(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let os = self.target.os;
         let mut names = vec!["divergences.yml".into(), expectations::answers_file(os, None)];
@@ -134,7 +137,7 @@ impl Order<'_> {
         Ok(names)
     }
 
-    /// What follows `pollmatrix run`, one argument each.
+    /// Returns the arguments of `pollmatrix run`.
     fn arguments(&self) -> Vec<String> {
         let mut words = self.selection.prefixes.clone();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -159,7 +162,7 @@ impl Order<'_> {
         words
     }
 
-    /// The same order has the same name; what differs in anything has another.
+    /// Returns a name that equal orders share and different orders do not.
     fn name(&self, files: &Files, arguments: &[String], image: &str) -> String {
         let identity = json!({ "of": self.of, "image": image, "arguments": arguments, "files": files });
         let hash = hex(&Sha256::digest(identity.to_string()));
@@ -167,7 +170,7 @@ impl Order<'_> {
     }
 }
 
-/// What a name may have of a text: lower-case letters, digits, and single hyphens between them.
+/// Reduces a text to the characters of a name: lower-case letters, digits, and single hyphens between them.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.to_ascii_lowercase().chars().take_while(char::is_ascii) {
@@ -212,7 +215,7 @@ fn claim((name, mode): (&str, &str)) -> Value {
     })
 }
 
-/// The key of a file: it has no folders.
+/// Returns the key of a file in the ConfigMap, which cannot contain slashes.
 fn key(path: &Path) -> String {
     path.to_string_lossy().replace('/', "__")
 }
@@ -228,9 +231,9 @@ fn config(name: &str, files: &Files) -> Value {
     })
 }
 
-/// Kubernetes counts from 0. A pod that was evicted goes on where it was, because its results are on the volume; one whose
-/// cells failed is not started again, because it has its results. A Job that is created again has another UID, and so a folder of
-/// its own.
+/// The script of a pod. Kubernetes counts from 0. A pod that was evicted resumes its run, because its results
+/// are on the volume. A pod whose cells failed is not restarted, because its results are complete. A Job that
+/// is created again has another UID, and therefore another folder.
 const SCRIPT: &str = "name=$0 of=$1 shard=$((JOB_COMPLETION_INDEX + 1))
 shift
 folder=/results/$name/$JOB_UID/shard-$shard-of-$of
@@ -240,7 +243,7 @@ exec pollmatrix run --shard \"$shard/$of\" --resume --report-dir \"$folder\" \"$
 
 fn job(name: &str, of: usize, image: &str, claim: &str, arguments: &[String], files: &Files) -> Value {
     let words = ["sh", "-c", SCRIPT, name, &of.to_string()].map(str::to_owned);
-    // A dollar that is not Kubernetes' own is doubled.
+    // Kubernetes expands `$(…)`, and replaces `$$` by `$`.
     let command: Vec<_> = words.iter().chain(arguments).map(|word| word.replace('$', "$$")).collect();
     let mut mounts = vec![
         json!({ "name": "results", "mountPath": RESULTS }),
@@ -268,7 +271,7 @@ fn job(name: &str, of: usize, image: &str, claim: &str, arguments: &[String], fi
             "ttlSecondsAfterFinished": KEPT_SECONDS,
             "podFailurePolicy": { "rules": [
                 { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
-                // Cells failed, or the command is wrong.
+                // Cells failed, or the arguments are wrong.
                 {
                     "action": "FailIndex",
                     "onExitCodes": { "containerName": "pollmatrix", "operator": "In", "values": [1, 2] },
@@ -292,7 +295,8 @@ fn job(name: &str, of: usize, image: &str, claim: &str, arguments: &[String], fi
                         "command": command,
                         "workingDir": RESULTS,
                         "env": [{ "name": "JOB_UID", "valueFrom": { "fieldRef": { "fieldPath": uid } } }],
-                        // As many cells at a time as there are processors: the limit is what is counted.
+                        // The number of parallel cells is the number of processors, which follows the CPU
+                        // limit.
                         "resources": {
                             "requests": { "cpu": "2", "memory": "1Gi" },
                             "limits": { "cpu": "2", "memory": "2Gi" },
@@ -316,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slug_is_a_part_of_a_name_whatever_is_selected() {
+    fn a_slug_is_valid_in_a_name_for_every_selection() {
         for (text, expected) in [
             ("everything", "everything"),
             ("deletion --backend poll --filter '*own*'", "deletion-backend-poll-fi"),

@@ -1,10 +1,10 @@
-//! The `pollmatrix` command: its arguments, what each command does with the runner, and what it prints.
+//! The `pollmatrix` command: its arguments, its subcommands, and their output.
 
+mod all_targets;
 mod args;
 mod catalogue_page;
 mod diff;
 mod error;
-mod everywhere;
 mod exec;
 mod exit;
 mod expectations;
@@ -30,11 +30,11 @@ use std::process::ExitCode;
 
 use args::{Args, Command};
 use error::Error;
-use runner::{Environment, limits, notes};
+use runner::{Environment, descriptor_limits, diagnostics};
 
-/// Runs the command that the process's arguments ask for.
+/// Runs the subcommand that the process's arguments select.
 pub fn main() -> ExitCode {
-    limits::raise();
+    descriptor_limits::raise();
     match args::parse() {
         Ok(args) => run(&args).unwrap_or_else(|error| error.exit()),
         Err(code) => code,
@@ -46,12 +46,12 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
     let expectations = args.expectations.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
     if !here {
-        // A cell's standard error is read by the process that started it.
-        subjects::show_messages(notes::message);
+        // The standard error of a cell belongs to its result, so it does not contain messages of adapters.
+        subjects::show_messages(diagnostics::message);
     }
-    // What a cluster is to ask is in the image.
-    let asked = if args.command.is_for_a_cluster() { &[][..] } else { &args.subjects };
-    let environment = &Environment::load(expectations, asked, here, args.command.slowness())?;
+    // The adapters of a cluster are in the image, not on this machine.
+    let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.subjects };
+    let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?;
     match &args.command {
         Command::Run(args) => run::run(environment, matrix, args),
         Command::List(args) => list::run(environment, matrix, args),
@@ -64,7 +64,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Expectations(given) => expectations::run(environment, matrix, expectations, given),
         Command::Probe(args) => probe::run(environment, args),
         Command::Record(given) => record::run(expectations, given),
-        Command::Publish(args) => publish::run(args),
+        Command::Publish(args) => publish::run(expectations, args),
         Command::SubjectCheck(args) => subject_check::run(args),
         Command::Plan(given) => split::run(environment, matrix, expectations, &args.subjects, given),
         Command::Generate(args) => generate::run(args),

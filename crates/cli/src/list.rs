@@ -1,4 +1,4 @@
-//! `pollmatrix list`.
+//! `pollmatrix list`: the selected cells.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ListArgs) ->
     let text = match args.format {
         Format::Text => cells.iter().fold(String::new(), |mut text, cell| {
             let why = cell.unsupported.as_deref().map(|why| format!("  unsupported: {why}"));
-            let _ = writeln!(text, "{}{}", cell.subject.id, why.unwrap_or_default());
+            let _ = writeln!(text, "{}{}", cell.spec.id, why.unwrap_or_default());
             text
         }),
         Format::Json => {
@@ -35,15 +35,15 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ListArgs) ->
 }
 
 fn describe(cell: &Planned, source: &Source<'_>) -> serde_json::Value {
-    let subject = &cell.subject;
+    let spec = &cell.spec;
     json!({
-        "id": subject.id,
-        "scenario": subject.scenario,
-        "title": source.matrix.scenario(&subject.scenario).map(|scenario| &scenario.title),
-        "backend": subject.backend,
-        "target": subject.target,
-        "layer": subject.layer,
-        "params": subject.params,
+        "id": spec.id,
+        "scenario": spec.scenario,
+        "title": source.matrix.scenario(&spec.scenario).map(|scenario| &scenario.title),
+        "backend": spec.backend,
+        "target": spec.target,
+        "layer": spec.layer,
+        "params": spec.params,
         "timeout_s": cell.timeout.as_secs(),
         "unsupported": cell.unsupported,
     })

@@ -1,4 +1,4 @@
-//! `pollmatrix merge`: one report from the results of several runs.
+//! `pollmatrix merge`: merges the results of several runs into one report.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use report::{Input, Rules, first_line, markdown, terminal};
 use runner::command::word;
 use runner::journal::{self, Lock};
 use runner::plan::Source;
-use runner::{Environment, folder, notes, output};
+use runner::{Environment, diagnostics, output, report_dir};
 
 use crate::args::{self, DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
 use crate::error::Error;
 use crate::{exit, input};
 
-/// Joins the inputs, writes the report, prints a summary.
+/// Merges the inputs, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
     let mut inputs = Vec::new();
     for path in &args.inputs {
@@ -31,16 +31,16 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -
     let rules = Rules { prefer: args.prefer.map(Into::into), mixed: args.allow_mixed };
     let merged = report::merge(inputs, rules)?;
     for note in &merged.notes {
-        notes::note(note);
+        diagnostics::note(note);
     }
 
     let _lock = Lock::take(dir)?;
-    // The journal of a run that was here is older than this report; nothing must take it for newer.
+    // A journal in this directory is older than the report, but `pollmatrix show` would take it for newer.
     if let Some(aside) = journal::move_aside(dir)? {
-        notes::note(&format!("the interrupted run that was here is kept as {}", aside.display()));
+        diagnostics::note(&format!("the interrupted run in this directory is kept as {}", aside.display()));
     }
     let results = merged.results;
-    folder::write(dir, &results)?;
+    report_dir::write(dir, &results)?;
     print(&results, dir, args.format)?;
     Ok(if results.has_failures() { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
@@ -65,7 +65,7 @@ impl From<Prefer> for report::Prefer {
     }
 }
 
-/// The targets that were named as not run, as one more input.
+/// Returns the targets of `--not-run` as one more input.
 fn not_run(
     environment: &Environment,
     matrix: Option<&Path>,
@@ -78,7 +78,7 @@ fn not_run(
     Ok(Some(Input { name: "--not-run".to_owned(), results: Results::of_no_run(not_run) }))
 }
 
-/// What `TARGET=REASON` says, each.
+/// Parses the values of `--not-run`, each `TARGET=REASON`.
 pub fn named_as_not_run(targets: &[Target], typed: &[String]) -> Result<Vec<NotRun>, Error> {
     let entry = |typed: &String| {
         let wrong = |why, help| Error::NotRunArg { typed: typed.clone(), why, help };
@@ -100,9 +100,9 @@ pub fn named_as_not_run(targets: &[Target], typed: &[String]) -> Result<Vec<NotR
     typed.iter().map(entry).collect()
 }
 
-/// An error if the report would replace one of the inputs.
+/// Returns an error if the report would overwrite one of the inputs.
 fn keep_inputs(dir: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
-    // Nothing is replaced where nothing is.
+    // If the directory has no results, the report overwrites none.
     let Ok(output) = dir.join(input::NAME).canonicalize() else { return Ok(()) };
     let same = |path: &&PathBuf| input::file(path).canonicalize().is_ok_and(|path| path == output);
     match inputs.iter().find(same) {
@@ -111,11 +111,11 @@ fn keep_inputs(dir: &Path, inputs: &[PathBuf]) -> Result<(), Error> {
     }
 }
 
-/// The tables, what did not pass, the totals, and where the rest is.
+/// Returns the tables, the failed cells, the totals, and the path of the report.
 fn summary(results: &Results, dir: &Path) -> String {
     let mut out = terminal::matrix(results, output::colour());
     let failed = results.cells.iter().filter(|cell| cell.status.is_failure());
-    // What an interrupted run did not reach is counted, not named.
+    // Cells that an interrupted run did not reach are only counted.
     let (missing, named): (Vec<_>, Vec<_>) = failed.partition(|cell| cell.status == Status::NotRun);
     if !named.is_empty() {
         out.push('\n');
@@ -139,7 +139,7 @@ fn summary(results: &Results, dir: &Path) -> String {
             false => word(&first.target),
         };
         let line = format!("pollmatrix show {} --target {target}{place}", word(&first.id));
-        let _ = writeln!(out, "\nIn full: {}", one_line(&line));
+        let _ = writeln!(out, "\nDetails: {}", one_line(&line));
     }
     let with = |disturbance: String| format!(" (with {})", one_line(&disturbance));
     let fault = results.disturbance().map(with).unwrap_or_default();
@@ -150,6 +150,6 @@ fn summary(results: &Results, dir: &Path) -> String {
             _ => writeln!(out, "{line}"),
         };
     }
-    let _ = writeln!(out, "Report: {}", one_line(&dir.join(folder::REPORT).display().to_string()));
+    let _ = writeln!(out, "Report: {}", one_line(&dir.join(report_dir::REPORT).display().to_string()));
     out
 }

@@ -1,4 +1,4 @@
-//! `pollmatrix probe`: a line of verbs on every backend, side by side.
+//! `pollmatrix probe`: runs a script of verbs on every backend, side by side.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use characterisation::verbs::Script;
-use characterisation::{Behaviour, Observation, Performance, Setting, Stopped, perform, rows};
+use characterisation::{Observation, Scenario, Setting, Stopped, Transcript, scenarios};
 use comfy_table::{ContentArrangement, Table, presets};
 use metadata::{Mode, Seed, Transport, did_you_mean};
 use runner::backends::Poller;
@@ -23,30 +23,30 @@ use crate::args::{Format, ProbeArgs};
 use crate::error::Error;
 use crate::exit;
 
-/// A line waits for less than this, whatever it waits for.
+/// The time limit of a script. Every wait in a script is shorter.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What is asked.
+/// A script to run.
 struct Question {
-    /// The scenario, if it is one's line.
-    row: Option<&'static Behaviour>,
-    line: String,
+    /// The scenario that the script belongs to, if the user named one.
+    scenario: Option<&'static Scenario>,
+    script: String,
     transport: Transport,
     mode: Mode,
 }
 
-/// What one backend came to.
+/// The answers of one backend.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Said {
+struct BackendAnswers {
     backend: String,
     #[serde(flatten)]
-    how: How,
-    /// In order.
+    ending: Ending,
+    /// The answers, in order.
     answers: Vec<Answer>,
     trace: Vec<String>,
 }
 
-/// What was asked and answered.
+/// One query and its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Answer {
     variant: String,
@@ -56,10 +56,10 @@ struct Answer {
     answer: String,
 }
 
-/// How a performance ended.
+/// How the run of a script ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "status", content = "reason", rename_all = "kebab-case")]
-enum How {
+enum Ending {
     Performed,
     Unsupported(String),
     Broken(String),
@@ -67,7 +67,7 @@ enum How {
     Crash(String),
 }
 
-/// Asks, and shows the answers.
+/// Runs the scripts, and prints the answers.
 pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Error> {
     let questions = questions(args)?;
     let backends: Vec<_> = match args.backends.as_slice() {
@@ -76,65 +76,69 @@ pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Erro
     };
     let seed = args.chance.seed();
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
-        return Ok(here(question, *backend, seed, args.chance.slow.factor()));
+        return Ok(run_here(question, *backend, seed, args.chance.slow.factor()));
     }
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let executable = Executable::watch(&executable::own()?);
-    let mut asked = Vec::new();
+    let mut answered = Vec::new();
     for question in questions {
-        let said = backends.iter().map(|backend| {
-            elsewhere(&question, backend.name, executable.path(), seed, args, environment, &stop)
+        let answers = backends.iter().map(|backend| {
+            run_in_process(&question, backend.name, executable.path(), seed, args, environment, &stop)
         });
-        let said: Vec<_> = said.collect::<Result<_, _>>()?;
+        let answers: Vec<_> = answers.collect::<Result<_, _>>()?;
         executable.check()?;
         if let Some(signal) = stop.signal() {
             return Ok(ExitCode::from(signal));
         }
-        asked.push((question, said));
+        answered.push((question, answers));
     }
     output::print(&match args.format {
-        Format::Json => metadata::json(&json!(asked.iter().map(describe).collect::<Vec<_>>())),
+        Format::Json => metadata::json(&json!(answered.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => {
             let texts: Vec<_> =
-                asked.iter().map(|(question, said)| text(question, said, args.trace)).collect();
+                answered.iter().map(|(question, answers)| text(question, answers, args.trace)).collect();
             texts.join("\n")
         }
     })?;
-    let all = || asked.iter().flat_map(|(_, said)| said);
-    Ok(match () {
-        () if all().any(|said| matches!(said.how, How::Broken(_) | How::Timeout(_) | How::Crash(_))) => {
-            ExitCode::from(exit::FAILED)
-        }
-        () if all().all(|said| matches!(said.how, How::Unsupported(_))) => {
-            ExitCode::from(exit::CELL_UNSUPPORTED)
-        }
-        () => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(answered.iter().flat_map(|(_, answers)| answers).map(|answers| &answers.ending)))
 }
 
-/// The lines that are meant.
+fn exit_code<'a>(mut endings: impl Iterator<Item = &'a Ending> + Clone) -> ExitCode {
+    let failed =
+        |ending: &Ending| matches!(ending, Ending::Broken(_) | Ending::Timeout(_) | Ending::Crash(_));
+    if endings.clone().any(failed) {
+        ExitCode::from(exit::FAILED)
+    } else if endings.all(|ending| matches!(ending, Ending::Unsupported(_))) {
+        ExitCode::from(exit::CELL_UNSUPPORTED)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Returns the scripts that the argument stands for.
 fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
-    let typed = args.line.trim();
-    // A name is one word; a line has several.
+    let typed = args.script.trim();
+    // An id is one word; a script has several.
     if !typed.contains(char::is_whitespace) {
-        let meant: Vec<_> = rows().filter(|row| row.row == typed || row.id == typed).collect();
-        if meant.is_empty() {
-            let mut names: Vec<_> = rows().map(|row| row.row).collect();
+        let named: Vec<_> =
+            scenarios().filter(|known| known.behaviour == typed || known.id == typed).collect();
+        if named.is_empty() {
+            let mut names: Vec<_> = scenarios().map(|known| known.behaviour).collect();
             names.dedup();
-            names.extend(rows().map(|row| row.id));
+            names.extend(scenarios().map(|known| known.id));
             let help = match metadata::nearest(typed, names.iter().copied()) {
                 Some(_) => did_you_mean(typed, names),
-                None => "`pollmatrix list --layer characterisation` shows them; docs/verbs.md, how to write a line".into(),
+                None => "`pollmatrix list --layer characterisation` shows every scenario; docs/verbs.md explains scripts".into(),
             };
             return Err(Error::UnknownScenario { name: typed.to_owned(), help });
         }
-        let question = |row: &'static Behaviour| Question {
-            row: Some(row),
-            line: row.verbs.to_owned(),
-            transport: args.transport.unwrap_or(row.transports[0]),
-            mode: args.mode.unwrap_or(row.modes[0]),
+        let question = |scenario: &'static Scenario| Question {
+            scenario: Some(scenario),
+            script: scenario.script.to_owned(),
+            transport: args.transport.unwrap_or(scenario.transports[0]),
+            mode: args.mode.unwrap_or(scenario.modes[0]),
         };
-        return Ok(meant.into_iter().map(question).collect());
+        return Ok(named.into_iter().map(question).collect());
     }
     typed.parse::<Script>().map_err(|error| Error::Verbs {
         line: typed.to_owned(),
@@ -143,15 +147,15 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
         help: error.help.unwrap_or_else(|| "docs/verbs.md lists the verbs".into()),
     })?;
     Ok(vec![Question {
-        row: None,
-        line: typed.to_owned(),
+        scenario: None,
+        script: typed.to_owned(),
         transport: args.transport.unwrap_or(Transport::Tcp),
         mode: args.mode.unwrap_or(Mode::Level),
     }])
 }
 
-/// Asks in this process.
-fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
+/// Runs the script in this process, and exits.
+fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
     lifeline::watch();
     let setting = Setting {
         transport: question.transport,
@@ -161,22 +165,22 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
         seed: seed.0,
         patience: characterisation::PATIENCE.saturating_mul(slow.get()),
     };
-    let (performance, ended) = match runner::rows::unreachable(question.transport) {
-        Some(why) => (Performance::default(), Err(Stopped::Unsupported(why.into()))),
-        None => perform(&question.line, setting),
+    let (transcript, ended) = match runner::characterise::unreachable(question.transport) {
+        Some(why) => (Transcript::default(), Err(Stopped::Unsupported(why.into()))),
+        None => characterisation::run(&question.script, setting),
     };
     let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
-    let said = Said {
+    let answers = BackendAnswers {
         backend: poller.name.to_owned(),
-        how: match ended {
-            Ok(()) => How::Performed,
-            Err(Stopped::Unsupported(why)) => How::Unsupported(why),
-            Err(Stopped::Broken(why) | Stopped::Script(why)) => How::Broken(why),
+        ending: match ended {
+            Ok(()) => Ending::Performed,
+            Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
+            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(why),
         },
-        answers: performance.observations.into_iter().map(answer).collect(),
-        trace: performance.trace,
+        answers: transcript.observations.into_iter().map(answer).collect(),
+        trace: transcript.trace,
     };
-    let line = serde_json::to_string(&said).expect("the type has string keys and no fallible parts");
+    let line = serde_json::to_string(&answers).expect("the type has string keys and no fallible parts");
     let code = match output::print_line(&line) {
         Ok(()) => 0,
         Err(lost) => {
@@ -184,12 +188,12 @@ fn here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> Ex
             exit::ERROR
         }
     };
-    // Not a return: threads that nothing will ever end may be waiting.
+    // Exits instead of returning, because threads can still be waiting that never end.
     std::process::exit(code.into())
 }
 
-/// Asks in a process of its own.
-fn elsewhere(
+/// Runs the script in another process.
+fn run_in_process(
     question: &Question,
     backend: &str,
     executable: &Path,
@@ -197,11 +201,11 @@ fn elsewhere(
     args: &ProbeArgs,
     environment: &Environment,
     stop: &Stop,
-) -> Result<Said, Error> {
+) -> Result<BackendAnswers, Error> {
     let mut command = Command::new(executable);
-    command.args(["probe", &question.line, "--here", "--backend", backend, "--seed", &seed.to_string()]);
+    command.args(["probe", &question.script, "--here", "--backend", backend, "--seed", &seed.to_string()]);
     command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
-    if let Some(typed) = environment.typed(backend) {
+    if let Some(typed) = environment.adapter_argument(backend) {
         command.args(["--subject", typed]);
     }
     let slow = args.chance.slow.factor();
@@ -214,69 +218,69 @@ fn elsewhere(
         help: "start pollmatrix again",
     };
     let Ended { end, stdout, stderr, .. } =
-        supervise::run(command, limit, || stop.asked()).map_err(failed)?;
-    let how = match end.map_err(failed)? {
-        End::TimedOut => How::Timeout(format!("no answer within {} s", limit.as_secs())),
-        End::TooMuch(too_much) => How::Broken(too_much.to_string()),
-        End::Stopped => How::Timeout("it was stopped".into()),
+        supervise::run(command, limit, || stop.requested()).map_err(failed)?;
+    let ending = match end.map_err(failed)? {
+        End::TimedOut => Ending::Timeout(format!("no answer within {} s", limit.as_secs())),
+        End::TooMuchOutput(too_much) => Ending::Broken(too_much.to_string()),
+        End::Stopped => Ending::Timeout("it was stopped".into()),
         End::Exited(status) => match (supervise::killed(status, &stderr), serde_json::from_str(&stdout)) {
-            (None, Ok(said)) => return Ok(said),
-            (Some(why), _) => How::Crash(why),
-            (None, Err(_)) => How::Crash(format!("no answer ({status}): {}", stderr.trim())),
+            (None, Ok(answers)) => return Ok(answers),
+            (Some(why), _) => Ending::Crash(why),
+            (None, Err(_)) => Ending::Crash(format!("no answer ({status}): {}", stderr.trim())),
         },
     };
-    Ok(Said { backend: backend.to_owned(), how, answers: Vec::new(), trace: Vec::new() })
+    Ok(BackendAnswers { backend: backend.to_owned(), ending, answers: Vec::new(), trace: Vec::new() })
 }
 
-fn describe((question, said): &(Question, Vec<Said>)) -> serde_json::Value {
+fn describe((question, answers): &(Question, Vec<BackendAnswers>)) -> serde_json::Value {
     json!({
-        "scenario": question.row.map(|row| row.id),
-        "line": question.line,
+        "scenario": question.scenario.map(|scenario| scenario.id),
+        "line": question.script,
         "transport": question.transport.name(),
         "mode": question.mode.name(),
-        "backends": said,
+        "backends": answers,
     })
 }
 
-fn text(question: &Question, said: &[Said], trace: bool) -> String {
+fn text(question: &Question, all: &[BackendAnswers], trace: bool) -> String {
     let mut out = String::new();
-    if let Some(row) = question.row {
-        let _ = writeln!(out, "{} {}: {}", row.row, row.id, row.question);
+    if let Some(scenario) = question.scenario {
+        let _ = writeln!(out, "{} {}: {}", scenario.behaviour, scenario.id, scenario.question);
     }
-    let _ = writeln!(out, "{}\n{}, {}\n", question.line, question.transport, question.mode);
-    out.push_str(&table(said));
-    for said in said {
-        let why = match &said.how {
-            How::Performed => None,
-            How::Unsupported(why) => Some(("unsupported", why)),
-            How::Broken(why) => Some(("broken", why)),
-            How::Timeout(why) => Some(("timeout", why)),
-            How::Crash(why) => Some(("crash", why)),
+    let _ = writeln!(out, "{}\n{}, {}\n", question.script, question.transport, question.mode);
+    out.push_str(&table(all));
+    for BackendAnswers { backend, ending, trace: clauses, .. } in all {
+        let why = match ending {
+            Ending::Performed => None,
+            Ending::Unsupported(why) => Some(("unsupported", why)),
+            Ending::Broken(why) => Some(("broken", why)),
+            Ending::Timeout(why) => Some(("timeout", why)),
+            Ending::Crash(why) => Some(("crash", why)),
         };
         if let Some((name, why)) = why {
-            let _ = writeln!(out, "\n{}: {name}: {why}", said.backend);
+            let _ = writeln!(out, "\n{backend}: {name}: {why}");
         }
-        let ended = matches!(said.how, How::Performed | How::Unsupported(_));
-        if (trace || !ended) && !said.trace.is_empty() {
-            let _ = writeln!(out, "\n{}", said.backend);
-            said.trace.iter().for_each(|line| out += &format!("  {line}\n"));
+        let ended = matches!(ending, Ending::Performed | Ending::Unsupported(_));
+        if (trace || !ended) && !clauses.is_empty() {
+            let _ = writeln!(out, "\n{backend}");
+            clauses.iter().for_each(|clause| out += &format!("  {clause}\n"));
         }
     }
     out
 }
 
-/// Questions as rows, backends as columns.
-fn table(said: &[Said]) -> String {
+/// Formats queries as rows, backends as columns.
+fn table(all: &[BackendAnswers]) -> String {
     let mut order: Vec<(String, String, usize)> = Vec::new();
     let mut answers: Vec<BTreeMap<(String, String, usize), &str>> = Vec::new();
-    for said in said {
+    for one in all {
         let mut of_this = BTreeMap::new();
         let mut place = 0;
-        for Answer { variant, api, answer, .. } in &said.answers {
-            let label = question_of(api, &said.backend);
+        for Answer { variant, api, answer, .. } in &one.answers {
+            let label = label(api, &one.backend);
             let nth = (0..).find(|nth| !of_this.contains_key(&(variant.clone(), label.clone(), *nth)));
             let key = (variant.clone(), label, nth.unwrap_or(0));
-            // After what this backend was asked before: lines stay in their order.
+            // A new row follows this backend's previous one, so that rows stay in the order of the script.
             match order.iter().position(|known| *known == key) {
                 Some(known) => place = known + 1,
                 None => {
@@ -290,7 +294,7 @@ fn table(said: &[Said]) -> String {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(std::iter::once("").chain(said.iter().map(|said| said.backend.as_str())));
+    table.set_header(std::iter::once("").chain(all.iter().map(|one| one.backend.as_str())));
     let mut state = "";
     for key @ (variant, label, _) in &order {
         let name = match (variant == state, label.as_str()) {
@@ -309,11 +313,11 @@ fn table(said: &[Said]) -> String {
     table.lines().fold(String::new(), |out, line| out + line.trim_end() + "\n")
 }
 
-/// What is asked, under a name that backends share: nothing for what each is asked first of a state.
-fn question_of(api: &str, backend: &str) -> String {
+/// Returns the label of a query that backends share. The first query of a state has an empty label.
+fn label(api: &str, backend: &str) -> String {
     match api.strip_prefix(backend) {
         Some("" | "-add-before") => String::new(),
-        Some("-add-after") => "registered then".into(),
+        Some("-add-after") => "registered late".into(),
         Some("-events0") => "events=0".into(),
         Some(rest) => rest.trim_start_matches('-').to_owned(),
         None => api.to_owned(),
@@ -324,20 +328,23 @@ fn question_of(api: &str, backend: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(backend: &str, answers: &[(&str, &str, &str)]) -> Said {
+    fn answers_of(backend: &str, answers: &[(&str, &str, &str)]) -> BackendAnswers {
         let answer = |(variant, api, answer): &(&str, &str, &str)| {
             let (variant, api, answer) = ((*variant).to_owned(), (*api).to_owned(), (*answer).to_owned());
             Answer { variant, api, trigger: None, answer }
         };
         let answers = answers.iter().map(answer).collect();
-        Said { backend: backend.into(), how: How::Performed, answers, trace: Vec::new() }
+        BackendAnswers { backend: backend.into(), ending: Ending::Performed, answers, trace: Vec::new() }
     }
 
     #[test]
-    fn the_same_question_is_one_line_whoever_is_asked() {
+    fn the_same_query_is_one_row_for_all_backends() {
         let text = table(&[
-            said("poll", &[("tcp", "poll", "IN"), ("tcp", "poll-events0", "-"), ("tcp:end", "read", "0")]),
-            said(
+            answers_of(
+                "poll",
+                &[("tcp", "poll", "IN"), ("tcp", "poll-events0", "-"), ("tcp:end", "read", "0")],
+            ),
+            answers_of(
                 "epoll",
                 &[
                     ("tcp", "epoll-add-before", "IN"),
@@ -351,7 +358,7 @@ mod tests {
         let expected = [
             "                   poll  epoll",
             "tcp                IN    IN",
-            "  registered then        OUT",
+            "  registered late        OUT",
             "  events=0         -",
             "tcp:end  read      0     0",
             "  again                  HUP",

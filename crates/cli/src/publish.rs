@@ -1,113 +1,58 @@
-//! `pollmatrix publish`: what each backend answered, as pages for a repository.
+//! `pollmatrix publish`: the pages of a site. They are built from expectations and results and never
+//! committed.
 
-use std::collections::BTreeSet;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use report::{PROVENANCE, Page, pages};
-use runner::backends::BACKENDS;
-use runner::output;
-use similar::TextDiff;
+use report::{Page, pages};
+use runner::{diagnostics, output};
 
 use crate::args::PublishArgs;
 use crate::error::Error;
-use crate::{exit, generate, input};
+use crate::{catalogue_page, input};
 
-/// Writes the pages, or compares them with those that there are.
-pub fn run(args: &PublishArgs) -> Result<ExitCode, Error> {
-    let pages = pages(&input::read_of_kernels(&args.input, args.emulated)?)?;
-    if pages.is_empty() {
-        return Err(input::without_answers(&args.input));
+/// Writes the catalogue and, for given results, one page per target and poller. Prints the path of each page
+/// that changed.
+pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, Error> {
+    let mut all = vec![Page { path: "catalogue.html".into(), text: catalogue_page::read(expectations)? }];
+    if let Some(results) = &args.results {
+        all.extend(answers(results, args.emulated)?);
     }
-    let folder = match &args.to {
-        Some(folder) => folder.clone(),
-        None => generate::find_root()?.join("docs/results"),
-    };
-    let mut differs = false;
-    for page in &pages {
-        let path = folder.join(&page.path);
-        let present = present(&path)?;
-        if args.check {
-            let text = with_provenance_of(page, present.as_deref().unwrap_or_default());
-            let present = present.unwrap_or_default();
-            if text != present {
-                differs = true;
-                let path = path.display().to_string();
-                let diff = TextDiff::from_lines(&present, &text);
-                output::print(&diff.unified_diff().header(&path, &path).to_string())?;
-            }
-        } else if present.as_ref() != Some(&page.text) {
-            create_folder(&path)?;
-            output::write_file(&path, &page.text)?;
-            output::print(&format!("wrote: {}\n", path.display()))?;
+    for page in &all {
+        let path = args.to.join(&page.path);
+        if std::fs::read_to_string(&path).is_ok_and(|present| present == page.text) {
+            continue;
         }
-    }
-    for path in left_over(&folder, &pages)? {
-        differs = true;
-        if args.check {
-            output::print(&format!("no results: {}\n", path.display()))?;
-        } else {
-            std::fs::remove_file(&path).map_err(failed("remove", &path))?;
-            output::print(&format!("removed: {}\n", path.display()))?;
-        }
-    }
-    if args.check && differs {
-        runner::notes::note("`pollmatrix publish RESULTS` writes them again");
-        return Ok(ExitCode::from(exit::FAILED));
+        create_folder(&path)?;
+        output::write_file(&path, &page.text)?;
+        output::print(&format!("wrote: {}\n", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The text of a page that is there.
-fn present(path: &Path) -> Result<Option<String>, Error> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed("read", path)(error).into()),
+/// The pages `results/TARGET/POLLER.md` of the runs on a kernel of their own, or of all runs with `emulated`.
+fn answers(path: &Path, emulated: bool) -> Result<Vec<Page>, Error> {
+    let mut results = input::read_undisturbed(path)?;
+    let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
+    for run in left_out {
+        let why = format!("{} was run {}", run.target, run.runner());
+        diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
     }
-}
-
-/// The page as if it were from the kernel and the version that the present one is from.
-fn with_provenance_of(page: &Page, present: &str) -> String {
-    let provenance = |text: &str| text.lines().find(|line| line.starts_with(PROVENANCE)).map(str::to_owned);
-    match (provenance(&page.text), provenance(present)) {
-        (Some(own), Some(other)) => page.text.replacen(&own, &other, 1),
-        _ => page.text.clone(),
+    let mut pages = pages(&results);
+    if pages.is_empty() {
+        return Err(input::without_answers(path));
     }
-}
-
-/// Pages of the same systems that are of no poller that is known. The others stay: a run says nothing of whom it did not ask.
-fn left_over(folder: &Path, pages: &[Page]) -> Result<Vec<PathBuf>, Error> {
-    let written: BTreeSet<_> = pages.iter().map(|page| folder.join(&page.path)).collect();
-    let systems: BTreeSet<_> = written.iter().filter_map(|path| path.parent()).collect();
-    let mut left = Vec::new();
-    for system in systems {
-        let entries = match std::fs::read_dir(system) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(failed("read", system)(error).into()),
-        };
-        for entry in entries {
-            let path = entry.map_err(failed("read", system))?.path();
-            let is_page = path.extension().is_some_and(|extension| extension == "md");
-            let mut known = BACKENDS.into_iter().map(|(name, _)| name).chain(expectations::subjects());
-            let is_known = known.any(|name| path.file_stem() == Some(name.as_ref()));
-            if is_page && !is_known && !written.contains(&path) {
-                left.push(path);
-            }
-        }
-    }
-    left.sort();
-    Ok(left)
+    pages.iter_mut().for_each(|page| page.path.insert_str(0, "results/"));
+    Ok(pages)
 }
 
 fn create_folder(path: &Path) -> Result<(), runner::Error> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(failed("create", folder))
-}
-
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> runner::Error {
-    let path = path.to_path_buf();
-    move |source| runner::Error::Io { action, path, source, help: "choose another place with --to DIR" }
+    let failed = |source| runner::Error::Io {
+        action: "create",
+        path: folder.to_path_buf(),
+        source,
+        help: "choose another folder with --to DIR",
+    };
+    std::fs::create_dir_all(folder).map_err(failed)
 }

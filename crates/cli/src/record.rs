@@ -1,4 +1,4 @@
-//! `pollmatrix record`: answers that nobody knew before, written into the expectations.
+//! `pollmatrix record`: writes new answers into the expectations.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,43 +9,43 @@ use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use metadata::{Asked, CellResult, Os, Results, Run, Status};
-use runner::{backends, notes, output};
+use runner::{backends, diagnostics, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
 use crate::error::Error;
 use crate::{exit, generate, input};
 
-/// How often each answer came, by what was asked.
+/// The number of times that each answer was observed, by query.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
 
-/// A system, and whose answers they are: a subject's, or the kernel's.
-type Whose = (Os, Option<String>);
+/// A file of expectations: its system, and its adapter. `None` for the kernel's own pollers.
+type FileKey = (Os, Option<String>);
 
-/// What one source says.
-struct Said {
+/// The answers of one source.
+struct SourceAnswers {
     version: Version,
     text: String,
     answered: Answered,
 }
 
-/// Records what is new.
+/// Records the new answers of the results.
 pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, Error> {
     let folder = match (expectations, &args.root) {
         (Some(folder), _) => folder.to_path_buf(),
         (None, Some(root)) => root.join("expectations"),
         (None, None) => generate::find_root()?.join("expectations"),
     };
-    let mut sources: BTreeMap<(Whose, String), Said> = BTreeMap::new();
+    let mut sources: BTreeMap<(FileKey, String), SourceAnswers> = BTreeMap::new();
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
         for run in &results.runs {
             let (os, version) = system(path, run)?;
             let (name, text) = source(run, &version);
-            for (subject, answered) in collect(&results, run) {
+            for (adapter, answered) in collect(&results, run) {
                 let (version, text) = (version.clone(), text.clone());
-                let new = || Said { version, text, answered: Answered::new() };
-                let all = &mut sources.entry(((os, subject), name.clone())).or_insert_with(new).answered;
+                let new = || SourceAnswers { version, text, answered: Answered::new() };
+                let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
                     let known = all.entry(asked).or_default();
                     counts.into_iter().for_each(|(answer, count)| *known.entry(answer).or_default() += count);
@@ -53,17 +53,17 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
             }
         }
     }
-    if sources.values().all(|said| said.answered.is_empty()) {
+    if sources.values().all(|source| source.answered.is_empty()) {
         return Err(input::without_answers(&args.inputs[0]));
     }
-    let mut files: BTreeMap<Whose, Written> = BTreeMap::new();
-    for (((os, subject), source), Said { version, text, answered }) in sources {
+    let mut files: BTreeMap<FileKey, RecordedFile> = BTreeMap::new();
+    for (((os, adapter), source), SourceAnswers { version, text, answered }) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
         let recording = Recording { os, version, source, text, answers: answers.collect() };
-        let path = folder.join(answers_file(os, subject.as_deref()));
-        let written = match files.entry((os, subject)) {
+        let path = folder.join(answers_file(os, adapter.as_deref()));
+        let written = match files.entry((os, adapter)) {
             Entry::Occupied(present) => present.into_mut(),
-            Entry::Vacant(place) => place.insert(Written::open(path)?),
+            Entry::Vacant(place) => place.insert(RecordedFile::open(path)?),
         };
         written.record(&recording)?;
     }
@@ -83,25 +83,25 @@ fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
     })
 }
 
-/// The key and the text of a run's source.
+/// Returns the key and the text of a run's source.
 fn source(run: &Run, version: &Version) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let name = format!("recorded-{version}-{}-{build}", run.arch);
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
+    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     let text =
         format!("measured on {} {}, {}{via}, by pollmatrix {}", run.os, run.kernel, run.machine, run.build());
     (name, text)
 }
 
-/// The answers of a run's cells, by whose they are: a subject's, or the kernel's.
+/// Collects the answers of a run's cells, by adapter. `None` for the kernel's own pollers.
 fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     let mut all: BTreeMap<Option<String>, Answered> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
-        let says_something =
+        let has_answers =
             matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
-        for check in cell.checks.iter().filter(|check| says_something && check.observed != NO_ANSWER) {
+        for check in cell.checks.iter().filter(|check| has_answers && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
-                let answered = all.entry(subject_of(cell, asked)).or_default();
+                let answered = all.entry(adapter_of(cell, asked)).or_default();
                 let counts = answered.entry(asked.clone()).or_default();
                 *counts.entry(check.observed.clone()).or_default() += 1;
             }
@@ -110,23 +110,23 @@ fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     all
 }
 
-/// The subject whose answer it is. What other system calls say in its cells is the kernel's.
-fn subject_of(cell: &CellResult, asked: &Asked) -> Option<String> {
+/// Returns the adapter that gave an answer. Answers of other system calls in its cells belong to the kernel.
+fn adapter_of(cell: &CellResult, asked: &Asked) -> Option<String> {
     let rest = asked.api.strip_prefix(&cell.backend)?;
     let its_own = rest.is_empty() || rest.starts_with('-');
-    let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
-    (its_own && is_subject).then(|| cell.backend.clone())
+    let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
+    (its_own && is_adapter).then(|| cell.backend.clone())
 }
 
-/// A file, before and after.
-struct Written {
+/// A file of expectations, before and after.
+struct RecordedFile {
     path: PathBuf,
     before: String,
     after: String,
     results: Vec<(Asked, String, Recorded)>,
 }
 
-impl Written {
+impl RecordedFile {
     fn open(path: PathBuf) -> Result<Self, Error> {
         let before = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -152,7 +152,7 @@ impl Written {
         Ok(())
     }
 
-    /// Writes the file, says what there was, and whether something is left for people to do.
+    /// Writes the file, and prints the recorded answers. Returns whether an answer needs work by hand.
     fn finish(&self, dry_run: bool) -> Result<bool, Error> {
         let path = self.path.display();
         if dry_run && self.after != self.before {
@@ -204,8 +204,8 @@ impl Written {
         );
         output::print(&text)?;
         if self.after != self.before && !dry_run {
-            notes::note(
-                "read it before you commit it; it counts from the next build on, or with --expectations DIR",
+            diagnostics::note(
+                "review it before you commit it; it takes effect with the next build, or with --expectations DIR",
             );
         }
         Ok(open)

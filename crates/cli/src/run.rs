@@ -1,45 +1,47 @@
-//! `pollmatrix run`.
+//! `pollmatrix run`: runs cells, and writes the report.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use matrix::Way;
+use matrix::Runner;
 use metadata::{Results, Status, one_line};
 use report::{first_line, markdown, terminal};
 use runner::command::word;
 use runner::plan::{self, Source};
 use runner::session::{self, Request};
 use runner::signals::{self, Stop};
-use runner::{Environment, faults, folder, output, ways};
+use runner::{Environment, faults, output, report_dir, runners};
 
 use crate::args::{self, DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::Error;
-use crate::{everywhere, exit};
+use crate::{all_targets, exit};
 
-/// Runs the selected cells, writes the report, prints a summary.
+/// Runs the selected cells, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix, environment)?;
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
-    if args.elsewhere.target.as_deref() == Some(everywhere::ALL) {
-        environment.expect_no_subject_elsewhere(false)?;
-        return everywhere::run(&source, args, &args.request(environment));
+    if args.elsewhere.target.as_deref() == Some(all_targets::ALL) {
+        environment.refuse_adapters_elsewhere(false)?;
+        return all_targets::run(&source, args, &args.request(environment));
     }
     if let Some(typed) = args.not_run.first() {
-        let help = "give --target all, or leave it out".to_owned();
-        return Err(Error::NotRunArg { typed: typed.clone(), why: "one target is run", help });
+        let help = "use it with --target all only".to_owned();
+        return Err(Error::NotRunArg { typed: typed.clone(), why: "the run has one target", help });
     }
     let request = args.request(environment);
-    let chosen = ways::choose(&source, &request.elsewhere)?;
-    environment.expect_no_subject_elsewhere(matches!(chosen.way, Way::Native))?;
+    let chosen = runners::choose(&source, &request.elsewhere)?;
+    environment.refuse_adapters_elsewhere(matches!(chosen.runner, Runner::Native))?;
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let (results, ended) = session::run(&source, &chosen, &request, &stop, None)?;
     match args.format {
         RunFormat::Json => output::print(&results.to_json())?,
         RunFormat::Markdown => output::print(&markdown::report(&results))?,
-        RunFormat::Text => output::print_styled(&summary(&results, &Again::new(&source, &request)))?,
+        RunFormat::Text => {
+            output::print_styled(&summary(&results, &RerunArguments::new(&source, &request)))?;
+        }
     }
     Ok(match ended {
         Some(code) => ExitCode::from(code),
@@ -48,40 +50,40 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
     })
 }
 
-/// The options that another command needs to mean the same run.
-struct Again {
+/// The options that other commands need to refer to this run.
+struct RerunArguments {
     dir: PathBuf,
-    /// For `show`.
-    place: String,
-    /// For `run --resume`.
-    run: String,
+    /// The options for `pollmatrix show`.
+    show: String,
+    /// The options for `pollmatrix run --resume`.
+    resume: String,
 }
 
-impl Again {
+impl RerunArguments {
     fn new(source: &Source<'_>, request: &Request) -> Self {
         let dir = request.dir.clone();
-        let mut place = String::new();
+        let mut show = String::new();
         if let Some(matrix) = &source.path {
-            let _ = write!(place, " --matrix '{}'", matrix.display());
+            let _ = write!(show, " --matrix '{}'", matrix.display());
         }
         if dir != Path::new(DEFAULT_REPORT_DIR) {
-            let _ = write!(place, " --report-dir '{}'", dir.display());
+            let _ = write!(show, " --report-dir '{}'", dir.display());
         }
         let expectations = source.environment.expectations_option();
-        let mut run = format!("{place}{expectations}{}", request.elsewhere.typed());
-        run.push_str(&plan::disturbed(&request.attempts));
+        let mut resume = format!("{show}{expectations}{}", request.elsewhere.to_arguments());
+        resume.push_str(&plan::disturbance_options(&request.attempts));
         if request.attempts.repeat.get() > 1 {
-            let _ = write!(run, " --repeat {}", request.attempts.repeat);
+            let _ = write!(resume, " --repeat {}", request.attempts.repeat);
         }
-        Self { dir, place, run }
+        Self { dir, show, resume }
     }
 }
 
-/// The table, what did not pass, the totals, and where the rest is.
-fn summary(results: &Results, again: &Again) -> String {
+/// Returns the table, the failed cells, the totals, and the path of the report.
+fn summary(results: &Results, rerun: &RerunArguments) -> String {
     let mut out = terminal::matrix(results, output::colour());
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
-    // What was not run because of an interruption is counted, not named.
+    // Cells that an interrupted run did not reach are only counted.
     let named: Vec<_> =
         failed.iter().filter(|cell| !(results.interrupted() && cell.status == Status::NotRun)).collect();
     if !named.is_empty() {
@@ -98,10 +100,10 @@ fn summary(results: &Results, again: &Again) -> String {
     if let Some(first) = named.first() {
         let _ = writeln!(
             out,
-            "\nIn full: {}",
-            one_line(&format!("pollmatrix show {}{}", word(&first.id), again.place))
+            "\nDetails: {}",
+            one_line(&format!("pollmatrix show {}{}", word(&first.id), rerun.show))
         );
-        let _ = writeln!(out, "Again:   {}", one_line(&first.reproducer));
+        let _ = writeln!(out, "Rerun:   {}", one_line(&first.reproducer));
     }
     let mut fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
     if let Some(one_in) = results.inject_errors() {
@@ -116,8 +118,8 @@ fn summary(results: &Results, again: &Again) -> String {
         };
     }
     if results.interrupted() {
-        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&again.run));
+        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&rerun.resume));
     }
-    let _ = writeln!(out, "Report: {}", one_line(&again.dir.join(folder::REPORT).display().to_string()));
+    let _ = writeln!(out, "Report: {}", one_line(&rerun.dir.join(report_dir::REPORT).display().to_string()));
     out
 }

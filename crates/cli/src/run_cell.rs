@@ -1,4 +1,4 @@
-//! `pollmatrix run-cell`: one attempt at one cell, in this very process.
+//! `pollmatrix run-cell`: one attempt at one cell, in this process.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use matrix::Cell;
 use metadata::Attempt;
+use runner::outcome::CellOutcome;
 use runner::plan::{self, Source};
-use runner::ran::Ran;
 use runner::{Environment, cell, exit, faults, lifeline, output};
 
 use crate::args::RunCellArgs;
 use crate::error::Error;
 
-/// Runs the cell, prints its result as one line, and leaves the process.
+/// Runs the cell, prints its result as one line, and exits.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
     if args.lifeline {
         lifeline::watch();
@@ -40,22 +40,22 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
     abort_on_panic();
 
     let began = Instant::now();
-    let mut ran = cell::run(&cell, environment, args.seed.0, patience)?;
+    let mut outcome = cell::run(&cell, environment, args.seed.0, patience)?;
     if args.inject.one_in.is_some() {
-        say_injected(&mut ran);
+        add_injected_errors(&mut outcome);
     }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let attempt = Attempt {
         cell: args.id.clone(),
-        status: ran.status,
-        reason: ran.reason,
+        status: outcome.status,
+        reason: outcome.reason,
         seed: args.seed,
         fault: fault.map(|fault| fault.name().to_owned()),
         inject_errors: args.inject.one_in,
         duration_ms,
-        checks: ran.checks,
-        counters: ran.counters,
-        notes: ran.notes,
+        checks: outcome.checks,
+        counters: outcome.counters,
+        notes: outcome.notes,
         stderr: String::new(),
     };
     let code = match output::print_line(metadata::json_line(&attempt).trim_end()) {
@@ -65,20 +65,20 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
             exit::ERROR
         }
     };
-    // Not a return: a scenario that failed may have left threads that nothing will ever end.
+    // Exits instead of returning, because a failed scenario can leave threads behind that never end.
     std::process::exit(i32::from(code))
 }
 
-/// Adds which errors were injected.
-fn say_injected(ran: &mut Ran) {
+/// Adds the counts of injected errors to the outcome.
+fn add_injected_errors(outcome: &mut CellOutcome) {
     let counts = fd_core::hooks::inject::counts();
-    ran.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
+    outcome.counters.insert("errors_injected".into(), counts.iter().map(|(_, _, count)| count).sum());
     let lines =
         counts.iter().map(|(call, errno, count)| format!("{}: {errno:?}, {count} times", call.name()));
-    ran.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
+    outcome.notes.push(format!("errors injected\n{}", lines.collect::<Vec<_>>().join("\n")));
 }
 
-/// The cell of this id, if the matrix has it.
+/// Returns the cell of this id, if the matrix has it.
 fn known_cell(source: &Source<'_>, id: &str) -> Result<Cell, Error> {
     let cells = source.matrix.cells();
     if let Some(cell) = cells.iter().find(|cell| cell.id.to_string() == id) {
@@ -87,8 +87,8 @@ fn known_cell(source: &Source<'_>, id: &str) -> Result<Cell, Error> {
     Err(plan::unknown_cell(id, &cells).into())
 }
 
-/// Makes a panic of any thread end the process after its message. Otherwise the scenario would wait for a
-/// thread that no longer exists, and the answer would be a timeout in place of the broken invariant.
+/// Makes a panic of any thread abort the process after its message. Otherwise the scenario would wait for a
+/// thread that no longer exists, and the result would be a timeout instead of the violated invariant.
 fn abort_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

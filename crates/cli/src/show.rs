@@ -1,4 +1,4 @@
-//! `pollmatrix show`: the newest result of one cell in full.
+//! `pollmatrix show`: the newest result of one cell, in full.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use metadata::{CellResult, NotRun, did_you_mean, disturbance};
 use runner::plan::{Source, unknown_cell};
-use runner::{Environment, journal, notes, output};
+use runner::{Environment, diagnostics, journal, output};
 
 use crate::args::{Format, ShowArgs};
 use crate::error::Error;
 use crate::input;
 
-/// A result, and what is known of its run.
+/// A result, and a description of its run.
 struct Found {
     cell: CellResult,
     from: String,
@@ -21,10 +21,10 @@ struct Found {
 
 /// The results of one cell.
 #[derive(Default)]
-struct Answers {
-    /// One per target.
+struct FoundResults {
+    /// One result per target.
     found: Vec<Found>,
-    /// Whether the report is about several targets.
+    /// Whether the report has several targets.
     several: bool,
     /// The targets that have a run.
     run: BTreeSet<String>,
@@ -37,25 +37,25 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
     let source = Source::load(matrix, environment)?;
     let id = full_id(&source, &args.id)?;
     let dir = args.report_dir.path.as_path();
-    let mut answers = newest(dir, &id)?;
+    let mut results = newest(dir, &id)?;
     if let Some(target) = &args.target {
-        answers = answers.narrowed(target, &id, dir, &source)?;
+        results = results.narrowed(target, &id, dir, &source)?;
     }
-    if answers.found.is_empty() {
+    if results.found.is_empty() {
         return Err(Error::NoResult { id, path: dir.to_path_buf() });
     }
     output::print(&match args.format {
-        Format::Json if answers.several => {
-            let cells: Vec<_> = answers.found.iter().map(|found| &found.cell).collect();
+        Format::Json if results.several => {
+            let cells: Vec<_> = results.found.iter().map(|found| &found.cell).collect();
             metadata::json(&cells)
         }
-        Format::Json => answers.found.iter().map(|found| metadata::json(&found.cell)).collect(),
+        Format::Json => results.found.iter().map(|found| metadata::json(&found.cell)).collect(),
         Format::Text => {
             let scenario =
-                answers.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
+                results.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
             let title = scenario.map_or("", |scenario| scenario.title.as_str());
-            let mut text: Vec<_> = answers.found.iter().map(|found| describe(found, title)).collect();
-            let not_run = answers.not_run.iter();
+            let mut text: Vec<_> = results.found.iter().map(|found| describe(found, title)).collect();
+            let not_run = results.not_run.iter();
             let not_run: String = not_run
                 .map(|not_run| format!("not run on {}: {}\n", not_run.target, not_run.reason))
                 .collect();
@@ -66,8 +66,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
     Ok(ExitCode::SUCCESS)
 }
 
-impl Answers {
-    /// What there is of one target.
+impl FoundResults {
+    /// Keeps the result on one target.
     fn narrowed(mut self, target: &str, id: &str, dir: &Path, source: &Source<'_>) -> Result<Self, Error> {
         let known: BTreeSet<_> = self.found.iter().map(|found| found.cell.target.clone()).collect();
         let not_run = self.not_run.iter().find(|not_run| not_run.target == target);
@@ -96,43 +96,44 @@ impl Answers {
     }
 }
 
-/// The one cell that is meant.
+/// Returns the id of the one cell that the argument selects.
 fn full_id(source: &Source<'_>, typed: &str) -> Result<String, Error> {
     let cells = source.matrix.cells();
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
     if ids.iter().any(|id| id == typed) {
         return Ok(typed.to_owned());
     }
-    let meant: Vec<_> = ids.iter().filter(|id| id.starts_with(typed)).collect();
-    match meant.as_slice() {
+    let selected: Vec<_> = ids.iter().filter(|id| id.starts_with(typed)).collect();
+    match selected.as_slice() {
         [] => Err(unknown_cell(typed, &cells).into()),
         [id] => Ok((*id).clone()),
         several => Err(Error::AmbiguousCell { id: typed.to_owned(), count: several.len() }),
     }
 }
 
-/// The result in the journal, which is never older than the report; else those in the report, which also has the
-/// cells that were not started.
-fn newest(dir: &Path, id: &str) -> Result<Answers, Error> {
+/// Returns the result in the journal, which is never older than the report, or else the results in the
+/// report, which also has the cells that were not started.
+fn newest(dir: &Path, id: &str) -> Result<FoundResults, Error> {
     let journal = journal::read(dir)?;
     if let Some(loss) = journal.as_ref().and_then(|contents| contents.loss.as_ref()) {
-        notes::warning(loss);
+        diagnostics::warning(loss);
     }
     if let Some(contents) = journal
-        && let Some(cell) = contents.rows.iter().find(|row| row.id == id)
+        && let Some(cell) = contents.results.iter().find(|result| result.id == id)
     {
         let identity = &contents.identity;
         let from = from(&[&contents.started], disturbance(identity.fault.as_deref(), identity.inject_errors));
-        return Ok(Answers { found: vec![Found { cell: cell.clone(), from }], ..Answers::default() });
+        let found = vec![Found { cell: cell.clone(), from }];
+        return Ok(FoundResults { found, ..FoundResults::default() });
     }
-    let Some(results) = input::find(dir)? else { return Ok(Answers::default()) };
+    let Some(results) = input::find(dir)? else { return Ok(FoundResults::default()) };
     let several = results.has_several_targets();
     let found = results.cells.iter().filter(|cell| cell.id == id).map(|cell| {
         let runs = results.runs.iter().filter(|run| run.target == cell.target);
         let started: Vec<_> = runs.map(|run| run.started.as_str()).collect();
         Found { cell: cell.clone(), from: from(&started, results.disturbance()) }
     });
-    Ok(Answers {
+    Ok(FoundResults {
         found: found.collect(),
         several,
         run: results.targets().into_iter().map(str::to_owned).collect(),
@@ -144,7 +145,7 @@ fn from(started: &[&str], disturbance: Option<String>) -> String {
     let with = disturbance.map(|disturbance| format!(", with {disturbance}")).unwrap_or_default();
     match started {
         [started] => format!("the run of {started}{with}"),
-        // A row does not say which of its target's runs it is from.
+        // A result does not record which of its target's runs it is from.
         several => format!("one of the runs of {}{with}", several.join(", ")),
     }
 }
@@ -154,7 +155,7 @@ fn describe(found: &Found, title: &str) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n{title}\n", cell.id);
     let reason = cell.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    // No text of several lines looks like another of these.
+    // Continuation lines are indented, so that they do not look like another field.
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "{name:<11} {}", value.replace('\n', "\n            "));
     };

@@ -1,4 +1,4 @@
-//! `pollmatrix soak`.
+//! `pollmatrix soak`: random operations on all threads, with all invariants checked.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use metadata::Seed;
 use runner::progress::{WIDE, columns};
 use runner::signals::{self, Stop};
-use runner::{backends, faults, notes, output, provenance};
+use runner::{backends, diagnostics, faults, output, provenance};
 use scenarios::soak::{Ended, Progress, Soak, Violation};
 use scenarios::{Failure, set_slowness};
 use serde_json::json;
@@ -18,10 +18,10 @@ use crate::args::{Format, SoakArgs};
 use crate::error::Error;
 use crate::exit;
 
-/// Between two lines of progress where there is no terminal.
+/// The interval between two lines of progress without a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// Soaks until the time is over, Ctrl-C, or a violation.
+/// Runs the soak for its duration, or until Ctrl-C or a violation.
 pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let backend = match &args.backend {
         Some(name) => backends::named(name)?,
@@ -38,10 +38,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let soak = Soak { threads, groups, duration: args.duration, seed: seed.0 };
     let stop = Stop::install().map_err(signals::cannot_start)?;
     if let Some(fault) = fault {
-        notes::warning(&format!(
-            "the fault {} is switched on: a violation is meant to be found",
-            fault.name()
-        ));
+        diagnostics::warning(&format!("the fault {} is switched on: a violation is expected", fault.name()));
         // SAFETY: this process runs the soak with the fault, and no code that relies on the core.
         unsafe { faults::enable(fault) };
     }
@@ -55,21 +52,21 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     let each = |progress: &Progress| {
         if !begun {
             begun = true;
-            notes::note(&format!("soaking {head}: Ctrl-C ends it"));
+            diagnostics::note(&format!("soaking {head}: Ctrl-C ends it"));
         }
         shown.update(progress);
     };
-    let soaked = scenarios::soak::run(&soak, make, || stop.asked(), each);
+    let soaked = scenarios::soak::run(&soak, make, || stop.requested(), each);
     shown.end();
     let (progress, ended) = soaked.map_err(|failure| cannot(&failure))?;
-    let mut again = reproducer(&soak, backend, seed, fault.map(fd_core::hooks::fault::Fault::name));
+    let mut rerun = rerun_arguments(&soak, backend, seed, fault.map(fd_core::hooks::fault::Fault::name));
     if let Some(one_in) = args.inject.one_in {
-        let _ = write!(again, " --inject-errors={one_in}");
+        let _ = write!(rerun, " --inject-errors={one_in}");
     }
     let interrupted = stop.signal();
     output::print(&match args.format {
-        Format::Json => json(&progress, &ended, &head, &again, interrupted.is_some()),
-        Format::Text => text(&progress, &ended, &head, &again),
+        Format::Json => json(&progress, &ended, &head, &rerun, interrupted.is_some()),
+        Format::Text => text(&progress, &ended, &head, &rerun),
     })?;
     let code = match (&ended, interrupted) {
         (Ended::Violated(_), _) => exit::FAILED,
@@ -77,7 +74,7 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
         (Ended::Clean, None) => 0,
     };
     if matches!(ended, Ended::Violated(_)) {
-        // Not a return: threads that nothing will ever end may still be running.
+        // Exits instead of returning, because threads can still be running that never end.
         std::process::exit(code.into());
     }
     Ok(ExitCode::from(code))
@@ -87,8 +84,9 @@ fn cannot(failure: &Failure) -> Error {
     Error::Soak(failure.to_string())
 }
 
-/// What to type to have the same again. The schedule is the system's: it may take longer, or less.
-fn reproducer(soak: &Soak, backend: &str, seed: Seed, fault: Option<&str>) -> String {
+/// Returns the command that repeats the soak. The system decides the schedule, so a violation can take a
+/// different time.
+fn rerun_arguments(soak: &Soak, backend: &str, seed: Seed, fault: Option<&str>) -> String {
     let fault = fault.map(|fault| format!(" --fault {fault}")).unwrap_or_default();
     format!(
         "pollmatrix soak --backend {backend} --threads {} --groups {} --duration {} --seed {seed}{fault}",
@@ -98,7 +96,7 @@ fn reproducer(soak: &Soak, backend: &str, seed: Seed, fault: Option<&str>) -> St
     )
 }
 
-/// What there was, in one line.
+/// Returns the progress in one line.
 fn line(progress: &Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64().max(0.001);
     let takeovers = progress.count("fd_takeover");
@@ -114,14 +112,14 @@ fn line(progress: &Progress) -> String {
     )
 }
 
-fn text(progress: &Progress, ended: &Ended, head: &str, again: &str) -> String {
+fn text(progress: &Progress, ended: &Ended, head: &str, rerun: &str) -> String {
     let mut out = String::new();
     if let Ended::Violated(violation) = ended {
         let Violation { what, schedule, table } = &**violation;
         let _ = writeln!(out, "VIOLATION {what}\n");
         let _ = writeln!(out, "The last operations of each thread, the newest last:\n{schedule}");
         let _ = writeln!(out, "show fd:\n{table}");
-        let _ = writeln!(out, "Again: {again}\n");
+        let _ = writeln!(out, "Rerun: {rerun}\n");
     }
     for (name, count) in &progress.counts {
         let _ = writeln!(out, "{name:20} {count:>14}");
@@ -131,7 +129,7 @@ fn text(progress: &Progress, ended: &Ended, head: &str, again: &str) -> String {
     out
 }
 
-fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted: bool) -> String {
+fn json(progress: &Progress, ended: &Ended, head: &str, rerun: &str, interrupted: bool) -> String {
     let violation = match ended {
         Ended::Clean => None,
         Ended::Violated(violation) => {
@@ -147,12 +145,12 @@ fn json(progress: &Progress, ended: &Ended, head: &str, again: &str, interrupted
         "counts": progress.counts,
         "interrupted": interrupted,
         "violation": violation,
-        "reproducer": again,
+        "reproducer": rerun,
     });
     metadata::json(&value)
 }
 
-/// The progress: on a terminal one line that changes, elsewhere a line every now and then.
+/// Shows the progress: on a terminal in one line that changes, otherwise with a line per [`LINE`].
 struct Shown {
     bar: Option<ProgressBar>,
     last: Instant,
@@ -162,8 +160,8 @@ impl Shown {
     fn new(duration: Duration) -> Self {
         let bar = columns().map(|columns| {
             let bar = ProgressBar::new(duration.as_secs().max(1));
-            let bar_too = if columns < WIDE { "{wide_msg}" } else { "{bar:20} {wide_msg}" };
-            let style = ProgressStyle::with_template(bar_too);
+            let template = if columns < WIDE { "{wide_msg}" } else { "{bar:20} {wide_msg}" };
+            let style = ProgressStyle::with_template(template);
             bar.set_style(style.expect("the template is well-formed"));
             bar
         });
@@ -178,7 +176,7 @@ impl Shown {
             }
             None if self.last.elapsed() >= LINE => {
                 self.last = Instant::now();
-                output::say(&line(progress));
+                output::print_error_line(&line(progress));
             }
             None => {}
         }

@@ -1,4 +1,4 @@
-//! `pollmatrix plan`: the cells split over several machines, for engines that start machines.
+//! `pollmatrix plan`: splits the cells over several machines, for a CI or a cluster.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::kubernetes::{self, Order};
 use crate::{generate, input};
 
-/// Where durations are recorded, from the top of the source tree.
+/// The file of recorded durations, relative to the root of the source tree.
 const DURATIONS: &str = "crates/matrix/durations.json";
 
-/// Prints the split, or records durations for the splits to come.
+/// Prints the split, or records durations for later splits.
 pub fn run(
     environment: &Environment,
     matrix: Option<&Path>,
@@ -32,7 +32,7 @@ pub fn run(
     if args.format == PlanFormat::K8sJob {
         check(&source, &selection, of, subjects)?;
         let order = Order { source: &source, selection: &selection, of, target, expectations, subjects };
-        // Not for people alone: what is written to a file is as it is.
+        // Unchanged: the output is for `kubectl`, and the manifest contains no invisible characters.
         output::print_styled(&kubernetes::manifest(&order, args)?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -53,7 +53,8 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// That there is something to run. Subjects are in the image: what they are called, and which cells they have, is known there.
+/// Checks that the selection contains cells. With adapters, checks prefixes only: the names and the cells of
+/// the adapters are known in the image only.
 fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
     if subjects.is_empty() {
         return selection.split(&source.matrix, of).map(drop).map_err(Error::from);
@@ -62,7 +63,8 @@ fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[Stri
     prefixes.apply(&source.matrix).map(drop).map_err(Error::from)
 }
 
-/// How long the cells take, one by one. Those of backends that the target does not have take no time.
+/// Returns how long the cells take in sequence, in seconds. Cells of backends that the target lacks take no
+/// time.
 fn seconds(cells: &[Cell], matrix: &Matrix, target: &Target) -> f64 {
     let durations = Durations::built_in();
     let runs = |cell: &&Cell| {
@@ -72,39 +74,40 @@ fn seconds(cells: &[Cell], matrix: &Matrix, target: &Target) -> f64 {
     milliseconds as f64 / 1000.0
 }
 
-/// Records how long the cells of each scenario took, from results of one or several runs.
+/// Records how long the cells of each scenario took, from the results of one or several runs.
 fn record(args: &PlanArgs) -> Result<ExitCode, Error> {
     let root = match &args.root {
         Some(root) => root.clone(),
         None => generate::find_root()?,
     };
     let (matrix, _) = plan::read(&root.join("matrix.yml"))?;
-    let mut rows = Vec::new();
+    let mut cells = Vec::new();
     for path in &args.record {
-        rows.extend(passed(path)?);
+        cells.extend(passed(path)?);
     }
-    let newer = Durations::measured(rows.iter().map(|(scenario, time)| (scenario.as_str(), *time)));
+    let newer = Durations::measured(cells.iter().map(|(scenario, time)| (scenario.as_str(), *time)));
     let path = root.join(DURATIONS);
-    // What cannot be read is written anew.
+    // A file that cannot be read is replaced.
     let older = std::fs::read_to_string(&path).ok();
     let older = older.and_then(|text| Durations::from_json(&text).ok()).unwrap_or_default();
     let updated = older.update(newer, matrix.scenarios.iter().map(|scenario| scenario.id.as_str()));
     output::write_file(&path, &updated.to_json())?;
     output::print(&format!(
-        "wrote: {DURATIONS}, from {} cells; they count from the next build on\n",
-        rows.len()
+        "wrote: {DURATIONS}, from {} cells; it takes effect with the next build\n",
+        cells.len()
     ))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The scenario of each cell that passed, and the milliseconds of one attempt. What failed may have taken any time.
+/// Returns the scenario of each cell that passed, and the milliseconds of one attempt. The duration of a
+/// failed cell is not representative.
 fn passed(path: &Path) -> Result<Vec<(String, u64)>, Error> {
     let results = input::read(path)?;
     let cells =
         results.cells.into_iter().filter(|cell| cell.status == Status::Pass && cell.attempts.total > 0);
-    let rows: Vec<_> =
+    let passed: Vec<_> =
         cells.map(|cell| (cell.scenario, cell.duration_ms / u64::from(cell.attempts.total))).collect();
-    if rows.is_empty() { Err(Error::NothingToRecord(path.to_path_buf())) } else { Ok(rows) }
+    if passed.is_empty() { Err(Error::NothingToRecord(path.to_path_buf())) } else { Ok(passed) }
 }
 
 #[cfg(test)]
@@ -115,9 +118,9 @@ mod tests {
 
     use super::*;
 
-    /// Contract scenarios and rows: the matrix crate knows no rows, but what is recorded has both.
+    /// The test is here because the matrix crate does not know the scenarios.
     #[test]
-    fn the_committed_durations_are_of_scenarios_that_exist() {
+    fn the_committed_durations_are_of_existing_scenarios() {
         let environment = Environment::default();
         let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         let scenarios: BTreeSet<_> = matrix.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
@@ -129,7 +132,7 @@ mod tests {
             let of_layer: Vec<_> =
                 matrix.scenarios.iter().filter(|scenario| scenario.layer == layer).collect();
             let known = of_layer.iter().filter(|scenario| measured.contains(scenario.id.as_str())).count();
-            assert!(2 * known > of_layer.len(), "most scenarios of the {layer} layer were never measured");
+            assert!(2 * known > of_layer.len(), "most scenarios of the {layer} layer have no measurement");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `pollmatrix subject-check`: does somebody's adapter keep what scenarios rely on?
+//! `pollmatrix subject-check`: checks that an adapter speaks the protocol and keeps the guarantees of
+//! scenarios.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use crate::args::{Format, SubjectCheckArgs};
 use crate::error::Error;
 use crate::exit;
 
-/// Asks, and shows what every check came to.
+/// Runs the checks, and prints their outcomes.
 pub fn run(args: &SubjectCheckArgs) -> Result<ExitCode, Error> {
     let patience = Duration::from_secs(args.patience.get().into());
     let wanted =

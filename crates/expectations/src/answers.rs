@@ -1,4 +1,4 @@
-//! What the raw interfaces answer, per OS: `expectations/answers/OS.yml`.
+//! The expected answers of the raw interfaces, per operating system: `expectations/answers/OS.yml`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -14,68 +14,68 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::catalogue;
 use crate::error::ExpectationsError;
-use crate::file::{Entries, fits};
+use crate::file::{Entries, matches_pattern};
 use crate::version::{Range, Version};
 
-/// One answer: what one interface says in one state.
+/// The expected answer of one interface in one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
-    /// The row of the catalogue: `V26`.
-    pub row: String,
-    /// The state: `pipe:read-end-drained`. The part before the colon is what the descriptor is.
+pub struct Expectation {
+    /// The behaviour in the catalogue: `V26`.
+    pub behaviour: String,
+    /// The state: `pipe:read-end-drained`. The part before the colon is the kind of descriptor.
     pub variant: String,
-    /// Who is asked: `poll`, `poll-events0` (with events=0), `select`, `kqueue-add-before` (registered before the state
-    /// came about), `kqueue-add-after`, or another system call: `read`.
+    /// The interface: `poll`, `poll-events0` (with events=0), `select`, `kqueue-add-before` (registered
+    /// before the state began), `kqueue-add-after`, or another system call: `read`.
     pub api: String,
-    /// `level`, `edge`, `oneshot`, …; `None` where there is no such thing.
+    /// `level`, `edge`, `oneshot`, …; `None` for other system calls.
     pub trigger: Option<String>,
-    /// The allowed answers. A `*` stands for anything.
+    /// The allowed answers. A `*` matches any text.
     pub allowed: Vec<String>,
-    /// What was written down when it was measured, if that is not the one allowed answer: how often which answer came,
-    /// or the numbers that a `*` stands for.
+    /// The record of the measurement, if it differs from the allowed answer: counts of several answers, or
+    /// the numbers that a `*` matches.
     pub seen: Option<String>,
-    /// Why another run of the same system may answer with other numbers.
+    /// The reason why another run on the same system may give other numbers.
     pub unstable: Option<Unstable>,
-    /// Where it comes from.
+    /// The source.
     pub source: Arc<Source>,
-    /// Which versions answer so.
+    /// The versions of the system for which it holds.
     pub range: Range,
-    /// What else there is to say.
+    /// A remark.
     pub note: Option<String>,
 }
 
-/// Where answers come from.
+/// A source of expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// How well it is known.
+    /// The kind of evidence.
     pub evidence: Evidence,
-    /// In words.
+    /// A description.
     pub text: String,
-    /// The version that it was measured on.
+    /// The version of the measured system.
     pub version: Option<Version>,
-    /// Where to read more.
+    /// A page with details.
     pub url: Option<String>,
 }
 
-/// Why an answer has numbers in it that another run need not repeat.
+/// The reason why another run may give other numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unstable {
-    /// They depend on when which thread was run.
+    /// The numbers depend on the scheduling of threads.
     Scheduling,
-    /// They depend on the sizes of buffers and limits.
+    /// The numbers depend on the sizes of buffers and limits.
     Size,
-    /// They depend on the machine's speed.
+    /// The numbers depend on the machine's speed.
     Timing,
-    /// They depend on a hash or another kind of dice.
+    /// The numbers depend on a hash or another source of randomness.
     Chance,
-    /// Two things happen at once in the kernel: it is one of the allowed answers and nothing else, whichever comes first.
+    /// Two events race in the kernel. Each order has one of the allowed answers; other answers are wrong.
     Race,
 }
 
 impl Unstable {
-    /// The name in the files.
+    /// Returns the name in the files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scheduling => "scheduling",
@@ -87,21 +87,21 @@ impl Unstable {
     }
 }
 
-/// What comparing an observation with an answer says.
+/// The result of comparing an answer with its expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compared {
-    /// It is one of the allowed answers.
+    /// The answer is allowed.
     Same,
-    /// It is not.
+    /// The answer is not allowed.
     Different,
-    /// It is not, but the answer is unstable: that means nothing.
+    /// The answer is not in the list, but the expectation is unstable: the difference means nothing.
     Unclear,
 }
 
-impl Answer {
-    /// Compares an observation with it.
+impl Expectation {
+    /// Compares an observed answer with the expectation.
     pub fn compare(&self, observed: &str) -> Compared {
-        if self.allowed.iter().any(|allowed| fits(allowed, observed)) {
+        if self.allowed.iter().any(|allowed| matches_pattern(allowed, observed)) {
             Compared::Same
         } else if self.unstable.is_some_and(|why| why != Unstable::Race) {
             Compared::Unclear
@@ -110,12 +110,12 @@ impl Answer {
         }
     }
 
-    /// What was written down when it was measured.
+    /// Returns the record of the measurement.
     pub fn recorded(&self) -> &str {
         self.seen.as_deref().or(self.allowed.first().map(String::as_str)).unwrap_or_default()
     }
 
-    /// Whether it is more than a hypothesis for this version: measured, and on this very version.
+    /// Returns whether it was measured on this version. Otherwise it is a hypothesis for this version.
     pub fn is_measured_on(&self, version: &Version) -> bool {
         !self.source.evidence.is_hypothesis()
             && self
@@ -125,17 +125,18 @@ impl Answer {
                 .is_some_and(|measured| measured.is_a(version) || version.is_a(measured))
     }
 
-    /// `poll@level`, or only the system call.
-    pub fn asked(&self) -> String {
+    /// Returns the interface with its trigger: `poll@level`, or the system call alone.
+    pub fn question(&self) -> String {
         api_and_trigger(&self.api, self.trigger.as_deref())
     }
 
     pub(crate) fn key(&self) -> (&str, &str, &str, Option<&str>) {
-        (&self.row, &self.variant, &self.api, self.trigger.as_deref())
+        (&self.behaviour, &self.variant, &self.api, self.trigger.as_deref())
     }
 }
 
-/// Where the answers of a system are in a folder of expectations, or those of a subject there.
+/// Returns the path of a system's answers in a folder of expectations. With `subject`, the path of an
+/// adapter's answers.
 pub fn answers_file(os: Os, subject: Option<&str>) -> PathBuf {
     let folder = match subject {
         None => PathBuf::from("answers"),
@@ -144,15 +145,15 @@ pub fn answers_file(os: Os, subject: Option<&str>) -> PathBuf {
     folder.join(format!("{os}.yml"))
 }
 
-/// The answers of all systems.
+/// The expectations of all systems.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Answers(BTreeMap<Os, Vec<Answer>>);
+pub struct Expectations(BTreeMap<Os, Vec<Expectation>>);
 
-impl Answers {
+impl Expectations {
     /// Reads `answers/*.yml` in `dir`.
     ///
     /// # Errors
-    /// A file that cannot be read, or the first thing that is wrong in one.
+    /// A file cannot be read, or has an error: the first one.
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let dir = dir.join("answers");
         let failed = |path: &Path| {
@@ -170,11 +171,11 @@ impl Answers {
         Ok(answers)
     }
 
-    /// Reads of `dir` what one system answers, `answers/OS.yml`, and what these subjects do there:
-    /// `subjects/NAME/OS.yml`. What is not there is not known.
+    /// Reads the answers of one system in `dir`, `answers/OS.yml`, and those of these adapters on it,
+    /// `subjects/NAME/OS.yml`. Missing files are skipped.
     ///
     /// # Errors
-    /// A file that cannot be read, or the first thing that is wrong in it.
+    /// A file cannot be read, or has an error: the first one.
     pub fn load_of(dir: &Path, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
         for subject in std::iter::once(None).chain(subjects.iter().copied().map(Some)) {
@@ -188,70 +189,72 @@ impl Answers {
         Ok(answers)
     }
 
-    /// What is known of a system.
+    /// Returns the expectations of a system.
     #[cfg(test)]
-    pub(crate) fn of(&self, os: Os) -> &[Answer] {
+    pub(crate) fn of(&self, os: Os) -> &[Expectation] {
         self.0.get(&os).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds what a file says. `file` is its name: `…/OS.yml`.
+    /// Adds the expectations of a file. `file` is its name: `…/OS.yml`.
     pub(crate) fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
-        let parsed: AnswersText = ExpectationsError::read_yaml(text, file)?;
+        let parsed: FileText = ExpectationsError::read_yaml(text, file)?;
         let os = parsed.os.value;
         let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != os.name() {
-            let message = format!("the file {stem}.yml says that it is about {os}");
-            let help = format!("call the file {os}.yml, or the system {stem}");
+            let message = format!("the file {stem}.yml has `os: {os}`");
+            let help = format!("rename the file to {os}.yml, or change `os` to {stem}");
             return Err(ExpectationsError::at(file, parsed.os.referenced, message, help));
         }
         let all = self.0.entry(os).or_default();
         all.extend(parsed.check(file)?);
-        // Answers to one key stay in the order of their versions.
+        // The sort is stable: expectations with the same key stay in the order of their versions.
         all.sort_by(|one, other| one.key().cmp(&other.key()));
         Ok(())
     }
 
-    /// The systems that there are answers of, and these: sorted by row, variant, interface and trigger.
-    pub fn systems(&self) -> impl Iterator<Item = (Os, &[Answer])> {
+    /// Returns the systems and their expectations, sorted by behaviour, variant, interface and trigger.
+    pub fn systems(&self) -> impl Iterator<Item = (Os, &[Expectation])> {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
     }
 
-    /// What `os` is expected to say. `version` is that of its kernel; without it only what holds for all versions is found.
+    /// Finds the expectation for a key. `version` is the kernel's; without it, only expectations for all
+    /// versions match.
     pub fn find(
         &self,
         os: Os,
         version: Option<&Version>,
-        (row, variant, api, trigger): (&str, &str, &str, Option<&str>),
-    ) -> Option<&Answer> {
+        (behaviour, variant, api, trigger): (&str, &str, &str, Option<&str>),
+    ) -> Option<&Expectation> {
         let answers = self.0.get(&os)?;
-        let wanted = (row, variant, api, trigger);
+        let wanted = (behaviour, variant, api, trigger);
         let start = answers.partition_point(|answer| answer.key() < wanted);
         let same = answers.iter().skip(start).take_while(|answer| answer.key() == wanted);
         same.into_iter().find(|answer| answer.range.contains(version))
     }
 }
 
-/// A file as it is written.
+/// The text form of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnswersText {
+struct FileText {
     os: Spanned<Os>,
-    /// The source of every answer that names none.
+    /// The source of every expectation that names none.
     source: Spanned<String>,
     sources: Entries<Source>,
-    rows: Entries<Entries<Entries<Spanned<AnswerText>>>>,
+    rows: Entries<Entries<Entries<Spanned<EntryText>>>>,
 }
 
-/// An answer as it is written: the one allowed answer, or all that can be said, or that per range of versions.
-enum AnswerText {
+/// The text form of an entry: one allowed answer, all fields, or a list with one element per range of
+/// versions.
+enum EntryText {
     Plain(String),
-    Full(Box<FullText>),
-    Several(Vec<Spanned<FullText>>),
+    Full(Box<ExpectationText>),
+    Several(Vec<Spanned<ExpectationText>>),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FullText {
+struct ExpectationText {
     answers: Vec<String>,
     seen: Option<String>,
     unstable: Option<Unstable>,
@@ -261,37 +264,39 @@ struct FullText {
     note: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for AnswerText {
+impl<'de> Deserialize<'de> for EntryText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnswerVisitor;
-        impl<'de> Visitor<'de> for AnswerVisitor {
-            type Value = AnswerText;
+        struct EntryVisitor;
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = EntryText;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an answer in quotes, or { answers: [...], ... }, or a list of those")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<AnswerText, E> {
-                Ok(AnswerText::Plain(text.to_owned()))
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<EntryText, E> {
+                Ok(EntryText::Plain(text.to_owned()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnswerText, A::Error> {
-                FullText::deserialize(MapAccessDeserializer::new(map)).map(Box::new).map(AnswerText::Full)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EntryText, A::Error> {
+                ExpectationText::deserialize(MapAccessDeserializer::new(map))
+                    .map(Box::new)
+                    .map(EntryText::Full)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<AnswerText, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(AnswerText::Several)
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<EntryText, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(EntryText::Several)
             }
         }
-        deserializer.deserialize_any(AnswerVisitor)
+        deserializer.deserialize_any(EntryVisitor)
     }
 }
 
-/// Makes an error at a place in a file.
-pub(crate) struct At<'a>(pub(crate) &'a str);
+/// Makes errors with a position in this file.
+pub(crate) struct InFile<'a>(pub(crate) &'a str);
 
-impl At<'_> {
-    pub(crate) fn wrong<T>(
+impl InFile<'_> {
+    pub(crate) fn error<T>(
         &self,
         at: Location,
         message: String,
@@ -300,79 +305,75 @@ impl At<'_> {
         Err(ExpectationsError::at(self.0, at, message, help))
     }
 
-    /// That the keys come in order. A reader, and a diff, finds things where they belong.
-    pub(crate) fn sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
+    /// Checks that the keys are sorted, so that readers find them and diffs stay small.
+    pub(crate) fn check_sorted<V>(&self, entries: &Entries<V>) -> Result<(), ExpectationsError> {
         let wrong = entries.0.windows(2).find(|pair| pair[0].0.value > pair[1].0.value);
         let Some([(before, _), (after, _)]) = wrong else { return Ok(()) };
         let message = format!("'{}' comes after '{}'", after.value, before.value);
-        self.wrong(after.referenced, message, "keep the keys sorted: byte by byte, as `LC_ALL=C sort` does")
+        self.error(after.referenced, message, "keep the keys sorted: byte by byte, as `LC_ALL=C sort` does")
     }
 }
 
 type Sources = HashMap<String, Arc<Source>>;
 
-impl AnswersText {
-    fn check(self, file: &str) -> Result<Vec<Answer>, ExpectationsError> {
-        let at = At(file);
+impl FileText {
+    fn check(self, file: &str) -> Result<Vec<Expectation>, ExpectationsError> {
+        let at = InFile(file);
         let mut sources = Sources::new();
         for (name, source) in self.sources.0 {
             if source.version.is_some() == source.evidence.is_hypothesis() {
-                let message =
-                    format!("the source '{}' is measured without a version, or the other way", name.value);
-                return at.wrong(
-                    name.referenced,
-                    message,
-                    "what was measured (M), and nothing else, has a `version`",
+                let message = format!(
+                    "the source '{}' is measured without a version, or has one without being measured",
+                    name.value
                 );
+                let help = "give measured sources (M), and only those, a `version`";
+                return at.error(name.referenced, message, help);
             }
             sources.insert(name.value, Arc::new(source));
         }
         let usual = named(&at, &self.source, &sources)?;
         if let Some((row, _)) = self.rows.0.iter().find(|(row, _)| catalogue::title(&row.value).is_none()) {
-            let message = format!("there is no row '{}' in the catalogue", row.value);
-            return at.wrong(row.referenced, message, catalogue::help(&row.value));
+            let message = format!("there is no behaviour '{}' in the catalogue", row.value);
+            return at.error(row.referenced, message, catalogue::help(&row.value));
         }
-        at.sorted(&self.rows)?;
+        at.check_sorted(&self.rows)?;
         let mut answers = Vec::new();
         for (row, variants) in self.rows.0 {
-            at.sorted(&variants)?;
+            at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
-                at.sorted(&asked)?;
+                at.check_sorted(&asked)?;
                 for (key, text) in asked.0 {
-                    let (api, trigger) = asked_of(&at, &key)?;
+                    let (api, trigger) = split_key(&at, &key)?;
                     let several = match text.value {
-                        AnswerText::Plain(answer) => vec![(text.referenced, FullText::plain(answer))],
-                        AnswerText::Full(full) => vec![(text.referenced, *full)],
-                        AnswerText::Several(list) => {
+                        EntryText::Plain(answer) => vec![(text.referenced, ExpectationText::plain(answer))],
+                        EntryText::Full(full) => vec![(text.referenced, *full)],
+                        EntryText::Several(list) => {
                             list.into_iter().map(|full| (full.referenced, full.value)).collect()
                         }
                     };
                     let first = answers.len();
-                    for (place, full) in several {
-                        let answer = Answer {
-                            row: row.value.clone(),
+                    for (position, full) in several {
+                        let answer = Expectation {
+                            behaviour: row.value.clone(),
                             variant: variant.value.clone(),
                             api: api.to_owned(),
                             trigger: trigger.map(str::to_owned),
-                            ..full.check(&at, place, &usual, &sources)?
+                            ..full.check(&at, position, &usual, &sources)?
                         };
                         let same = answers
                             .iter()
                             .skip(first)
-                            .any(|other: &Answer| other.range.overlaps(&answer.range));
+                            .any(|other: &Expectation| other.range.overlaps(&answer.range));
                         if same {
                             let message =
                                 format!("two answers of '{}' hold for the same versions", key.value);
-                            return at.wrong(
-                                place,
-                                message,
-                                "give them `since` and `until` that leave no doubt",
-                            );
+                            let help = "give them `since` and `until` that do not overlap";
+                            return at.error(position, message, help);
                         }
                         answers.push(answer);
                     }
                     if answers.len() == first {
-                        return at.wrong(
+                        return at.error(
                             key.referenced,
                             format!("'{}' has no answer", key.value),
                             "give one, or remove it",
@@ -381,15 +382,15 @@ impl AnswersText {
                 }
             }
         }
-        // The files are sorted by the written `api@trigger`, which is almost the order of the two.
+        // The files are sorted by the text `api@trigger`, which is not always the order of the pair.
         answers.sort_by(|a, b| a.key().cmp(&b.key()));
         Ok(answers)
     }
 }
 
-/// `poll@level`, or a system call alone.
-pub(crate) fn asked_of<'a>(
-    at: &At<'_>,
+/// Splits `poll@level` into interface and trigger. A system call has no trigger.
+pub(crate) fn split_key<'a>(
+    at: &InFile<'_>,
     key: &'a Spanned<String>,
 ) -> Result<(&'a str, Option<&'a str>), ExpectationsError> {
     let Some((api, trigger)) = key.value.rsplit_once('@') else { return Ok((&key.value, None)) };
@@ -397,19 +398,23 @@ pub(crate) fn asked_of<'a>(
     if known().any(|known| known == trigger) {
         return Ok((api, Some(trigger)));
     }
-    at.wrong(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, known()))
+    at.error(key.referenced, format!("unknown trigger '{trigger}'"), did_you_mean(trigger, known()))
 }
 
-fn named(at: &At<'_>, name: &Spanned<String>, sources: &Sources) -> Result<Arc<Source>, ExpectationsError> {
+fn named(
+    at: &InFile<'_>,
+    name: &Spanned<String>,
+    sources: &Sources,
+) -> Result<Arc<Source>, ExpectationsError> {
     if let Some(source) = sources.get(&name.value) {
         return Ok(Arc::clone(source));
     }
     let known = sources.keys().map(String::as_str);
     let message = format!("there is no source '{}' in this file", name.value);
-    at.wrong(name.referenced, message, did_you_mean(&name.value, known))
+    at.error(name.referenced, message, did_you_mean(&name.value, known))
 }
 
-impl FullText {
+impl ExpectationText {
     fn plain(answer: String) -> Self {
         Self {
             answers: vec![answer],
@@ -422,38 +427,38 @@ impl FullText {
         }
     }
 
-    /// The answer, without what its keys say.
+    /// Checks the fields. The result lacks the fields of its key.
     fn check(
         self,
-        at: &At<'_>,
-        place: Location,
+        at: &InFile<'_>,
+        position: Location,
         usual: &Arc<Source>,
         sources: &Sources,
-    ) -> Result<Answer, ExpectationsError> {
+    ) -> Result<Expectation, ExpectationsError> {
         if self.answers.is_empty() || self.answers.iter().any(|answer| answer.is_empty() || answer == "*") {
-            let help = "say what is answered; leave out what is not known, or record it";
-            return at.wrong(place, "an answer that says nothing".into(), help);
+            let help = "give the answer, or leave the entry out; `pollmatrix record` measures it";
+            return at.error(position, "an empty answer, or one that allows everything".into(), help);
         }
         let source = match &self.source {
             Some(name) => named(at, name, sources)?,
             None => Arc::clone(usual),
         };
         if self.seen.is_none() && self.answers.len() > 1 && !source.evidence.is_hypothesis() {
-            let help = "add `seen`: how often which of them came";
-            return at.wrong(place, "several answers were measured".into(), help);
+            let help = "add `seen` with the count of each answer";
+            return at.error(position, "several answers were measured".into(), help);
         }
         let until_at = self.until.as_ref().map(|until| until.referenced);
         let range = Range { since: self.since, until: self.until.map(|until| until.value) };
         if range.is_empty() {
             let message = format!("no version is in {range}");
-            return at.wrong(
-                until_at.unwrap_or(place),
+            return at.error(
+                until_at.unwrap_or(position),
                 message,
-                "`since` is the first and `until` the last one",
+                "`since` is the first version and `until` the last one",
             );
         }
-        Ok(Answer {
-            row: String::new(),
+        Ok(Expectation {
+            behaviour: String::new(),
             variant: String::new(),
             api: String::new(),
             trigger: None,

@@ -8,77 +8,77 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use crate::error::ExpectationsError;
-use crate::file::fits;
+use crate::file::matches_pattern;
 use crate::version::{Range, Version};
 
-/// A check of some cells that does not hold on some versions of an OS, and why that is accepted.
+/// A check of some cells that does not hold on some versions of an operating system, with the documentation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Divergence {
-    /// The cells: an id in which each `*` stands for anything.
+    /// The cells: an id in which each `*` matches any text.
     pub cells: String,
     /// The system.
     pub os: Os,
-    /// The versions of its kernel.
+    /// The versions of the system's kernel.
     pub range: Range,
-    /// The check: what it looks at, in which each `*` stands for anything.
+    /// The subject of the check, in which each `*` matches any text.
     pub check: String,
-    /// What may be observed there in place of what is expected; each `*` stands for anything.
+    /// The accepted observations; each `*` matches any text.
     pub observed: Vec<String>,
-    /// What it is.
+    /// The kind of divergence.
     pub kind: Kind,
-    /// How often.
-    pub expect: Expect,
-    /// Where it is documented, in words.
+    /// How often it occurs.
+    pub expect: Frequency,
+    /// A description of the source.
     pub source: String,
-    /// How well it is known.
+    /// The kind of evidence.
     pub evidence: Evidence,
-    /// Where to read more. A bug has one.
+    /// A page with details. A bug always has one.
     pub url: Option<String>,
-    /// Where it is written: the file, line and column.
-    place: Place,
+    /// The file, line and column of the entry.
+    position: Position,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Place {
+struct Position {
     file: String,
     at: Location,
 }
 
-/// What a divergence is.
+/// The kinds of divergences.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The system is different, and may be.
+    /// A permitted difference of the system.
     Permitted,
-    /// It is a bug that somebody knows of.
+    /// A reported bug: the failure is expected.
     KnownFail,
 }
 
-/// How often a divergence shows.
+/// How often a divergence occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Expect {
-    /// A cell that passes is worth looking at: the entry is out of date.
+pub enum Frequency {
+    /// In every run: a pass is unexpected and means that the entry is out of date.
     Always,
-    /// It depends on a race, or on something else that is not forced.
+    /// In some runs: it depends on a race or on another condition that the scenario does not force.
     Sometimes,
 }
 
 impl Divergence {
-    /// Whether it is about this cell on this version of this system.
-    pub(crate) fn is_about(&self, cell: &str, os: Os, version: Option<&Version>) -> bool {
-        self.os == os && self.range.contains(version) && fits(&self.cells, cell)
+    /// Returns whether it applies to this cell on this version of this system.
+    pub(crate) fn applies_to(&self, cell: &str, os: Os, version: Option<&Version>) -> bool {
+        self.os == os && self.range.contains(version) && matches_pattern(&self.cells, cell)
     }
 
-    /// The file and line.
-    pub fn place(&self) -> String {
-        format!("{}:{}", self.place.file, self.place.at.line())
+    /// Returns the file and line of the entry.
+    pub fn location(&self) -> String {
+        format!("{}:{}", self.position.file, self.position.at.line())
     }
 
-    /// Source, evidence and URL, as a reason gives them.
+    /// Returns location, evidence, source and URL for the reason of a result.
     pub(crate) fn documented(&self) -> String {
         let url = self.url.as_deref().map(|url| format!(", {url}")).unwrap_or_default();
-        format!("{} ({}: {}{url})", self.place(), self.evidence.meaning(), self.source)
+        format!("{} ({}: {}{url})", self.location(), self.evidence.meaning(), self.source)
     }
 }
 
@@ -90,7 +90,7 @@ impl Divergences {
     /// Reads `divergences.yml` in `dir`.
     ///
     /// # Errors
-    /// It cannot be read, or see [`Divergences::parse`].
+    /// The file cannot be read, or has an error: see [`Divergences::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let path = dir.join("divergences.yml");
         let text = std::fs::read_to_string(&path)
@@ -98,10 +98,10 @@ impl Divergences {
         Self::parse(&text, &path.display().to_string())
     }
 
-    /// Reads and checks divergences. `file` is the name to use in errors and reasons.
+    /// Parses and checks divergences. `file` is the name for errors and reasons.
     ///
     /// # Errors
-    /// The first thing that is wrong, with line, column and what to do.
+    /// The first error, with line, column and help.
     pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
         let parsed: DivergencesText = ExpectationsError::read_yaml(text, file)?;
         let mut divergences: Vec<Divergence> = Vec::new();
@@ -113,8 +113,8 @@ impl Divergences {
                     && other.range.overlaps(&divergence.range)
             };
             if let Some(other) = divergences.iter().find(same) {
-                let message = format!("the same cells and check as in line {}", other.place.at.line());
-                let help = "put them together, or give them `since` and `until` that leave no doubt";
+                let message = format!("the same cells and check as in line {}", other.position.at.line());
+                let help = "merge them, or give them `since` and `until` that do not overlap";
                 return Err(ExpectationsError::at(file, at, message, help));
             }
             divergences.push(divergence);
@@ -122,54 +122,53 @@ impl Divergences {
         Ok(Self(divergences))
     }
 
-    /// The divergences.
+    /// Returns the divergences.
     pub fn iter(&self) -> std::slice::Iter<'_, Divergence> {
         self.0.iter()
     }
 
-    /// Checks that each is about cells that exist, must hold everywhere, and can be run on its system.
+    /// Checks that each divergence applies to existing contract cells that can run on its system.
     ///
     /// # Errors
-    /// The first one that is not.
+    /// The first divergence that does not.
     pub fn check_cells(&self, matrix: &Matrix) -> Result<(), ExpectationsError> {
         let cells = matrix.cells();
         for divergence in &self.0 {
             let wrong = |message: String, help: String| {
-                Err(ExpectationsError::at(&divergence.place.file, divergence.place.at, message, help))
+                Err(ExpectationsError::at(&divergence.position.file, divergence.position.at, message, help))
             };
-            let meant: Vec<_> =
-                cells.iter().filter(|cell| fits(&divergence.cells, &cell.id.to_string())).collect();
-            if meant.is_empty() {
+            let matching: Vec<_> = cells
+                .iter()
+                .filter(|cell| matches_pattern(&divergence.cells, &cell.id.to_string()))
+                .collect();
+            if matching.is_empty() {
                 let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
                 let help = match metadata::nearest(&divergence.cells, ids.iter().map(String::as_str)) {
                     Some(near) => did_you_mean(near, [near]),
-                    None => "`pollmatrix list` shows every id; `*` stands for anything".to_owned(),
+                    None => "`pollmatrix list` shows every id; `*` matches any text".to_owned(),
                 };
-                return wrong(format!("no cell fits '{}'", divergence.cells), help);
+                return wrong(format!("no cell matches '{}'", divergence.cells), help);
             }
-            if let Some(cell) = meant.iter().find(|cell| cell.layer != metadata::Layer::Contract) {
+            if let Some(cell) = matching.iter().find(|cell| cell.layer != metadata::Layer::Contract) {
                 let message = format!("{} is a {} cell", cell.id, cell.layer);
                 return wrong(
                     message,
-                    "those record what is answered and cannot diverge: fit contract cells only".into(),
+                    "such cells record answers and cannot diverge: name contract cells only".into(),
                 );
             }
             let exists = |backend: &str| {
                 matrix.backend(backend).is_some_and(|backend| backend.exists_on(divergence.os.name()))
             };
-            if let Some(cell) = meant.iter().find(|cell| !exists(&cell.id.backend)) {
+            if let Some(cell) = matching.iter().find(|cell| !exists(&cell.id.backend)) {
                 let message = format!("{} cannot be run on {}", cell.id, divergence.os);
-                return wrong(
-                    message,
-                    format!("name the backend: '…@BACKEND', one that {} has", divergence.os),
-                );
+                return wrong(message, format!("name a backend of {}: '…@BACKEND'", divergence.os));
             }
         }
         Ok(())
     }
 }
 
-/// The file as it is written.
+/// The text form of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DivergencesText {
@@ -186,7 +185,7 @@ struct DivergenceText {
     check: Spanned<String>,
     observed: Vec<Spanned<String>>,
     kind: Kind,
-    expect: Expect,
+    expect: Frequency,
     source: Spanned<String>,
     evidence: Evidence,
     url: Option<String>,
@@ -197,26 +196,30 @@ impl DivergenceText {
         let wrong =
             |at: Location, message: String, help: &str| Err(ExpectationsError::at(file, at, message, help));
         if !self.cells.value.contains('@') || self.cells.value.starts_with('*') {
-            let message = format!("'{}' does not say which cells", self.cells.value);
+            let message = format!("'{}' does not name cells", self.cells.value);
             return wrong(
                 self.cells.referenced,
                 message,
-                "write GROUP/NAME/VARIANT@BACKEND; `*` stands for anything",
+                "write GROUP/NAME/VARIANT@BACKEND; `*` matches any text",
             );
         }
-        let says_nothing = |text: &str| text.chars().all(|c| c == '*' || c.is_whitespace());
-        if says_nothing(&self.check.value) {
-            let help = "name the check as `pollmatrix show CELL` does; `*` stands for anything";
-            return wrong(self.check.referenced, "the check is not named".into(), help);
+        let is_unspecific = |text: &str| text.chars().all(|c| c == '*' || c.is_whitespace());
+        if is_unspecific(&self.check.value) {
+            let help = "name the check as `pollmatrix show CELL` does; `*` matches any text";
+            return wrong(self.check.referenced, "the check has no name".into(), help);
         }
-        let help = "say what is observed; `*` stands for what may differ in it";
-        match self.observed.iter().find(|observed| says_nothing(&observed.value)) {
-            Some(observed) => return wrong(observed.referenced, "anything is permitted".into(), help),
-            None if self.observed.is_empty() => return wrong(at, "nothing is permitted".into(), help),
+        let help = "give the observations; `*` matches the parts that can differ";
+        match self.observed.iter().find(|observed| is_unspecific(&observed.value)) {
+            Some(observed) => {
+                return wrong(observed.referenced, "the entry permits every observation".into(), help);
+            }
+            None if self.observed.is_empty() => {
+                return wrong(at, "the entry permits no observation".into(), help);
+            }
             None => {}
         }
         if self.source.value.trim().is_empty() {
-            let help = "say where it is documented: a manual page, a commit, a measurement";
+            let help = "name the documentation: a manual page, a commit, a measurement";
             return wrong(self.source.referenced, "a divergence without a source".into(), help);
         }
         if self.kind == Kind::KnownFail && self.url.is_none() {
@@ -226,7 +229,11 @@ impl DivergenceText {
         let range = Range { since: self.since, until: self.until.map(|until| until.value) };
         if range.is_empty() {
             let message = format!("no version is in {range}");
-            return wrong(until_at.unwrap_or(at), message, "`since` is the first and `until` the last one");
+            return wrong(
+                until_at.unwrap_or(at),
+                message,
+                "`since` is the first version and `until` the last one",
+            );
         }
         Ok(Divergence {
             cells: self.cells.value,
@@ -239,7 +246,7 @@ impl DivergenceText {
             source: self.source.value,
             evidence: self.evidence,
             url: self.url,
-            place: Place { file: file.to_owned(), at },
+            position: Position { file: file.to_owned(), at },
         })
     }
 }
@@ -262,7 +269,7 @@ scenarios:
 ...
 ";
 
-    /// The scenarios that it names.
+    /// The scenarios that the matrix names.
     const CATALOGUE: [Description; 2] = [
         Description { id: "group/one", title: "One", layer: Layer::Contract, axes: Axes::PLAIN },
         Description { id: "group/two", title: "Two", layer: Layer::Characterisation, axes: Axes::PLAIN },
@@ -296,24 +303,24 @@ scenarios:
 
     #[track_caller]
     fn refused(result: Result<impl Sized, ExpectationsError>, texts: &[&str]) {
-        let Err(error) = result else { panic!("it is accepted") };
-        let said = format!("{error}\n{}", error.help());
+        let Err(error) = result else { panic!("the entry is accepted") };
+        let message = format!("{error}\n{}", error.help());
         for text in texts {
-            assert!(said.contains(text), "expected {text:?} in {said}");
+            assert!(message.contains(text), "expected {text:?} in {message}");
         }
     }
 
     #[test]
-    fn an_entry_is_read() {
+    fn an_entry_is_parsed() {
         let read = parse(&[entry(&["since: '14'", "until: 14.1"])]).unwrap();
         let only = read.iter().next().unwrap();
-        assert_eq!((only.os, only.kind, only.expect), (Os::FreeBsd, Kind::Permitted, Expect::Sometimes));
-        assert_eq!((only.range.to_string(), only.place()), ("14 to 14.1".into(), "d.yml:2".into()));
+        assert_eq!((only.os, only.kind, only.expect), (Os::FreeBsd, Kind::Permitted, Frequency::Sometimes));
+        assert_eq!((only.range.to_string(), only.location()), ("14 to 14.1".into(), "d.yml:2".into()));
         assert!(parse(&["  []\n".into()]).unwrap().iter().next().is_none());
     }
 
     #[test]
-    fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+    fn a_misspelt_word_gets_a_position_and_a_suggestion() {
         refused(
             parse(&[entry(&["sinse: '14'"])]),
             &["d.yml:10:5: unknown key 'sinse'", "did you mean 'since'?"],
@@ -332,12 +339,12 @@ scenarios:
     }
 
     #[test]
-    fn what_says_nothing_is_refused() {
-        refused(parse(&[entry(&["cells: '*@poll'"])]), &["d.yml:9:12: '*@poll' does not say which cells"]);
+    fn an_entry_without_content_is_refused() {
+        refused(parse(&[entry(&["cells: '*@poll'"])]), &["d.yml:9:12: '*@poll' does not name cells"]);
         refused(parse(&[entry(&["cells: group/one"])]), &["GROUP/NAME/VARIANT@BACKEND"]);
-        refused(parse(&[entry(&["check: '*'"])]), &["the check is not named"]);
-        refused(parse(&[entry(&["observed: ['41', '*']"])]), &["anything is permitted"]);
-        refused(parse(&[entry(&["observed: []"])]), &["nothing is permitted"]);
+        refused(parse(&[entry(&["check: '*'"])]), &["the check has no name"]);
+        refused(parse(&[entry(&["observed: ['41', '*']"])]), &["permits every observation"]);
+        refused(parse(&[entry(&["observed: []"])]), &["permits no observation"]);
         refused(parse(&[entry(&["source: ' '"])]), &["without a source"]);
         refused(
             Divergences::parse("divergences: []\n", "d.yml"),
@@ -367,7 +374,7 @@ scenarios:
         let matrix = Matrix::parse(MATRIX, "m.yml", &CATALOGUE).unwrap();
         let check = |changes: &[&str]| parse(&[entry(changes)]).unwrap().check_cells(&matrix);
         check(&[]).unwrap();
-        refused(check(&["cells: group/oen/*@poll"]), &["d.yml:2:", "no cell fits", "'group/one/"]);
+        refused(check(&["cells: group/oen/*@poll"]), &["d.yml:2:", "no cell matches", "'group/one/"]);
         refused(check(&["cells: group/*@poll"]), &["is a characterisation cell"]);
         refused(check(&["cells: group/one/*@*"]), &["@epoll cannot be run on freebsd"]);
         check(&["cells: group/one/*@*", "os: linux"]).unwrap();

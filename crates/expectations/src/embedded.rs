@@ -1,10 +1,10 @@
-//! The files that were there when this program was built.
+//! The expectations that are built into the program.
 
 use std::sync::OnceLock;
 
 use metadata::Os;
 
-use crate::answers::Answers;
+use crate::answers::Expectations;
 use crate::divergences::Divergences;
 use crate::error::ExpectationsError;
 use crate::history::History;
@@ -54,15 +54,15 @@ const DIVERGENCES: &str = include_str!("../../../expectations/divergences.yml");
 
 const HISTORY: &str = include_str!("../../../expectations/history.yml");
 
-impl Answers {
-    /// The answers of kernels that are built in.
+impl Expectations {
+    /// Returns the built-in expectations of kernels.
     ///
     /// # Errors
-    /// Only in a program that was built from files that its tests refuse.
+    /// A built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
-        static READ: OnceLock<Result<Answers, ExpectationsError>> = OnceLock::new();
+        static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| {
-            let mut answers = Answers::default();
+            let mut answers = Expectations::default();
             for (_, file, text) in ANSWERS {
                 answers.read(text, file)?;
             }
@@ -71,8 +71,8 @@ impl Answers {
         .as_ref()
     }
 
-    /// Of the answers that are built in, those of one system, and of these subjects there: a cell needs no other, and is
-    /// started thousands of times.
+    /// Parses the built-in expectations of one system, and of these adapters on it. A cell needs no others,
+    /// and thousands of cells start.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
@@ -89,16 +89,16 @@ impl Answers {
     }
 }
 
-/// The names of the subjects of which answers are built in.
+/// Returns the names of the adapters and libraries with built-in answers.
 pub fn subjects() -> impl Iterator<Item = &'static str> {
     SUBJECTS.iter().map(|(_, subject, ..)| *subject)
 }
 
 impl Divergences {
-    /// The divergences that are built in.
+    /// Returns the built-in divergences.
     ///
     /// # Errors
-    /// Only in a program that was built from a file that its tests refuse.
+    /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Divergences, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| Divergences::parse(DIVERGENCES, "expectations/divergences.yml")).as_ref()
@@ -106,10 +106,10 @@ impl Divergences {
 }
 
 impl History {
-    /// The answers of past systems that are built in.
+    /// Returns the built-in answers of past systems.
     ///
     /// # Errors
-    /// Only in a program that was built from a file that its tests refuse.
+    /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<History, ExpectationsError>> = OnceLock::new();
         READ.get_or_init(|| History::parse(HISTORY, "expectations/history.yml")).as_ref()
@@ -123,11 +123,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_in_is_what_is_in_the_folder() {
+    fn the_built_in_files_are_those_of_the_folder() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations");
-        assert_eq!(Answers::built_in().unwrap(), &Answers::load(&dir).unwrap());
-        for (os, all) in Answers::built_in().unwrap().systems() {
-            let alone = [Answers::built_in_of(os, &[]).unwrap(), Answers::load_of(&dir, os, &[]).unwrap()];
+        assert_eq!(Expectations::built_in().unwrap(), &Expectations::load(&dir).unwrap());
+        for (os, all) in Expectations::built_in().unwrap().systems() {
+            let alone =
+                [Expectations::built_in_of(os, &[]).unwrap(), Expectations::load_of(&dir, os, &[]).unwrap()];
             assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
         }
         let mut subjects = Vec::new();
@@ -137,9 +138,12 @@ mod tests {
             for file in std::fs::read_dir(folder.path()).unwrap() {
                 let path = file.unwrap().path();
                 let os: Os = path.file_stem().and_then(|stem| stem.to_str()).unwrap().parse().unwrap();
-                let both = Answers::built_in_of(os, &[&name]).unwrap();
-                assert_eq!(both, Answers::load_of(&dir, os, &[&name]).unwrap());
-                assert!(both.of(os).len() > Answers::built_in_of(os, &[]).unwrap().of(os).len(), "{name}");
+                let both = Expectations::built_in_of(os, &[&name]).unwrap();
+                assert_eq!(both, Expectations::load_of(&dir, os, &[&name]).unwrap());
+                assert!(
+                    both.of(os).len() > Expectations::built_in_of(os, &[]).unwrap().of(os).len(),
+                    "{name}"
+                );
                 assert!(both.of(os).is_sorted_by_key(|answer| answer.key()));
                 subjects.push((os, name.clone()));
             }

@@ -1,4 +1,4 @@
-//! What can be wrong with the files.
+//! Errors in the files of expectations.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,45 +15,45 @@ pub enum ExpectationsError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Something in a file is wrong.
+    /// A file has an error.
     #[error("{file}:{line}:{column}: {message}")]
     Malformed {
-        /// The file's name, as it was given.
+        /// The file's name, as the caller gave it.
         file: String,
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// Counted from 1.
+        /// The column, counted from 1.
         column: u64,
-        /// What is wrong.
+        /// The error.
         message: String,
-        /// What to do about it.
+        /// The fix.
         help: String,
     },
 }
 
 impl ExpectationsError {
-    /// What to do about it, as one sentence.
+    /// Returns the fix as one sentence.
     pub fn help(&self) -> String {
         match self {
             Self::Read { .. } => "give a folder with the files of expectations/, or leave it out to use \
-                                  what is built into pollmatrix"
+                                  the expectations built into pollmatrix"
                 .into(),
             Self::Malformed { help, .. } => help.clone(),
         }
     }
 
-    /// Reads a file.
+    /// Parses a YAML file.
     pub(crate) fn read_yaml<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Self> {
-        matrix::read_yaml(text, "docs/expectations.md says what each key means").map_err(|error| {
+        matrix::read_yaml(text, "docs/expectations.md explains every key").map_err(|error| {
             let YamlError { line, column, message, help } = error;
             Self::Malformed { file: file.to_owned(), line, column, message, help }
         })
     }
 
-    /// Something that the grammar allows and the rules do not.
+    /// Makes an error in well-formed text that breaks a rule.
     pub(crate) fn at(file: &str, at: Location, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Malformed {
             file: file.to_owned(),

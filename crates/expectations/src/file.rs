@@ -1,4 +1,4 @@
-//! What the readers of the two kinds of files share.
+//! Parts of the file formats that answers, divergences and history share.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
-/// A map in the order of the file, with the places of its keys.
+/// A map in the order of the file, with the positions of its keys.
 pub(crate) struct Entries<V>(pub(crate) Vec<(Spanned<String>, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
@@ -31,8 +31,8 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
     }
 }
 
-/// Whether `text` fits `pattern`, in which each `*` stands for anything.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    // The other wildcard is a character that no text has: `?` is an ordinary one here.
+/// Returns whether `text` matches `pattern`, in which each `*` matches any text.
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
+    // The single-character wildcard is one that no text contains: `?` is an ordinary character here.
     wildmatch::WildMatchPattern::<'*', '\0'>::new(pattern).matches(text)
 }

@@ -1,7 +1,7 @@
-//! What systems of the past answered: `expectations/history.yml`.
+//! The answers of past systems: `expectations/history.yml`.
 //!
-//! Apart from the answers, because nothing is expected of them: a version of long ago says nothing about those between it
-//! and today, and the range of an answer would.
+//! They are not expectations. An expectation has a range of versions, and an answer of an old version says
+//! nothing about the versions between it and today.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,42 +10,42 @@ use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::answers::{At, asked_of};
+use crate::answers::{InFile, split_key};
 use crate::catalogue;
 use crate::error::ExpectationsError;
 use crate::file::Entries;
 use crate::version::Version;
 
-/// A version of a system whose answers somebody wrote down.
+/// A past version of a system with published answers.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PastSystem {
     /// The system.
     pub os: Os,
-    /// Its version, as far as it is known.
+    /// Its version, as precisely as it is known.
     pub version: Version,
-    /// How well its answers are known.
+    /// The kind of evidence of its answers.
     pub evidence: Evidence,
-    /// Where they were written down, in words.
+    /// A description of the publication.
     pub text: String,
-    /// Where to read them.
+    /// The publication.
     pub url: String,
 }
 
-/// What past systems answered to one question.
+/// The answers of past systems to one question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PastAnswers {
-    /// The row of the catalogue: `2.7`.
-    pub row: String,
+    /// The behaviour in the catalogue: `2.7`.
+    pub behaviour: String,
     /// The state: `pipe:state-6a-drained`.
     pub variant: String,
-    /// What is asked: `poll-IN@level`.
+    /// The interface with its trigger: `poll-IN@level`.
     pub asked: String,
-    /// The answers, each with the place of its system in [`History::systems`], in that order.
+    /// The answers, each with the index of its system in [`History::systems`], sorted by index.
     pub answers: Vec<(usize, String)>,
 }
 
-/// Everything that is known of past systems.
+/// The known answers of past systems.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct History {
     systems: Vec<PastSystem>,
@@ -53,10 +53,10 @@ pub struct History {
 }
 
 impl History {
-    /// Reads `history.yml` in `dir`. Without it, nothing is known of the past.
+    /// Reads `history.yml` in `dir`. Without this file, the history is empty.
     ///
     /// # Errors
-    /// It cannot be read, or see [`History::parse`].
+    /// The file cannot be read, or has an error: see [`History::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let path = dir.join("history.yml");
         match std::fs::read_to_string(&path) {
@@ -66,27 +66,27 @@ impl History {
         }
     }
 
-    /// Reads and checks it. `file` is the name to use in errors.
+    /// Parses and checks the history. `file` is the name for errors.
     ///
     /// # Errors
-    /// The first thing that is wrong, with line, column and what to do.
+    /// The first error, with line, column and help.
     pub fn parse(text: &str, file: &str) -> Result<Self, ExpectationsError> {
         let parsed: HistoryText = ExpectationsError::read_yaml(text, file)?;
-        parsed.check(&At(file))
+        parsed.check(&InFile(file))
     }
 
-    /// The systems, in the order of the file.
+    /// Returns the systems, in the order of the file.
     pub fn systems(&self) -> &[PastSystem] {
         &self.systems
     }
 
-    /// The answers, sorted by row, state and question.
+    /// Returns the answers, sorted by behaviour, state and question.
     pub fn answers(&self) -> &[PastAnswers] {
         &self.answers
     }
 }
 
-/// The file as it is written.
+/// The text form of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HistoryText {
@@ -95,37 +95,37 @@ struct HistoryText {
 }
 
 impl HistoryText {
-    fn check(self, at: &At<'_>) -> Result<History, ExpectationsError> {
-        at.sorted(&self.systems)?;
-        at.sorted(&self.rows)?;
+    fn check(self, at: &InFile<'_>) -> Result<History, ExpectationsError> {
+        at.check_sorted(&self.systems)?;
+        at.check_sorted(&self.rows)?;
         let names: Vec<_> = self.systems.0.iter().map(|(name, _)| name.value.clone()).collect();
         let mut answers = Vec::new();
         for (row, variants) in self.rows.0 {
             if catalogue::title(&row.value).is_none() {
-                let message = format!("there is no row '{}' in the catalogue", row.value);
-                return at.wrong(row.referenced, message, catalogue::help(&row.value));
+                let message = format!("there is no behaviour '{}' in the catalogue", row.value);
+                return at.error(row.referenced, message, catalogue::help(&row.value));
             }
-            at.sorted(&variants)?;
+            at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
-                at.sorted(&asked)?;
-                for (key, said) in asked.0 {
-                    asked_of(at, &key)?;
-                    at.sorted(&said)?;
+                at.check_sorted(&asked)?;
+                for (key, past_answers) in asked.0 {
+                    split_key(at, &key)?;
+                    at.check_sorted(&past_answers)?;
                     let mut past = Vec::new();
-                    for (name, answer) in said.0 {
+                    for (name, answer) in past_answers.0 {
                         let Some(system) = names.iter().position(|known| *known == name.value) else {
                             let message = format!("there is no system '{}' in this file", name.value);
                             let help = did_you_mean(&name.value, names.iter().map(String::as_str));
-                            return at.wrong(name.referenced, message, help);
+                            return at.error(name.referenced, message, help);
                         };
                         if answer.value.is_empty() {
-                            let help = "leave out what nobody wrote down";
-                            return at.wrong(answer.referenced, "an answer that says nothing".into(), help);
+                            let help = "leave out systems without a published answer";
+                            return at.error(answer.referenced, "an empty answer".into(), help);
                         }
                         past.push((system, answer.value));
                     }
                     answers.push(PastAnswers {
-                        row: row.value.clone(),
+                        behaviour: row.value.clone(),
                         variant: variant.value.clone(),
                         asked: key.value,
                         answers: past,
@@ -141,14 +141,15 @@ impl HistoryText {
 mod tests {
     use super::*;
 
-    /// What the test's `pipepoll.out` and `pipeselect.out` have, state after state: `0`, `I`n, `H`up, `B`oth; `c`lear, `s`et.
-    const CANNED: [(&str, &str, &str); 3] = [
+    /// The contents of the test's `pipepoll.out` and `pipeselect.out`, in the order of the states: `0`, `I`n,
+    /// `H`up, `B`oth; `c`lear, `s`et.
+    const PUBLISHED: [(&str, &str, &str); 3] = [
         ("FreeBSD 4", "0IBB 0III I0I0 I0II IIII", "csss csss scsc scss ssss"),
         ("FreeBSD 7", "0IBB 0III 00I0 00II 0000", "csss csss ccsc ccss cccc"),
         ("Linux 2.6.10", "0IBH 0IBB 00I0 H0IB H0HH", "csss csss ccsc scss scss"),
     ];
 
-    /// The states in the order in which the test comes to them, as the row's lines call them.
+    /// The states in the order of the test, under the names of the scripts.
     const STATES: [&str; 20] = [
         "pipe:state-4-idle",
         "pipe:state-5-data",
@@ -173,23 +174,23 @@ mod tests {
     ];
 
     #[test]
-    fn the_canned_results_of_freebsds_test_are_there_as_they_are() {
+    fn the_published_results_of_freebsds_test_are_complete() {
         let history = History::built_in().unwrap();
         let answer = |system: usize, variant: &str, asked: &str| {
             let found = history
                 .answers()
                 .iter()
                 .find(|answers| (answers.variant.as_str(), answers.asked.as_str()) == (variant, asked))
-                .unwrap_or_else(|| panic!("nothing of {variant} {asked}"));
+                .unwrap_or_else(|| panic!("no answer for {variant} {asked}"));
             found.answers.iter().find(|(of, _)| *of == system).map(|(_, answer)| answer.as_str())
         };
-        for (system, (name, poll, select)) in CANNED.into_iter().enumerate() {
-            let said = |results: &str, asked: &str| -> Vec<_> {
+        for (system, (name, poll, select)) in PUBLISHED.into_iter().enumerate() {
+            let pairs = |results: &str, asked: &str| -> Vec<_> {
                 let letters: Vec<char> = results.chars().filter(|letter| *letter != ' ').collect();
                 assert_eq!(letters.len(), STATES.len(), "{name} {asked}");
                 STATES.iter().map(|state| answer(system, state, asked)).zip(letters).collect()
             };
-            for (answer, letter) in said(poll, "poll-IN@level") {
+            for (answer, letter) in pairs(poll, "poll-IN@level") {
                 let expected = match letter {
                     '0' => "-",
                     'I' => "IN",
@@ -198,11 +199,11 @@ mod tests {
                 };
                 assert_eq!(answer, Some(expected), "{name}");
             }
-            for (answer, letter) in said(select, "select-R@level") {
+            for (answer, letter) in pairs(select, "select-R@level") {
                 assert_eq!(answer, Some(if letter == 's' { "r--" } else { "---" }), "{name}");
             }
         }
-        assert_eq!(history.answers().len(), 2 * STATES.len(), "and nothing else");
+        assert_eq!(history.answers().len(), 2 * STATES.len(), "there are no other answers");
     }
 
     const FILE: &str = "systems:
@@ -217,21 +218,21 @@ rows:
 ";
 
     #[test]
-    fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+    fn an_error_has_a_position_and_a_message() {
         let read = History::parse(FILE, "h.yml").unwrap();
         assert_eq!(read.answers()[0].answers, [(0, "IN".to_owned()), (1, "-".to_owned())]);
-        for (replace, by, said) in [
+        for (replace, by, message) in [
             ("{ a-1: 'IN'", "{ a-2: 'IN'", "h.yml:7:24: there is no system 'a-2'"),
-            ("'2.7'", "'2.8'", "there is no row '2.8'"),
+            ("'2.7'", "'2.8'", "there is no behaviour '2.8'"),
             ("poll@level", "poll@levle", "unknown trigger 'levle'"),
-            ("{ b-2: '-' }", "{ b-2: '' }", "an answer that says nothing"),
+            ("{ b-2: '-' }", "{ b-2: '' }", "an empty answer"),
             ("a-1: 'IN', b-2: '-'", "b-2: '-', a-1: 'IN'", "'a-1' comes after 'b-2'"),
             ("...\n", "", "h.yml:8:31: the file ends here, without the line `...`"),
             ("version: '2'", "verison: '2'", "unknown key 'verison'"),
         ] {
             assert!(FILE.contains(replace), "{replace}");
             let error = History::parse(&FILE.replacen(replace, by, 1), "h.yml").expect_err(by).to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(message), "{error}");
         }
     }
 }

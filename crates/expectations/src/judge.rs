@@ -1,22 +1,23 @@
-//! What a divergence makes of an answer.
+//! Applies the divergences to the attempts of contract cells.
 
 use metadata::{Attempt, Check, Os, Status};
 
-use crate::divergences::{Divergence, Divergences, Expect, Kind};
-use crate::file::fits;
+use crate::divergences::{Divergence, Divergences, Frequency, Kind};
+use crate::file::matches_pattern;
 use crate::version::Version;
 
 impl Divergences {
-    /// The attempt as the divergences of this system see it. `version` is that of its kernel.
+    /// Judges an attempt by the divergences of this system. `version` is the kernel's.
     ///
-    /// A failure is permitted, or known, only if every check that did not hold is covered: what else went wrong in the
-    /// same attempt stays a failure. A pass is unexpected where a divergence is said to show always. What was observed
-    /// stays as it is; the reason says where the divergence is documented, and so does each check that it covers.
+    /// A failure becomes a permitted or an expected one only if a divergence covers every check that did not
+    /// hold; otherwise it stays a failure. A pass is unexpected if a divergence always occurs. The
+    /// observations do not change. The reason and each covered check get the documentation of the divergence.
     ///
-    /// An attempt, not the cell: of several attempts the result shows one, and another one may have failed for a reason
-    /// that nobody documented.
+    /// This judges attempts, not cells: the result shows one of several attempts, and another one may have
+    /// failed for an undocumented reason.
     pub fn judge(&self, os: Os, version: Option<&Version>, mut attempt: Attempt) -> Attempt {
-        let about: Vec<_> = self.iter().filter(|entry| entry.is_about(&attempt.cell, os, version)).collect();
+        let about: Vec<_> =
+            self.iter().filter(|entry| entry.applies_to(&attempt.cell, os, version)).collect();
         match attempt.status {
             Status::Fail => {
                 if let Some(covering) = covering(&about, &mut attempt.checks) {
@@ -29,13 +30,11 @@ impl Divergences {
                 }
             }
             Status::Pass => {
-                if let Some(entry) = about.iter().find(|entry| entry.expect == Expect::Always) {
+                if let Some(entry) = about.iter().find(|entry| entry.expect == Frequency::Always) {
                     attempt.status = Status::UnexpectedPass;
                     let documented = entry.documented();
-                    attempt.reason = Some(format!(
-                        "'{}' held, which it never does according to {documented}",
-                        entry.check
-                    ));
+                    attempt.reason =
+                        Some(format!("'{}' held, but according to {documented} it never does", entry.check));
                 }
             }
             _ => {}
@@ -44,13 +43,13 @@ impl Divergences {
     }
 }
 
-/// The entries that cover the checks that did not hold: one for each, and each of these checks says where it is
-/// documented. `None` if one is not covered, or if there is none; the checks are then as they were.
+/// Returns the entries that cover the checks that did not hold, and adds their documentation to these checks.
+/// Returns `None`, and changes nothing, if a check is not covered or if all checks hold.
 fn covering<'a>(about: &[&'a Divergence], checks: &mut [Check]) -> Option<Vec<&'a Divergence>> {
     let entry_for = |check: &Check| {
         let covers = |entry: &&&Divergence| {
-            fits(&entry.check, &check.what)
-                && entry.observed.iter().any(|observed| fits(observed, &check.observed))
+            matches_pattern(&entry.check, &check.what)
+                && entry.observed.iter().any(|observed| matches_pattern(observed, &check.observed))
         };
         about.iter().find(covers).copied()
     };
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_is_documented_is_permitted_and_says_where() {
+    fn a_documented_failure_is_permitted_with_its_documentation() {
         let failed =
             attempt(Status::Fail, &[check("the first answer", "41", false), check("more", "1", true)]);
         let result = judged(failed.clone());
@@ -161,11 +160,11 @@ mod tests {
             until: Some("14.1".into()),
             ..failed.checks[0].clone()
         };
-        assert_eq!(result.checks, [documented, failed.checks[1].clone()], "what was observed stays");
+        assert_eq!(result.checks, [documented, failed.checks[1].clone()], "the observations do not change");
     }
 
     #[test]
-    fn a_failure_with_one_check_that_is_not_documented_stays_one() {
+    fn a_failure_with_an_undocumented_check_stays_a_failure() {
         let covered = check("the first answer", "41", false);
         for other in [check("the weather", "41", false), check("the first answer", "40", false)] {
             let failed = attempt(Status::Fail, &[covered.clone(), other]);
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_without_a_wrong_check_stays_one() {
+    fn a_failure_whose_checks_all_hold_stays_a_failure() {
         for checks in [&[][..], &[check("the first answer", "41", true)][..]] {
             let failed = attempt(Status::Fail, checks);
             assert_eq!(judged(failed.clone()), failed);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_about_its_cells_and_versions_of_its_system_only() {
+    fn a_divergence_applies_to_its_cells_system_and_versions_only() {
         let failed = attempt(Status::Fail, &[check("the first answer", "41", false)]);
         for (os, release) in [
             (Os::FreeBsd, "14.2-RELEASE"),
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_bug_is_a_known_failure_even_beside_what_is_permitted() {
+    fn a_reported_bug_is_an_expected_failure_even_beside_a_permitted_difference() {
         let failed = attempt(
             Status::Fail,
             &[check("the end", "late", false), check("the last answer", "4? bytes, or so", false)],
@@ -219,9 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_is_unexpected_where_it_never_holds() {
+    fn a_pass_is_unexpected_if_the_divergence_always_occurs() {
         let pass = attempt(Status::Pass, &[check("the answer", "42", true)]);
-        assert_eq!(judged(pass.clone()), pass, "what shows sometimes may hold");
+        assert_eq!(judged(pass.clone()), pass, "a divergence that occurs sometimes allows a pass");
         let result = judged(Attempt { cell: "group/two/tcp-level-1t1g@poll".into(), ..pass });
         assert_eq!(result.status, Status::UnexpectedPass);
         let reason = result.reason.unwrap();
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_judged() {
+    fn other_statuses_are_not_judged() {
         for status in [Status::Unsupported, Status::Broken, Status::Timeout, Status::Crash] {
             let ended = attempt(status, &[check("the first answer", "41", false)]);
             assert_eq!(judged(ended.clone()), ended);

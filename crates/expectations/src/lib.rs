@@ -1,13 +1,15 @@
-//! What each OS is expected to answer, as data: the folder `expectations/`, built into the executable.
+//! The expected answers of each operating system, as data: the folder `expectations/`, built into the
+//! executable.
 //!
-//! Two things are there. The *answers* are what the raw interfaces say in each state of the catalogue ([`ROWS`]): one
-//! file per OS, each answer with its source and its [`Evidence`](metadata::Evidence). The *divergences* are contract checks that are known
-//! not to hold somewhere: [`Divergences::judge`] turns a failure that is documented there, and nothing else, into
-//! [`Status::Permitted`](metadata::Status::Permitted) or [`Status::KnownFail`](metadata::Status::KnownFail).
+//! An *expectation* is the answer of a raw interface in one state of a behaviour ([`BEHAVIOURS`]). There is
+//! one file per operating system; each expectation has a source and its [`Evidence`](metadata::Evidence). A
+//! *divergence* is a contract check that is known not to hold on some system: [`Divergences::judge`] turns
+//! exactly the documented failures into [`Status::Permitted`](metadata::Status::Permitted) or
+//! [`Status::KnownFail`](metadata::Status::KnownFail).
 //!
-//! Beside them, what past systems answered is kept ([`History`]), for readers: nothing is judged by it.
+//! The answers of past systems are kept for readers ([`History`]); no cell is judged by them.
 //!
-//! All are read and checked when they are first asked for, and once.
+//! Each file is read and checked once, at its first use.
 
 mod answers;
 mod catalogue;
@@ -21,9 +23,9 @@ mod observed;
 mod record;
 mod version;
 
-pub use answers::{Answer, Answers, Compared, Source, Unstable, answers_file};
-pub use catalogue::{FAMILIES, ROWS, title};
-pub use divergences::{Divergence, Divergences, Expect, Kind};
+pub use answers::{Compared, Expectation, Expectations, Source, Unstable, answers_file};
+pub use catalogue::{BEHAVIOURS, FAMILIES, title};
+pub use divergences::{Divergence, Divergences, Frequency, Kind};
 pub use embedded::subjects;
 pub use error::ExpectationsError;
 pub use history::{History, PastAnswers, PastSystem};

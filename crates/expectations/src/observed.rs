@@ -1,32 +1,32 @@
-//! What the expectations make of what a poller answered.
+//! Compares a poller's answers with the expectations.
 
 use metadata::{Asked, Check, Evidence, Os, Status};
 
-use crate::answers::{Answer, Answers, Compared};
+use crate::answers::{Compared, Expectation, Expectations};
 use crate::version::Version;
 
-/// The expected answer of a question that nobody has answered before.
+/// Stands for the expected answer of a question without an expectation.
 pub const NOT_KNOWN: &str = "not known";
 
-/// What stands in the place of an answer that did not come.
+/// Stands for a missing answer.
 pub const NO_ANSWER: &str = "no answer";
 
-/// The answers of one performance, each beside what was expected.
+/// The answers of one run of a script, compared with the expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
-    /// One for each, in their order, and one for each that is missing.
+    /// One check for each answer, in order, and one for each missing answer.
     pub checks: Vec<Check>,
-    /// How many were not known before.
+    /// The number of answers without an expectation.
     pub unknown: u64,
-    /// What contradicts a measurement of this very version, or is missing.
+    /// Answers that contradict a measurement on this version, and missing answers.
     wrong: Vec<String>,
-    /// What contradicts a hypothesis.
+    /// Answers that contradict a hypothesis.
     contradicted: Vec<String>,
 }
 
-impl Answers {
-    /// Compares what was answered on this system with what is expected there. An answer has been measured on this version of
-    /// it, or is a hypothesis: only the former can be wrong.
+impl Expectations {
+    /// Compares the answers on a system with the expectations. Only an answer that contradicts a measurement
+    /// on the same version is wrong; other expectations are hypotheses.
     pub fn observed(
         &self,
         os: Os,
@@ -46,15 +46,15 @@ impl Answers {
         observed
     }
 
-    /// What is expected there, if anything is.
-    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Answer> {
+    /// Returns the expectation for a question, if there is one.
+    pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Expectation> {
         self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
     }
 }
 
 impl Observed {
-    /// Records that this was asked and not answered. Silently missing, it would look like a pass.
-    pub fn miss(&mut self, asked: Asked, expected: Option<&Answer>) {
+    /// Records a missing answer as a failure.
+    pub fn miss(&mut self, asked: Asked, expected: Option<&Expectation>) {
         self.wrong.push(format!("{asked}: asked, and not answered"));
         let missing = NO_ANSWER.to_owned();
         self.checks.push(match expected {
@@ -63,12 +63,12 @@ impl Observed {
         });
     }
 
-    /// Whether there is an answer to this.
+    /// Returns whether the question has an answer.
     pub fn answers(&self, asked: &Asked) -> bool {
         self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
     }
 
-    /// How a performance with these answers ended, and why that is no pass.
+    /// Returns the status of a run with these answers, and the reason if it is no pass.
     pub fn status(&self) -> (Status, Option<String>) {
         if let Some(reason) = joined(&self.wrong) {
             return (Status::Fail, Some(reason));
@@ -79,7 +79,7 @@ impl Observed {
         }
     }
 
-    fn compare(&mut self, asked: Asked, answer: String, expected: &Answer, version: Option<&Version>) {
+    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, version: Option<&Version>) {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
@@ -93,7 +93,7 @@ impl Observed {
     }
 }
 
-/// The reasons as one: the first of them, and how many more there are.
+/// Joins the reasons: the first one, and the number of others.
 fn joined(reasons: &[String]) -> Option<String> {
     let first = reasons.first()?;
     Some(match reasons.len() - 1 {
@@ -102,19 +102,19 @@ fn joined(reasons: &[String]) -> Option<String> {
     })
 }
 
-/// Why an answer says nothing for sure about this version. `None` if it was measured on it.
-fn hypothesis(expected: &Answer, version: Option<&Version>) -> Option<String> {
+/// Returns why the expectation is a hypothesis for this version; `None` if it was measured on it.
+fn hypothesis(expected: &Expectation, version: Option<&Version>) -> Option<String> {
     if version.is_some_and(|version| expected.is_measured_on(version)) {
         return None;
     }
     let evidence = expected.source.evidence;
     Some(match &expected.source.version {
-        Some(measured) => format!("that was measured on {measured}, and is a hypothesis here"),
-        None => format!("that is a hypothesis of evidence {evidence}"),
+        Some(measured) => format!("the expectation was measured on {measured} and is a hypothesis here"),
+        None => format!("the expectation is a hypothesis with evidence {evidence}"),
     })
 }
 
-fn check(asked: Asked, observed: String, expected: &Answer, holds: bool) -> Check {
+fn check(asked: Asked, observed: String, expected: &Expectation, holds: bool) -> Check {
     let source = &expected.source;
     Check {
         what: asked.to_string(),
@@ -136,7 +136,7 @@ fn unknown(asked: Asked, observed: String) -> Check {
         what: asked.to_string(),
         expected: vec![NOT_KNOWN.into()],
         observed,
-        source: "nobody has recorded an answer: `pollmatrix record` does".into(),
+        source: "no answer is recorded: `pollmatrix record` records it".into(),
         holds: true,
         asked: Some(asked),
         evidence: Some(Evidence::Unknown),
@@ -168,8 +168,8 @@ rows:
         Asked { row, variant, api, trigger: trigger.map(str::to_owned) }
     }
 
-    fn answers() -> Answers {
-        let mut answers = Answers::default();
+    fn answers() -> Expectations {
+        let mut answers = Expectations::default();
         answers.read(FILE, "linux.yml").unwrap();
         answers
     }
@@ -181,7 +181,7 @@ rows:
     }
 
     #[test]
-    fn an_answer_that_was_measured_on_this_version_is_right_or_wrong() {
+    fn a_measurement_on_this_version_decides() {
         let right = observed("6.18.44", "poll", "IN");
         assert_eq!((right.status().0, right.unknown, right.checks[0].holds), (Status::Pass, 0, true));
         let wrong = observed("6.18.44", "poll", "HUP");
@@ -190,10 +190,10 @@ rows:
     }
 
     #[test]
-    fn a_hypothesis_that_is_contradicted_is_permitted_and_says_what_it_is() {
+    fn contradicting_a_hypothesis_is_permitted_with_the_reason() {
         for (version, api, why) in [
-            ("6.18.45", "poll", "that was measured on 6.18.44, and is a hypothesis here"),
-            ("6.18.44", "poll-events0", "that is a hypothesis of evidence K (kernel source)"),
+            ("6.18.45", "poll", "the expectation was measured on 6.18.44 and is a hypothesis here"),
+            ("6.18.44", "poll-events0", "the expectation is a hypothesis with evidence K (kernel source)"),
         ] {
             let (status, reason) = observed(version, api, "OUT").status();
             assert_eq!(status, Status::Permitted, "{version} {api}");
@@ -207,21 +207,21 @@ rows:
     }
 
     #[test]
-    fn what_varies_is_never_wrong() {
+    fn an_answer_that_varies_is_never_wrong() {
         let varies = observed("6.18.44", "select", "---");
         assert_eq!((varies.status().0, varies.checks[0].holds), (Status::Pass, true));
         assert_eq!(varies.checks[0].varies.as_deref(), Some("timing"));
     }
 
     #[test]
-    fn of_what_races_nothing_else_is_right() {
+    fn a_race_allows_the_listed_answers_only() {
         let either = observed("6.18.44", "poll-IN", "ERR|HUP");
         assert_eq!((either.status().0, either.checks[0].varies.as_deref()), (Status::Pass, Some("race")));
         assert_eq!(observed("6.18.44", "poll-IN", "HUP").status().0, Status::Fail);
     }
 
     #[test]
-    fn an_answer_that_nobody_knows_is_counted_and_not_judged() {
+    fn an_answer_without_an_expectation_is_counted_and_not_judged() {
         for (version, api) in [("6.18.44", "epoll-add-before"), ("5.19", "poll-events0")] {
             let unknown = observed(version, api, "IN");
             assert_eq!((unknown.status().0, unknown.unknown), (Status::Pass, 1), "{version} {api}");
@@ -230,7 +230,7 @@ rows:
     }
 
     #[test]
-    fn an_answer_that_is_missing_is_wrong_whatever_it_would_have_been() {
+    fn a_missing_answer_is_always_wrong() {
         let (answers, version) = (answers(), "6.18.45".parse().unwrap());
         let (poll, events0, other) =
             (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
@@ -249,7 +249,7 @@ rows:
     }
 
     #[test]
-    fn the_first_of_several_reasons_is_given_and_the_rest_is_counted() {
+    fn the_first_of_several_reasons_is_shown_and_the_others_are_counted() {
         let version = "6.18.44".parse().unwrap();
         let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
         let reason = answers().observed(Os::Linux, Some(&version), answered).status().1;

@@ -1,15 +1,16 @@
-//! New answers in the file of a system, which stays as it is: people write it, and people review what is added.
+//! Adds new answers to the file of a system. People write and review this file: the rest of its text does not
+//! change.
 
 use std::fmt::Write;
 
 use matrix::END;
 use metadata::{Asked, Evidence, Os};
 
-use crate::answers::{Answer, Answers, Compared};
+use crate::answers::{Compared, Expectation, Expectations};
 use crate::error::ExpectationsError;
 use crate::version::{Range, Version};
 
-/// What was answered on one system, and by what it is known.
+/// Measured answers of one system, with their source.
 pub struct Recording {
     /// The system.
     pub os: Os,
@@ -17,42 +18,42 @@ pub struct Recording {
     pub version: Version,
     /// The key of the source in the file: `recorded-6.18.44-x86_64-0123456`.
     pub source: String,
-    /// The source in words.
+    /// A description of the source.
     pub text: String,
-    /// What was asked, and how often which answer came.
+    /// The questions, each with its answers and their counts.
     pub answers: Vec<(Asked, Vec<(String, usize)>)>,
 }
 
-/// What became of one answer.
+/// The result of recording one answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Recorded {
-    /// Nobody knew it.
+    /// The question had no expectation: the answer was added.
     Added,
-    /// A hypothesis said something else: it is a note now.
+    /// The answer replaces a different hypothesis, which becomes a note.
     Replaced(String),
-    /// Another version was measured to answer something else: each holds on its side of the two.
+    /// Another version was measured with a different answer: both get a range of versions.
     Bounded(String),
-    /// It is what is expected.
+    /// The answer is the expected one.
     Known,
-    /// It is not what was measured on this version, and is not written down: one of the two is wrong.
+    /// The answer contradicts a measurement on this version. It is not recorded: one of the two is wrong.
     Contradicts(String),
-    /// It is not written down: the file says more about the key than can be edited here.
+    /// The answer is not recorded: the entry is too complex for automatic editing.
     ByHand(String),
 }
 
-/// The text of a file with the answers of a recording, and what became of each.
+/// Returns the text of a file with the answers of a recording, and the result for each.
 ///
-/// `file` is the file's name, for errors; a text of nothing becomes a new file.
+/// `file` is the file's name, for errors. An empty text becomes a new file.
 ///
 /// # Errors
-/// The file is wrong, or is not written as these files are: one line per key, each level indented by two.
+/// The file has an error, or another layout: it must have one line per key, and two more spaces per level.
 pub fn record(
     text: &str,
     file: &str,
     recording: &Recording,
 ) -> Result<(String, Vec<Recorded>), ExpectationsError> {
     let text = if text.is_empty() { recording.empty_file() } else { text.to_owned() };
-    let mut before = Answers::default();
+    let mut before = Expectations::default();
     before.read(&text, file)?;
     let mut written = File::parse(&text, file)?;
     let usual = written.usual();
@@ -67,7 +68,7 @@ pub fn record(
             }
             None => results.push(match result {
                 Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_) => {
-                    Recorded::ByHand("the file has several answers to it, or one for some versions".into())
+                    Recorded::ByHand("the entry has several answers, or a range of versions".into())
                 }
                 other => other,
             }),
@@ -80,26 +81,26 @@ pub fn record(
     }
     written.add_source(recording);
     let after_text = written.text();
-    let mut after = Answers::default();
+    let mut after = Expectations::default();
     after.read(&after_text, file)?;
     recording.check(&before, &after, &results, file)?;
     Ok((after_text, results))
 }
 
-/// What is asked, and the line that the file has for it.
+/// A question, and its line in the file.
 struct Key<'a> {
     asked: &'a Asked,
     written: Option<String>,
-    /// The file's source of answers that name none.
+    /// The file's source for answers that name none.
     usual: &'a str,
 }
 
 impl Recording {
-    fn find<'a>(&self, answers: &'a Answers, asked: &Asked) -> Option<&'a Answer> {
+    fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
         answers.expected(self.os, Some(&self.version), asked)
     }
 
-    fn decide(&self, before: &Answers, asked: &Asked, counts: &[(String, usize)]) -> Recorded {
+    fn decide(&self, before: &Expectations, asked: &Asked, counts: &[(String, usize)]) -> Recorded {
         let Some(known) = self.find(before, asked) else { return Recorded::Added };
         if counts.iter().all(|(answer, _)| known.compare(answer) != Compared::Different) {
             return Recorded::Known;
@@ -112,10 +113,10 @@ impl Recording {
         }
     }
 
-    /// The line for a key. `None` if there is none to write, or if the file has too much there to be edited.
+    /// Returns the new line for a key. `None` if the line does not change, or is too complex to edit.
     fn line(
         &self,
-        before: &Answers,
+        before: &Expectations,
         key: &Key<'_>,
         counts: &[(String, usize)],
         result: &Recorded,
@@ -163,16 +164,16 @@ impl Recording {
         Some(format!("      {}: {value}", key_text(&key.asked.api_and_trigger())))
     }
 
-    /// That the new text says what the old one said, and what was recorded, and nothing else.
+    /// Checks that the new text has the old expectations and the recorded answers, and nothing else.
     fn check(
         &self,
-        before: &Answers,
-        after: &Answers,
+        before: &Expectations,
+        after: &Expectations,
         results: &[Recorded],
         file: &str,
     ) -> Result<(), ExpectationsError> {
-        let is_new = |answer: &Answer| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
-        let old = |answers: &Answers| -> Vec<Answer> {
+        let is_new = |answer: &Expectation| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
+        let old = |answers: &Expectations| -> Vec<Expectation> {
             let of_system = answers.systems().find(|(os, _)| *os == self.os).map_or(&[][..], |(_, all)| all);
             of_system.iter().filter(|answer| !is_new(answer)).cloned().collect()
         };
@@ -184,7 +185,7 @@ impl Recording {
                     && found.source.text == self.text
                     && counts.iter().all(|(answer, _)| found.compare(answer) == Compared::Same)
             });
-            // Where it was measured, the old answer holds as it did.
+            // On its own version, the old answer must still hold.
             let is_kept = then.is_some_and(|then| {
                 let there = after.expected(self.os, then.source.version.as_ref(), asked);
                 there.is_some_and(|there| there.allowed == then.allowed && there.source == then.source)
@@ -198,12 +199,12 @@ impl Recording {
         if old(before) == old(after) && written {
             return Ok(());
         }
-        Err(unusual(file, 1, "what would be written does not say what was recorded"))
+        Err(unusual(file, 1, "the new text does not have the recorded answers"))
     }
 
     fn empty_file(&self) -> String {
         format!(
-            "# What the pollers of {os} answer. docs/expectations.md says how to read this and how to add to it.\n\
+            "# The answers of the pollers of {os}. docs/expectations.md explains how to read this file and how to add to it.\n\
              os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
             os = self.os,
             name = self.source,
@@ -221,15 +222,15 @@ impl Recording {
     }
 }
 
-impl Answer {
-    /// Whether it is the answer to this.
+impl Expectation {
+    /// Returns whether it answers this question.
     fn is_to(&self, asked: &Asked) -> bool {
-        (&self.row, &self.variant, &self.api, &self.trigger)
+        (&self.behaviour, &self.variant, &self.api, &self.trigger)
             == (&asked.row, &asked.variant, &asked.api, &asked.trigger)
     }
 }
 
-/// A key with what is below it.
+/// A key with its sub-entries.
 struct Entry {
     key: String,
     /// Comments and empty lines before it, and its own line.
@@ -237,14 +238,14 @@ struct Entry {
     below: Vec<Entry>,
 }
 
-/// A file in its lines.
+/// A file as lines.
 struct File {
-    /// Up to the line before `rows:`.
+    /// The lines before `rows:`.
     head: Vec<String>,
     rows: Vec<Entry>,
     /// Comments at the end.
     tail: Vec<String>,
-    /// The sources that there are.
+    /// The keys of the sources.
     sources: Vec<String>,
 }
 
@@ -279,20 +280,20 @@ impl File {
                 _ => None,
             };
             let (Some(level), Some(key)) = (level, key_of(line)) else {
-                return Err(unusual(file, index + 1, "this line is not written as those that can be edited"));
+                return Err(unusual(file, index + 1, "this line has a layout that cannot be edited"));
             };
             level.push(entry(key));
         }
         Ok(parsed)
     }
 
-    /// The source of answers that name none.
+    /// Returns the source of answers that name none.
     fn usual(&self) -> String {
         let named = self.head.iter().find_map(|line| line.strip_prefix("source: "));
         named.unwrap_or_default().trim().to_owned()
     }
 
-    /// The line of a key.
+    /// Returns the line of a key.
     fn find(&self, asked: &Asked) -> Option<String> {
         let in_level = |level: &'_ [Entry], key: &str| level.iter().position(|entry| entry.key == key);
         let row = &self.rows[in_level(&self.rows, &asked.row)?];
@@ -301,7 +302,7 @@ impl File {
         entry.lines.last().cloned()
     }
 
-    /// Puts a line where its key belongs, in place of the one that is there.
+    /// Inserts a line at the position of its key, or replaces the existing one.
     fn put(&mut self, asked: &Asked, line: String) {
         let row = level(&mut self.rows, &asked.row, || format!("  {}:", row_text(&asked.row)));
         let state = level(&mut row.below, &asked.variant, || format!("    {}:", quoted(&asked.variant)));
@@ -332,7 +333,7 @@ impl File {
     }
 }
 
-/// The entry of a key. A new one goes where it belongs: the keys are sorted byte by byte.
+/// Returns the entry of a key. Inserts a missing one in byte order.
 fn level<'a>(entries: &'a mut Vec<Entry>, key: &str, line: impl FnOnce() -> String) -> &'a mut Entry {
     let place = entries.partition_point(|entry| entry.key.as_str() < key);
     if entries.get(place).is_none_or(|entry| entry.key != key) {
@@ -345,7 +346,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The key that a line begins with.
+/// Returns the key at the beginning of a line.
 fn key_of(line: &str) -> Option<String> {
     let text = line.trim_start();
     let Some(rest) = text.strip_prefix('\'') else {
@@ -366,7 +367,8 @@ fn key_of(line: &str) -> Option<String> {
     }
 }
 
-/// What is between the braces of a line's value, or what would be if it had some. `None` for a list.
+/// Returns the text between the braces of a line's value; for a plain value, the equivalent text. `None` for
+/// a list.
 fn inner(line: &str) -> Option<String> {
     let key = key_of(line)?;
     let text = line.trim_start();
@@ -382,7 +384,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Rows are letters and numbers; 2.7 alone would be a number.
+/// Quotes the id of a behaviour if YAML would read it as a number, such as 2.7.
 fn row_text(row: &str) -> String {
     if row.starts_with(|first: char| first.is_ascii_alphabetic()) { row.to_owned() } else { quoted(row) }
 }
@@ -399,7 +401,7 @@ fn unusual(file: &str, line: usize, message: &str) -> ExpectationsError {
         line: line as u64,
         column: 1,
         message: message.to_owned(),
-        help: "write the answers into it by hand, or one line per key, each level indented by two".into(),
+        help: "add the answers by hand, or write one line per key, with two more spaces per level".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Versions of kernels: what `uname -r` says, and what the files say.
+//! Versions of kernels, as in `uname -r` and in the files.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,13 +9,14 @@ use serde::{Deserialize, Deserializer, de};
 
 /// A kernel's version as numbers: 6.18.44.
 ///
-/// They are the system's own release numbers. For FreeBSD a patch level counts as a third number: 14.1-RELEASE-p3 is
-/// 14.1.3. For macOS they are those of the Darwin kernel, which is what a program can ask for: see [`macos_of_darwin`].
+/// The numbers are the system's own release numbers. For FreeBSD, the patch level is the third number:
+/// 14.1-RELEASE-p3 is 14.1.3. For macOS, they are those of the Darwin kernel, which programs can query: see
+/// [`macos_of_darwin`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Version(Vec<u32>);
 
 impl Version {
-    /// The version in what `uname -r` says on `os`, if there is one in it.
+    /// Parses the version in a release of `uname -r` on `os`, if it has one.
     pub fn of_release(os: Os, release: &str) -> Option<Self> {
         let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
         let (numbers, rest) = release.split_at(end);
@@ -27,7 +28,7 @@ impl Version {
         Some(version)
     }
 
-    /// Compares the first `parts` numbers, of which those that are not there are 0.
+    /// Compares the first `parts` numbers. Missing numbers count as 0.
     fn compare(&self, other: &Self, parts: usize) -> Ordering {
         let number = |version: &Self, part| version.0.get(part).copied().unwrap_or(0);
         (0..parts)
@@ -36,17 +37,17 @@ impl Version {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// Whether it is `first` or a later one. 14.0 is a later one of 14.
+    /// Returns whether it is `first` or later. 14.0 counts as 14.
     pub(crate) fn is_since(&self, first: &Self) -> bool {
         self.compare(first, self.0.len().max(first.0.len())).is_ge()
     }
 
-    /// Whether it is `last` or an earlier one. What `last` leaves open belongs to it: 14.2 is a 14.
+    /// Returns whether it is `last` or earlier. Only the numbers of `last` count: 14.2 is until 14.
     fn is_until(&self, last: &Self) -> bool {
         self.compare(last, last.0.len()).is_le()
     }
 
-    /// Whether it is `other` as far as `other` goes.
+    /// Returns whether it begins with the numbers of `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.compare(other, other.0.len()).is_eq()
     }
@@ -75,29 +76,29 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// The versions that something holds for. Without ends: all of them.
+/// A range of versions. Without ends, it has all versions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Range {
-    /// The first one.
+    /// The first version.
     pub since: Option<Version>,
-    /// The last one, with all that it leaves open: 14 includes 14.2.
+    /// The last version with all its patch levels: 14 includes 14.2.
     pub until: Option<Version>,
 }
 
 impl Range {
-    /// Whether `version` is in it. A version that is not known is only in a range without ends.
+    /// Returns whether `version` is in the range. An unknown version is only in a range without ends.
     pub fn contains(&self, version: Option<&Version>) -> bool {
         let Some(version) = version else { return *self == Self::default() };
         self.since.as_ref().is_none_or(|since| version.is_since(since))
             && self.until.as_ref().is_none_or(|until| version.is_until(until))
     }
 
-    /// Whether no version can be in it.
+    /// Returns whether no version can be in the range.
     pub(crate) fn is_empty(&self) -> bool {
         matches!((&self.since, &self.until), (Some(since), Some(until)) if !since.is_until(until))
     }
 
-    /// Whether some version may be in both.
+    /// Returns whether a version can be in both ranges.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let before = |one: &Self, two: &Self| matches!((&one.until, &two.since), (Some(until), Some(since)) if !since.is_until(until));
         !before(self, other) && !before(other, self)
@@ -116,16 +117,17 @@ impl fmt::Display for Range {
     }
 }
 
-/// The version of macOS that has this version of Darwin: 24.1 is macOS 15.1. `None` before Darwin 20, macOS 11.
+/// Returns the version of macOS for a version of Darwin: 24.1 is macOS 15.1. `None` before Darwin 20, macOS
+/// 11.
 pub fn macos_of_darwin(darwin: &Version) -> Option<String> {
     let major = *darwin.0.first()?;
     let macos = match major {
         20..=24 => major - 9,
-        // Named after the coming year since then.
+        // Since Darwin 25, macOS is named after the following year.
         25.. => major + 1,
         _ => return None,
     };
-    // The first release of 11, 12 and 13 had a Darwin that was one step ahead.
+    // The first releases of macOS 11, 12 and 13 had a Darwin minor version of 1.
     let ahead = u32::from(major < 23);
     Some(match darwin.0.get(1).and_then(|minor| minor.checked_sub(ahead)) {
         Some(minor) => format!("macOS {macos}.{minor}"),
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn releases_of_real_systems_are_understood() {
+    fn releases_of_real_systems_are_parsed() {
         for (os, release, expected) in [
             (Os::FreeBsd, "14.1-RELEASE-p3", "14.1.3"),
             (Os::FreeBsd, "14.1-RELEASE", "14.1"),
@@ -160,7 +162,7 @@ mod tests {
             (Os::Linux, "6.6.87.2-microsoft-standard-WSL2", "6.6.87.2"),
             (Os::Linux, "4.18.0-553.el8_10.x86_64", "4.18.0"),
             (Os::Linux, "6.18.0-rc7+", "6.18.0"),
-            // A patch level is FreeBSD's: this is the name of somebody's build.
+            // Only FreeBSD has patch levels: here, the suffix is the name of a build.
             (Os::Linux, "6.1.55-p3", "6.1.55"),
             (Os::MacOs, "24.1.0", "24.1.0"),
             (Os::NetBsd, "10.0_STABLE", "10.0"),
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_includes_what_it_leaves_open() {
+    fn an_end_includes_its_patch_levels() {
         assert!(range("", "14").contains(Some(&version("14.2.1"))));
         assert!(!range("", "14").contains(Some(&version("15.0"))));
         assert!(range("", "14.1").contains(Some(&version("14.1.3"))));
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_empty_or_overlap_as_their_ends_say() {
+    fn empty_and_overlapping_ranges_are_detected() {
         assert!(range("14", "13.2").is_empty() && range("14.1", "14.0").is_empty());
         assert!(!range("14.1", "14").is_empty() && !range("14.1", "14.1").is_empty());
         assert!(!range("", "13").overlaps(&range("14", "")));
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn darwin_has_a_version_of_macos() {
+    fn darwin_versions_map_to_macos_versions() {
         for (darwin, macos) in [
             ("20.6.0", Some("macOS 11.5")),
             ("22.1.0", Some("macOS 13.0")),
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_version_is_refused() {
+    fn invalid_versions_are_refused() {
         for text in ["", "14.", "14.x", "v14", "14.1-RELEASE", "-1"] {
             assert!(text.parse::<Version>().unwrap_err().contains("such as 14.1"), "{text}");
         }

@@ -1,8 +1,8 @@
-//! What the protocol costs, as ratios within one run.
+//! The cost of the protocol, as ratios within one run.
 //!
-//! Each operation is measured against two yardsticks that do the same to the same number of entries: an entry behind
-//! a mutex, which is what one would write first, and the bare atomic operations that the protocol cannot avoid, which
-//! is what it could cost at best. `cargo bench -p fd-core` prints the ratios after criterion's own report.
+//! Each operation is compared with two others that do the same to the same number of entries: an entry behind
+//! a mutex, which is the obvious implementation, and the bare atomic operations that the protocol cannot
+//! avoid, which are a lower bound. `cargo bench -p fd-core` prints the ratios after criterion's own report.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
@@ -25,10 +25,10 @@ use fd_core::poller::{
 };
 use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime};
 
-/// Entries per measurement: more than a batch holds, fewer than make the cache the subject.
+/// Entries per measurement: as many as one batch holds, and few enough to stay in the cache.
 const ENTRIES: usize = 256;
 
-/// A backend with no kernel: it reports what it is told to.
+/// A backend without a kernel: it reports the events of its scripts.
 struct Scripted {
     threads: Box<[Arc<Script>]>,
 }
@@ -37,8 +37,8 @@ struct Scripted {
 struct Script {
     thread: OnceLock<Thread>,
     woken: AtomicBool,
-    /// Reports still to be made, one per entry in turn.
-    left: AtomicUsize,
+    /// The number of events still to report. The entries are reported in turn.
+    remaining: AtomicUsize,
     entries: Mutex<Vec<FdHandle>>,
 }
 
@@ -88,8 +88,8 @@ impl Poller for ScriptedPoller {
 
     fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let script = &self.0;
-        let left = script.left.load(SeqCst);
-        if left == 0 {
+        let remaining = script.remaining.load(SeqCst);
+        if remaining == 0 {
             script.thread.get_or_init(std::thread::current);
             if !script.woken.swap(false, SeqCst) && !timeout.is_zero() {
                 std::thread::park_timeout(timeout.min(Duration::from_millis(1)));
@@ -97,14 +97,14 @@ impl Poller for ScriptedPoller {
             return Ok(());
         }
         let entries = script.entries.lock().unwrap();
-        let count = left.min(entries.len()).min(batch.capacity());
+        let count = remaining.min(entries.len()).min(batch.capacity());
         let event = |handle: &FdHandle| Event {
             fd: handle.number(),
             generation: handle.generation(),
             events: Events::READY_R,
         };
         batch.extend(entries.iter().take(count).map(event));
-        script.left.fetch_sub(count, SeqCst);
+        script.remaining.fetch_sub(count, SeqCst);
         Ok(())
     }
 
@@ -121,7 +121,7 @@ fn descriptor() -> OwnedFd {
     OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
-/// A handler that counts, and gives a disowned descriptor back.
+/// A handler that counts its runs and keeps a disowned descriptor.
 #[derive(Default)]
 struct Counter {
     runs: AtomicU64,
@@ -160,7 +160,7 @@ impl Bench {
         Self { runtime, handler, handles, scripts }
     }
 
-    /// Starts `action` on a worker thread; what is returned will say how long it took there.
+    /// Starts `action` on a worker thread. The receiver gets the time that the action took there.
     fn start(
         &self,
         index: usize,
@@ -183,7 +183,7 @@ impl Bench {
         let start = Instant::now();
         for (index, script) in self.scripts.iter().take(threads).enumerate() {
             *script.entries.lock().unwrap() = self.handles.to_vec();
-            script.left.store(rounds * ENTRIES, SeqCst);
+            script.remaining.store(rounds * ENTRIES, SeqCst);
             self.runtime.core().wake(thread(index));
         }
         loop {
@@ -197,10 +197,10 @@ impl Bench {
     }
 }
 
-/// What one would write first: the same facts behind a lock.
-struct Guarded(Mutex<Facts>);
+/// The obvious implementation: the same fields behind a lock.
+struct Guarded(Mutex<Fields>);
 
-struct Facts {
+struct Fields {
     generation: u32,
     owner: usize,
     running: u64,
@@ -211,7 +211,7 @@ struct Facts {
 }
 
 fn guarded(handler: &Arc<Counter>) -> Box<[Guarded]> {
-    let facts = || Facts {
+    let fields = || Fields {
         generation: 0,
         owner: 1,
         running: 0,
@@ -220,28 +220,28 @@ fn guarded(handler: &Arc<Counter>) -> Box<[Guarded]> {
         state: 1,
         handler: Some(handler.clone()),
     };
-    (0..ENTRIES).map(|_| Guarded(Mutex::new(facts()))).collect()
+    (0..ENTRIES).map(|_| Guarded(Mutex::new(fields()))).collect()
 }
 
 impl Guarded {
     fn takeover(&self, me: u64) {
-        let mut facts = self.0.lock().unwrap();
-        if facts.generation == 0 && facts.owner == 1 && facts.running == 0 {
-            facts.allowed = me;
-            facts.state &= !1;
+        let mut fields = self.0.lock().unwrap();
+        if fields.generation == 0 && fields.owner == 1 && fields.running == 0 {
+            fields.allowed = me;
+            fields.state &= !1;
         }
     }
 
     fn report(&self, me: u64) {
         let handler = {
-            let mut facts = self.0.lock().unwrap();
-            if facts.generation != 0 || facts.allowed & me == 0 {
+            let mut fields = self.0.lock().unwrap();
+            if fields.generation != 0 || fields.allowed & me == 0 {
                 return;
             }
-            facts.running |= me;
-            facts.state |= 0x100;
-            // The lock is not held over the handler, so something else must keep it alive.
-            facts.handler.clone()
+            fields.running |= me;
+            fields.state |= 0x100;
+            // The lock is not held while the handler runs, so a reference must keep the handler alive.
+            fields.handler.clone()
         };
         if let Some(handler) = handler {
             handler.runs.store(handler.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
@@ -251,27 +251,27 @@ impl Guarded {
 
     fn want_stop(&self, me: u64) {
         {
-            let mut facts = self.0.lock().unwrap();
-            facts.state |= 1;
-            facts.update |= me;
+            let mut fields = self.0.lock().unwrap();
+            fields.state |= 1;
+            fields.update |= me;
         }
         self.0.lock().unwrap().state &= !1;
     }
 
     fn insert_delete(&self, handler: &Arc<Counter>) {
         {
-            let mut facts = self.0.lock().unwrap();
-            facts.handler = Some(handler.clone());
-            facts.allowed = 1;
+            let mut fields = self.0.lock().unwrap();
+            fields.handler = Some(handler.clone());
+            fields.allowed = 1;
         }
-        let mut facts = self.0.lock().unwrap();
-        facts.allowed = 0;
-        facts.generation = facts.generation.wrapping_add(1);
-        facts.handler = None;
+        let mut fields = self.0.lock().unwrap();
+        fields.allowed = 0;
+        fields.generation = fields.generation.wrapping_add(1);
+        fields.handler = None;
     }
 }
 
-/// The read-modify-writes that a pinned, masked, generation-checked entry cannot do without.
+/// The read-modify-writes that an entry with pins, masks and a generation needs at least.
 #[derive(Default)]
 #[repr(align(64))]
 struct Bare {
@@ -337,8 +337,8 @@ fn on_threads(threads: usize, action: impl Fn(u64) + Sync) -> Duration {
     start.elapsed()
 }
 
-/// The three subjects of one operation. Each is given a number of rounds over all entries and the number of threads that
-/// do them at once.
+/// The three variants of one operation. Each gets a number of rounds over all entries, and the number of
+/// threads that perform them at the same time.
 struct Operation<'a> {
     name: &'static str,
     protocol: Box<dyn Fn(usize, usize) -> Duration + 'a>,
@@ -349,26 +349,26 @@ struct Operation<'a> {
 fn takeover(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     let owner = OwnerId::of(&bench.handler);
     let handles = &bench.handles;
-    let pass = |index: usize, handles: Arc<[FdHandle]>, rounds: usize| {
+    let start = |index: usize, handles: Arc<[FdHandle]>, rounds: usize| {
         bench.start(index, move |context| {
             for _ in 0..rounds {
                 for handle in handles.iter() {
-                    // Contended, the other thread may be in the middle of the same.
+                    // With two threads, the other one may be in the middle of a takeover of this entry.
                     let _ = context.takeover(*handle, owner);
                 }
             }
         })
     };
     if threads == 1 {
-        // To and fro, so that each takeover really changes the owner.
-        return (0..rounds).map(|round| pass(round % 2, handles.clone(), 1).recv().unwrap()).sum();
+        // The threads alternate, so that each takeover changes the owner.
+        return (0..rounds).map(|round| start(round % 2, handles.clone(), 1).recv().unwrap()).sum();
     }
-    let both: Vec<_> = (0..threads).map(|index| pass(index, handles.clone(), rounds)).collect();
-    both.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+    let both: Vec<_> = (0..threads).map(|index| start(index, handles.clone(), rounds)).collect();
+    both.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
 }
 
 fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
-    let pass = |index: usize| {
+    let start = |index: usize| {
         let handles = bench.handles.clone();
         bench.start(index, move |context| {
             for _ in 0..rounds {
@@ -380,13 +380,13 @@ fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
             }
         })
     };
-    let all: Vec<_> = (0..threads).map(pass).collect();
-    all.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+    let all: Vec<_> = (0..threads).map(start).collect();
+    all.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
 }
 
-/// Insert and disown: the registration without the system calls that open and close.
+/// Inserts and disowns: a registration without the system calls that open and close.
 fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
-    let pass = |index: usize| {
+    let start = |index: usize| {
         let mut fd = Some(descriptor());
         bench.start(index, move |context| {
             let handler = Arc::new(Counter::default());
@@ -405,8 +405,8 @@ fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
             }
         })
     };
-    let all: Vec<_> = (0..threads).map(pass).collect();
-    all.into_iter().map(|one| one.recv().unwrap()).max().unwrap()
+    let all: Vec<_> = (0..threads).map(start).collect();
+    all.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
 }
 
 fn main() {
@@ -427,7 +427,7 @@ fn main() {
     let operations = [
         Operation {
             name: "takeover",
-            // A takeover is for descriptors of one thread, so the contenders fight for those.
+            // A takeover needs a descriptor of one thread, so both threads use the exclusive ones.
             protocol: Box::new(|rounds, threads| takeover(&exclusive, rounds, threads)),
             mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| locked[n].takeover(me))),
             atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| bare[n].takeover(me))),
@@ -457,29 +457,36 @@ fn main() {
     for operation in &operations {
         for (threads, label) in [(1, "uncontended"), (2, "contended")] {
             if operation.name == "takeover" || operation.name == "dispatch" {
-                // Whatever an earlier measurement left: the entries start with their first thread, and wanted.
+                // An earlier measurement may have changed the owner of the entries.
                 exclusive.start(0, reset(&exclusive)).recv().unwrap();
             }
-            let mut group = criterion.benchmark_group(format!("{}/{label}", operation.name));
-            group.throughput(criterion::Throughput::Elements(ENTRIES as u64));
-            let mut best = [f64::INFINITY; 3];
-            let subjects = [&operation.protocol, &operation.mutex, &operation.atomics];
-            for ((name, subject), best) in
-                ["protocol", "mutex", "atomics"].iter().zip(subjects).zip(&mut best)
-            {
-                group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-                    bencher.iter_custom(|rounds| {
-                        let took = subject(rounds as usize, threads);
-                        *best = best.min(took.as_nanos() as f64 / (rounds as usize * ENTRIES) as f64);
-                        took
-                    });
-                });
-            }
-            group.finish();
-            ratios.push((operation.name, label, best));
+            ratios.push((operation.name, label, measure(&mut criterion, operation, threads, label)));
         }
     }
     criterion.final_summary();
+    print_ratios(&ratios);
+}
+
+/// Measures the three variants of an operation. Returns the best time of each, in nanoseconds per entry.
+fn measure(criterion: &mut Criterion, operation: &Operation<'_>, threads: usize, label: &str) -> [f64; 3] {
+    let mut group = criterion.benchmark_group(format!("{}/{label}", operation.name));
+    group.throughput(criterion::Throughput::Elements(ENTRIES as u64));
+    let mut best = [f64::INFINITY; 3];
+    let variants = [&operation.protocol, &operation.mutex, &operation.atomics];
+    for ((name, variant), best) in ["protocol", "mutex", "atomics"].iter().zip(variants).zip(&mut best) {
+        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+            bencher.iter_custom(|rounds| {
+                let took = variant(rounds as usize, threads);
+                *best = best.min(took.as_nanos() as f64 / (rounds as usize * ENTRIES) as f64);
+                took
+            });
+        });
+    }
+    group.finish();
+    best
+}
+
+fn print_ratios(ratios: &[(&str, &str, [f64; 3])]) {
     println!("\nbest of each run, per operation and thread");
     println!(
         "{:16}{:14}{:>12}{:>12}{:>12}{:>12}{:>12}",
@@ -495,7 +502,7 @@ fn main() {
     }
 }
 
-/// Gives every descriptor back to the first thread, wanted.
+/// Makes the first thread the owner of every descriptor, with receiving active.
 fn reset(bench: &Bench) -> impl FnOnce(&Context) + Send + use<> {
     let (handles, owner) = (bench.handles.clone(), OwnerId::of(&bench.handler));
     move |context| {

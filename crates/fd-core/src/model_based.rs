@@ -1,4 +1,4 @@
-//! The update list and the table against a sequential model of what they promise, over random operations.
+//! Random operations on the update list and the table, compared with sequential models of them.
 
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
@@ -14,9 +14,9 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::sync::Ordering;
 use crate::words::update_list::{Link, Links, Next, UpdateList};
 
-struct Cells(Vec<Link>);
+struct TestLinks(Vec<Link>);
 
-impl Links for Cells {
+impl Links for TestLinks {
     fn link(&self, fd: usize) -> &Link {
         &self.0[fd]
     }
@@ -25,10 +25,10 @@ impl Links for Cells {
 const ENTRIES: usize = 6;
 
 proptest! {
-    /// A list is an ordered set: additions go to the end, once.
+    /// The list is an ordered set: an addition appends an entry that is not listed.
     #[test]
     fn the_update_list_is_an_ordered_set(ops in prop::collection::vec((any::<bool>(), 0..ENTRIES), 0..60)) {
-        let (list, links) = (UpdateList::new(2), Cells((0..ENTRIES).map(|_| Link::new()).collect()));
+        let (list, links) = (UpdateList::new(2), TestLinks((0..ENTRIES).map(|_| Link::new()).collect()));
         let mut model: Vec<usize> = Vec::new();
         let mut additions = 0;
         for (adds, fd) in ops {
@@ -44,7 +44,7 @@ proptest! {
             }
             prop_assert_eq!(&list.check_whole(&links, ENTRIES), &model);
             prop_assert_eq!(list.head(), model.first().copied());
-            prop_assert_eq!(list.epoch(), additions, "a walker can tell that it has missed nothing");
+            prop_assert_eq!(list.epoch(), additions, "every addition is counted");
             for fd in 0..ENTRIES {
                 let expected = match model.iter().position(|other| *other == fd) {
                     None => Next::Lost,
@@ -59,17 +59,18 @@ proptest! {
 const NUMBERS: RawFd = 3;
 const GROUPS: [usize; 2] = [3, 2];
 
-/// An operation. A handle is meant by its place among all that were ever given, modulo their number: most are stale.
+/// An operation. `handle` selects one of all handles that were ever returned, modulo their number: most are
+/// stale.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Insert { fd: RawFd, group: usize, mask: u64 },
     Delete { handle: usize, disown: bool },
     Enter { handle: usize, thread: usize },
-    DeregisterReason { handle: usize, thread: usize },
+    Exit { handle: usize, thread: usize },
     Takeover { handle: usize, thread: usize, right_owner: bool },
     Relocate { handle: usize, thread: usize },
     Schedule { handle: usize, thread: Option<usize> },
-    Pass { thread: usize },
+    ApplyUpdates { thread: usize },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -78,16 +79,16 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..NUMBERS, 0..GROUPS.len(), 0..16u64).prop_map(|(fd, group, mask)| Op::Insert { fd, group, mask }),
         2 => (handle.clone(), any::<bool>()).prop_map(|(handle, disown)| Op::Delete { handle, disown }),
         3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Enter { handle, thread }),
-        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::DeregisterReason { handle, thread }),
+        3 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Exit { handle, thread }),
         3 => (handle.clone(), thread.clone(), prop::bool::weighted(0.8))
             .prop_map(|(handle, thread, right_owner)| Op::Takeover { handle, thread, right_owner }),
         2 => (handle.clone(), thread.clone()).prop_map(|(handle, thread)| Op::Relocate { handle, thread }),
         3 => (handle, prop::option::of(thread.clone())).prop_map(|(handle, thread)| Op::Schedule { handle, thread }),
-        2 => thread.prop_map(|thread| Op::Pass { thread }),
+        2 => thread.prop_map(|thread| Op::ApplyUpdates { thread }),
     ]
 }
 
-/// What the model knows of a registration.
+/// The model of a registration.
 #[derive(Clone, Debug)]
 struct Registration {
     handle: FdHandle,
@@ -95,7 +96,7 @@ struct Registration {
     group: usize,
     allowed: u64,
     running: u64,
-    owed: u64,
+    pending: u64,
     deleted: bool,
 }
 
@@ -103,18 +104,19 @@ struct Registration {
 struct World {
     table: FdTable,
     registrations: BTreeMap<RawFd, Registration>,
-    /// Each group's shared list.
+    /// The shared list of each group.
     listed: [Vec<RawFd>; GROUPS.len()],
-    given: Vec<(FdHandle, OwnerId)>,
-    /// How many lives of each number are over.
-    over: BTreeMap<RawFd, u32>,
+    /// Every handle that an insertion has returned.
+    handles: Vec<(FdHandle, OwnerId)>,
+    /// The number of registrations of each number that have ended.
+    ended: BTreeMap<RawFd, u32>,
 }
 
 fn group_id(index: usize) -> GroupId {
     GroupId::new(index + 1).unwrap()
 }
 
-/// Threads are counted through the groups.
+/// The group and id of the thread `number`, counted through all groups.
 fn thread(number: usize) -> (usize, ThreadId) {
     let group = usize::from(number >= GROUPS[0]);
     (group, ThreadId::new(group_id(group), number - group * GROUPS[0]).unwrap())
@@ -126,14 +128,14 @@ impl World {
             table: FdTable::new(NUMBERS as usize, &GROUPS).unwrap(),
             registrations: BTreeMap::new(),
             listed: Default::default(),
-            given: Vec::new(),
-            over: BTreeMap::new(),
+            handles: Vec::new(),
+            ended: BTreeMap::new(),
         }
     }
 
-    /// The handle that is meant, and the number of its registration if that is not over.
-    fn meant(&self, handle: usize) -> Option<(FdHandle, OwnerId, Option<RawFd>)> {
-        let (handle, owner) = *self.given.get(handle % self.given.len().max(1))?;
+    /// The selected handle, and the number of its registration if that has not ended.
+    fn select(&self, handle: usize) -> Option<(FdHandle, OwnerId, Option<RawFd>)> {
+        let (handle, owner) = *self.handles.get(handle % self.handles.len().max(1))?;
         let registration =
             self.registrations.get(&handle.number()).filter(|registration| registration.handle == handle);
         Some((handle, owner, registration.map(|_| handle.number())))
@@ -143,7 +145,7 @@ impl World {
         self.registrations.get_mut(&fd).unwrap()
     }
 
-    /// A registration is over exactly if it was deleted and nobody runs.
+    /// Ends the registration if there is an orphan: exactly if it was deleted and no thread is running.
     fn end(&mut self, fd: RawFd, orphan: Option<Orphan<'_>>) {
         let registration = &self.registrations[&fd];
         assert_eq!(
@@ -156,110 +158,115 @@ impl World {
             assert_eq!((retired.fd, retired.owner.id()), (fd, registration.owner));
             self.listed[registration.group].retain(|other| *other != fd);
             self.registrations.remove(&fd);
-            *self.over.entry(fd).or_default() += 1;
+            *self.ended.entry(fd).or_default() += 1;
         }
     }
 
     fn apply(&mut self, op: Op) {
         match op {
             Op::Insert { fd, group, mask } => self.insert(fd, group, mask),
-            Op::Delete { handle, disown } => {
-                let Some((handle, _, registration)) = self.meant(handle) else { return };
-                let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
-                let pin = table.pin(handle);
-                assert_eq!(pin.is_ok(), registration.is_some(), "S7");
-                if let (Ok(pin), Some(fd)) = (pin, registration) {
-                    let deleted = pin.delete(disown);
-                    let registration = self.registration(fd);
-                    if registration.deleted {
-                        assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "protocol 6.1");
-                    } else {
-                        (registration.deleted, registration.allowed) = (true, 0);
-                        self.end(fd, deleted.unwrap());
-                    }
-                }
-                self.table = table;
-            }
-            Op::Enter { handle, thread: number } => {
-                let Some((handle, _, registration)) = self.meant(handle) else { return };
-                let (group, id) = thread(number);
-                let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
-                let registration = self.registrations.get_mut(&fd).unwrap();
-                let pin = self.table.pin(handle).unwrap();
-                assert_eq!(pin.group(), group_id(registration.group), "S9");
-                let bit = id.mask().bits();
-                if group != registration.group || registration.running & bit != 0 {
-                    return;
-                }
-                match pin.enter(id.mask()) {
-                    Ok(allowed) => {
-                        assert_eq!(allowed.bits(), registration.allowed);
-                        assert!(registration.allowed & bit != 0, "S2");
-                        registration.running |= bit;
-                    }
-                    // Nobody changes the mask meanwhile.
-                    Err(denied) => {
-                        assert_eq!((denied, registration.allowed & bit), (Denied::NotAllowed, 0));
-                    }
-                }
-            }
-            Op::DeregisterReason { handle, thread: number } => {
-                let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
-                let (group, id) = thread(number);
-                if group != self.registrations[&fd].group
-                    || self.registrations[&fd].running & id.mask().bits() == 0
-                {
-                    return;
-                }
-                let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
-                self.registration(fd).running &= !id.mask().bits();
-                let left = table.pin(handle).unwrap().exit(id.mask());
-                self.end(fd, left.err());
-                self.table = table;
-            }
+            Op::Delete { handle, disown } => self.delete(handle, disown),
+            Op::Enter { handle, thread: number } => self.enter(handle, thread(number)),
+            Op::Exit { handle, thread: number } => self.exit(handle, thread(number)),
             Op::Takeover { handle, thread: number, right_owner } => {
-                let Some((handle, owner, registration)) = self.meant(handle) else { return };
-                let (group, id) = thread(number);
-                let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
-                let registration = self.registrations.get_mut(&fd).unwrap();
-                if group != registration.group {
-                    return;
-                }
-                let other = Arc::new(0_u8);
-                let expected = if right_owner { owner } else { OwnerId::of(&other) };
-                let (taken, left) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
-                let model = match () {
-                    () if !right_owner => Err(MoveError::WrongOwner),
-                    () if registration.running != 0 => Err(MoveError::Busy),
-                    () if registration.allowed == id.mask().bits() => Ok(()),
-                    () if registration.allowed.count_ones() > 1 => Err(MoveError::Shared),
-                    () => Ok(()),
-                };
-                assert_eq!(taken, model, "{registration:?}");
-                if taken.is_ok() {
-                    registration.allowed = id.mask().bits();
-                }
-                assert!(left.is_ok(), "a registration that somebody uses, or nobody has deleted, goes on");
+                self.takeover(handle, thread(number), right_owner);
             }
-            Op::Relocate { handle, thread: number } => {
-                let Some((handle, _, registration)) = self.meant(handle) else { return };
-                let (group, id) = thread(number);
-                let moved = self.table.relocate(handle, id, None, false, |_, _, _, _, _| {});
-                let Some(fd) = registration else {
-                    return assert_eq!(moved, Err(MoveError::Stale(handle.stale())));
-                };
-                let registration = self.registrations.get_mut(&fd).unwrap();
-                assert_eq!(moved, if registration.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
-                if moved.is_ok() {
-                    registration.allowed = id.mask().bits();
-                    if registration.group != group {
-                        self.listed[registration.group].retain(|other| *other != fd);
-                        (registration.group, registration.owed) = (group, 0);
-                    }
-                }
-            }
+            Op::Relocate { handle, thread: number } => self.relocate(handle, thread(number)),
             Op::Schedule { handle, thread: number } => self.schedule(handle, number.map(thread)),
-            Op::Pass { thread: number } => self.pass(thread(number)),
+            Op::ApplyUpdates { thread: number } => self.apply_updates(thread(number)),
+        }
+    }
+
+    fn delete(&mut self, handle: usize, disown: bool) {
+        let Some((handle, _, registration)) = self.select(handle) else { return };
+        let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
+        let pin = table.pin(handle);
+        assert_eq!(pin.is_ok(), registration.is_some(), "S7");
+        if let (Ok(pin), Some(fd)) = (pin, registration) {
+            let deleted = pin.delete(disown);
+            let registration = self.registration(fd);
+            if registration.deleted {
+                assert_eq!(deleted.err(), Some(DeleteError::AlreadyDeleted), "protocol 6.1");
+            } else {
+                (registration.deleted, registration.allowed) = (true, 0);
+                self.end(fd, deleted.unwrap());
+            }
+        }
+        self.table = table;
+    }
+
+    fn enter(&mut self, handle: usize, (group, id): (usize, ThreadId)) {
+        let Some((handle, _, registration)) = self.select(handle) else { return };
+        let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
+        let registration = self.registrations.get_mut(&fd).unwrap();
+        let pin = self.table.pin(handle).unwrap();
+        assert_eq!(pin.group(), group_id(registration.group), "S9");
+        let bit = id.mask().bits();
+        if group != registration.group || registration.running & bit != 0 {
+            return;
+        }
+        match pin.enter(id.mask()) {
+            Ok(allowed) => {
+                assert_eq!(allowed.bits(), registration.allowed);
+                assert!(registration.allowed & bit != 0, "S2");
+                registration.running |= bit;
+            }
+            // No other thread changes the mask, so no race can be lost.
+            Err(denied) => assert_eq!((denied, registration.allowed & bit), (Denied::NotAllowed, 0)),
+        }
+    }
+
+    fn exit(&mut self, handle: usize, (group, id): (usize, ThreadId)) {
+        let Some((handle, _, Some(fd))) = self.select(handle) else { return };
+        let registration = self.registration(fd);
+        if group != registration.group || registration.running & id.mask().bits() == 0 {
+            return;
+        }
+        registration.running &= !id.mask().bits();
+        let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
+        let exited = table.pin(handle).unwrap().exit(id.mask());
+        self.end(fd, exited.err());
+        self.table = table;
+    }
+
+    fn takeover(&mut self, handle: usize, (group, id): (usize, ThreadId), right_owner: bool) {
+        let Some((handle, owner, registration)) = self.select(handle) else { return };
+        let Some(fd) = registration else { return assert!(self.table.pin(handle).is_err()) };
+        let registration = self.registrations.get_mut(&fd).unwrap();
+        if group != registration.group {
+            return;
+        }
+        let other = Arc::new(0_u8);
+        let expected = if right_owner { owner } else { OwnerId::of(&other) };
+        let (taken, exited) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
+        let model = match () {
+            () if !right_owner => Err(MoveError::WrongOwner),
+            () if registration.running != 0 => Err(MoveError::Busy),
+            () if registration.allowed == id.mask().bits() => Ok(()),
+            () if registration.allowed.count_ones() > 1 => Err(MoveError::Shared),
+            () => Ok(()),
+        };
+        assert_eq!(taken, model, "{registration:?}");
+        if taken.is_ok() {
+            registration.allowed = id.mask().bits();
+        }
+        assert!(exited.is_ok(), "the registration is in use or was not deleted, so it must not end");
+    }
+
+    fn relocate(&mut self, handle: usize, (group, id): (usize, ThreadId)) {
+        let Some((handle, _, registration)) = self.select(handle) else { return };
+        let moved = self.table.relocate(handle, id, None, false, |_, _, _, _, _| {});
+        let Some(fd) = registration else {
+            return assert_eq!(moved, Err(MoveError::Stale(handle.stale())));
+        };
+        let registration = self.registrations.get_mut(&fd).unwrap();
+        assert_eq!(moved, if registration.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
+        if moved.is_ok() {
+            registration.allowed = id.mask().bits();
+            if registration.group != group {
+                self.listed[registration.group].retain(|other| *other != fd);
+                (registration.group, registration.pending) = (group, 0);
+            }
         }
     }
 
@@ -274,21 +281,21 @@ impl World {
             () => None,
         };
         match inserted {
-            Err((why, _)) => assert_eq!(Some(why), refused),
+            Err((reason, _)) => assert_eq!(Some(reason), refused),
             Ok(handle) => {
                 assert_eq!(refused, None);
-                let generation = self.over.get(&fd).copied().unwrap_or(0);
+                let generation = self.ended.get(&fd).copied().unwrap_or(0);
                 assert_eq!((handle.number(), handle.generation()), (fd, generation));
                 let registration =
-                    Registration { handle, owner, group, allowed, running: 0, owed: 0, deleted: false };
+                    Registration { handle, owner, group, allowed, running: 0, pending: 0, deleted: false };
                 self.registrations.insert(fd, registration);
-                self.given.push((handle, owner));
+                self.handles.push((handle, owner));
             }
         }
     }
 
     fn schedule(&mut self, handle: usize, caller: Option<(usize, ThreadId)>) {
-        let Some((handle, _, Some(fd))) = self.meant(handle) else { return };
+        let Some((handle, _, Some(fd))) = self.select(handle) else { return };
         let registration = self.registrations.get_mut(&fd).unwrap();
         let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), 0);
         let mine =
@@ -297,13 +304,13 @@ impl World {
             ThreadId::new(group_id(registration.group), registration.allowed.trailing_zeros() as usize % 64);
         let model = match () {
             () if mine != 0 && registration.allowed == mine => {
-                let owed = registration.owed & mine != 0;
-                registration.owed |= mine;
-                if owed { Scheduled::Nothing } else { Scheduled::Private }
+                let was_pending = registration.pending & mine != 0;
+                registration.pending |= mine;
+                if was_pending { Scheduled::Nothing } else { Scheduled::Private }
             }
             () if registration.allowed == 0 => Scheduled::Nothing,
             () => {
-                registration.owed |= registration.allowed;
+                registration.pending |= registration.allowed;
                 let listed = &mut self.listed[registration.group];
                 if !listed.contains(&fd) {
                     listed.push(fd);
@@ -318,24 +325,24 @@ impl World {
         assert_eq!(scheduled, model, "L1, suspect 19: {registration:?}");
     }
 
-    fn pass(&mut self, (group, id): (usize, ThreadId)) {
+    fn apply_updates(&mut self, (group, id): (usize, ThreadId)) {
         let mut visited = Vec::new();
         let dropped = self.table.walk_updates(id, false, |pin| visited.push(pin.fd())).dropped;
         let mut model = Vec::new();
         for fd in self.listed[group].clone() {
             let registration = self.registrations.get_mut(&fd).unwrap();
-            if registration.owed & id.mask().bits() != 0 {
+            if registration.pending & id.mask().bits() != 0 {
                 model.push(fd);
-                registration.owed &= !id.mask().bits();
+                registration.pending &= !id.mask().bits();
             }
-            if registration.owed == 0 {
+            if registration.pending == 0 {
                 self.listed[group].retain(|other| *other != fd);
             }
         }
         assert_eq!((visited, dropped), (model, 0));
     }
 
-    /// Table and model agree on everything that can be seen.
+    /// Asserts that the table and the model agree on everything that is visible.
     fn check(&self) {
         assert_eq!(self.table.used(), self.registrations.len() as u64);
         for registration in self.registrations.values() {
@@ -345,7 +352,7 @@ impl World {
                 (pin.thread_mask().bits(), pin.running().bits()),
                 (registration.allowed, registration.running)
             );
-            assert_eq!(pin.entry().update_mask.load(Ordering::SeqCst), registration.owed);
+            assert_eq!(pin.entry().update_mask.load(Ordering::SeqCst), registration.pending);
             assert_eq!(pin.entry().group.peek().references(), 1, "S12: this pin alone");
             assert_eq!(pin.owner_id(), registration.owner);
         }
@@ -358,7 +365,7 @@ impl World {
                 at = match list.after(&self.table, fd) {
                     Next::Fd(next) => Some(next),
                     Next::End => None,
-                    Next::Lost => panic!("S13: {fd} is in no list"),
+                    Next::Lost => panic!("S13: {fd} is not linked"),
                 };
             }
             assert_eq!(&walked, listed, "S13");
@@ -367,15 +374,15 @@ impl World {
 }
 
 proptest! {
-    /// Whatever is called in whatever order, by whomever, on handles old and new.
+    /// Any calls in any order, by any thread, on current and stale handles.
     #[test]
-    fn the_table_does_what_a_sequential_model_of_it_does(ops in prop::collection::vec(op(), 0..80)) {
+    fn the_table_agrees_with_a_sequential_model(ops in prop::collection::vec(op(), 0..80)) {
         let mut world = World::new();
         for op in ops {
             world.apply(op);
             world.check();
         }
-        // What is left is given back.
+        // The remaining registrations are ended.
         for registration in world.registrations.values() {
             for index in 0..GROUPS[registration.group] {
                 let id = ThreadId::new(group_id(registration.group), index).unwrap();

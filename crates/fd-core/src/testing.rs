@@ -1,4 +1,5 @@
-//! What the unit tests of core, context and worker share: a thread without a loop, a backend without a kernel.
+//! Helpers of the unit tests of core, context and worker: a thread without a loop, and a backend without a
+//! kernel.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -16,10 +17,10 @@ use crate::shared::{FdCore, InsertOptions};
 use crate::table::{FdHandle, FdTable};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 
-/// What a backend was asked to forget: group, both polled masks, and why.
+/// The arguments of a call of `Backend::forget`: group, both polled masks, and reason.
 pub(crate) type Forgotten = (GroupId, u64, u64, DeregisterReason);
 
-/// A backend that makes no poller and remembers what it was asked to forget.
+/// A backend that creates no poller and records its `forget` calls.
 pub(crate) struct Fake {
     pub(crate) capabilities: Capabilities,
     pub(crate) forgotten: Arc<Mutex<Vec<Forgotten>>>,
@@ -47,7 +48,7 @@ impl Backend for Fake {
     }
 }
 
-/// Time that passes when a test says so.
+/// A clock that a test sets.
 #[derive(Clone)]
 pub(crate) struct Time {
     start: Instant,
@@ -76,7 +77,8 @@ pub(crate) fn thread(group_number: usize, index: usize) -> ThreadId {
     ThreadId::new(group(group_number), index).unwrap()
 }
 
-/// A core of two groups of two threads each, over a fake backend, and what that was asked to forget.
+/// Creates a core of two groups of two threads each, over a fake backend. Returns it with the backend's
+/// record of `forget` calls.
 pub(crate) fn core(capabilities: Capabilities, clock: Clock) -> (Arc<FdCore>, Arc<Mutex<Vec<Forgotten>>>) {
     let forgotten = Arc::default();
     let backend = Fake { capabilities, forgotten: Arc::clone(&forgotten) };
@@ -84,7 +86,7 @@ pub(crate) fn core(capabilities: Capabilities, clock: Clock) -> (Arc<FdCore>, Ar
     (Arc::new(core), forgotten)
 }
 
-/// The first thread of such a core, which goes by `time`.
+/// The context of the first thread of such a core, with `time` as its clock.
 pub(crate) fn context(capabilities: Capabilities, time: &Time) -> Context {
     let time = time.clone();
     let now = move || time.start + Duration::from_millis(time.since_start().into());
@@ -100,16 +102,17 @@ pub(crate) fn open() -> OwnedFd {
     options.read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
-/// A descriptor of this number, which no other test uses: those that the system chooses are lower.
+/// Opens a descriptor with this number, which no other test uses: the numbers that the system chooses are
+/// lower.
 pub(crate) fn open_at(number: RawFd) -> OwnedFd {
-    // SAFETY: the number is below the limit and nobody else's, and the copy is made here.
+    // SAFETY: the number is below the limit, no other code owns it, and the copy is made here.
     unsafe {
         assert_eq!(nix::libc::dup2(open().as_raw_fd(), number), number);
         OwnedFd::from_raw_fd(number)
     }
 }
 
-/// A registration for the thread alone.
+/// Inserts a registration that only the thread of `context` may use.
 pub(crate) fn insert(context: &Context) -> FdHandle {
     let id = context.id();
     context.core().insert(open(), handler(), id.group(), id.mask(), InsertOptions::default()).unwrap()

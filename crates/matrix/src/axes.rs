@@ -1,17 +1,17 @@
-//! The closed sets of names that matrix.yml alone has.
+//! The closed sets of names that only matrix.yml uses.
 
 use metadata::named;
 
 named! {
-    /// How the executable for a target is made on a machine that is not such a target itself.
+    /// How the executable for a target is built on a machine of another target.
     Build, "build":
-    /// As any other program of this machine: `cargo build`.
+    /// With the toolchain of this machine: `cargo build`.
     Host = "host",
     /// With the gcc cross linker of the target: [`Target::linker`](crate::Target::linker).
     Gcc = "gcc",
     /// With zig as linker and C library: `cargo zigbuild`.
     Zig = "zig",
-    /// Not at all: type-checked only.
+    /// Not built, only type-checked.
     Check = "check",
 }
 

@@ -1,4 +1,4 @@
-//! The cells that a matrix stands for.
+//! The cells of a matrix.
 
 use std::time::Duration;
 
@@ -9,19 +9,21 @@ use crate::file::Matrix;
 /// One scenario on one backend with one set of parameters: one process, one result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
-    /// Where it is addressed.
+    /// The unique id of the cell.
     pub id: CellId,
-    /// The parameters that the id's variant stands for.
+    /// The parameters that the variant of the id encodes.
     pub variant: Variant,
-    /// Contract or characterisation.
+    /// The layer of the scenario: contract or characterisation.
     pub layer: Layer,
-    /// How long one attempt may take.
+    /// The time limit of one attempt.
     pub timeout: Duration,
 }
 
 impl Matrix {
-    /// Every cell, for every backend whether or not it exists on this machine: in the order of matrix.yml,
-    /// backend by backend within a scenario. A backend without edge triggers has no edge cells.
+    /// Returns every cell in the order of matrix.yml, backend by backend within a scenario.
+    ///
+    /// Includes the cells of backends that this machine does not have. A backend without edge triggers has no
+    /// edge cells.
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for scenario in &self.scenarios {

@@ -8,24 +8,24 @@ use crate::axes::Vm;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ci {
     /// On a hosted machine.
-    Runner {
+    Hosted {
         /// The label that selects the machine.
         label: String,
-        /// The names of the ways that are used there.
+        /// The names of the runners that are used there.
         via: Vec<String>,
-        /// How many machines share the cells of each way.
+        /// The number of machines that share the cells of each runner.
         shards: usize,
     },
     /// In a virtual machine, natively.
     Vm {
-        /// What is booted.
+        /// The system to boot.
         system: Vm,
-        /// The releases, each in a machine of its own.
+        /// The releases; each has its own machine.
         releases: Vec<String>,
     },
 }
 
-/// [`Ci`] as it is written.
+/// [`Ci`] as matrix.yml spells it.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CiText {

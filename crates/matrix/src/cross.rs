@@ -1,4 +1,4 @@
-//! What other tools need to know of the targets: `Cross.toml`, and a table for the scripts in `ci`.
+//! Target lists for other tools: `Cross.toml`, and a table for the scripts in `ci`.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::axes::Build;
 use crate::file::Matrix;
 use crate::templates::fill_in;
 
-/// The text of `Cross.toml`: `cross test --target TRIPLE` with nothing else set up.
+/// Returns the text of `Cross.toml`, with which `cross test --target TRIPLE` needs no further set-up.
 pub fn cross_file(matrix: &Matrix) -> String {
     #[derive(Serialize)]
     struct Values<'a> {
@@ -17,7 +17,7 @@ pub fn cross_file(matrix: &Matrix) -> String {
     fill_in(include_str!("../templates/Cross.toml"), Values { triples })
 }
 
-/// The text of `ci/targets.tsv`: shells read lines, not YAML.
+/// Returns the text of `ci/targets.tsv`, for shell scripts, which cannot read YAML.
 pub fn targets_file(matrix: &Matrix) -> String {
     let lines = matrix.targets.iter().map(|target| {
         let linker = target.linker();

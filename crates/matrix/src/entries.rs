@@ -1,4 +1,4 @@
-//! From the entries of matrix.yml, and what the scenarios' own files say, to the scenarios that are run.
+//! Combines the entries of matrix.yml with the scenarios' own descriptions.
 
 use std::time::Duration;
 
@@ -8,31 +8,32 @@ use serde_saphyr::{Location, Spanned};
 use crate::file::{Backend, DefaultsText, Scenario, ScenarioText};
 use crate::validate::{Problem, check_exclude, check_scenario};
 
-/// What is wrong, and where.
-type Misplaced = (Location, Problem);
+/// A problem and its place in the file.
+type LocatedProblem = (Location, Problem);
 
-/// The scenarios that the entries stand for. They are in the order of the entries, those of a `group/*` in the order of
-/// their catalogue.
+/// Returns the scenarios that the entries select, in the order of the entries. The scenarios of a `group/*`
+/// are in the order of the catalogue.
 pub(crate) fn scenarios(
     entries: &[ScenarioText],
     catalogue: &[Description],
     backends: &[Backend],
     defaults: &DefaultsText,
-) -> Result<Vec<Scenario>, Misplaced> {
+) -> Result<Vec<Scenario>, LocatedProblem> {
     let mut scenarios: Vec<Scenario> = Vec::new();
-    // Of each scenario, the entry that counts.
+    // The entry that applies to each scenario.
     let mut owners: Vec<&ScenarioText> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let (id, place) = (&entry.id.value, entry.id.referenced);
         if entries[..index].iter().any(|earlier| earlier.id.value == *id) {
-            return Err((place, (format!("the entry {id} is there twice"), "remove one of them".into())));
+            return Err((place, (format!("the entry {id} appears twice"), "remove one of them".into())));
         }
-        let meant: Vec<_> = catalogue.iter().filter(|scenario| entry.means(scenario)).collect();
-        if meant.is_empty() {
+        let selected: Vec<_> = catalogue.iter().filter(|scenario| entry.selects(scenario)).collect();
+        if selected.is_empty() {
             return Err((place, unknown(id, catalogue)));
         }
-        for description in meant {
-            // Its own entry counts, wherever it is; its place is that of the first entry that means it.
+        for description in selected {
+            // The entry for exactly this scenario applies, wherever it is in the file. The scenario's
+            // position is that of the first entry that selects it.
             if scenarios.iter().any(|earlier| earlier.id == description.id) {
                 continue;
             }
@@ -47,8 +48,8 @@ pub(crate) fn scenarios(
     for entry in entries {
         for Spanned { value: exclude, referenced, .. } in &entry.exclude {
             let owned = scenarios.iter().zip(&owners).filter(|(_, owner)| std::ptr::eq(**owner, entry));
-            let meant: Vec<_> = owned.map(|(scenario, _)| scenario).collect();
-            check_exclude(&entry.id.value, exclude, &meant, backends)
+            let selected: Vec<_> = owned.map(|(scenario, _)| scenario).collect();
+            check_exclude(&entry.id.value, exclude, &selected, backends)
                 .map_err(|problem| (*referenced, problem))?;
         }
     }
@@ -56,14 +57,15 @@ pub(crate) fn scenarios(
 }
 
 impl ScenarioText {
-    fn means(&self, scenario: &Description) -> bool {
+    fn selects(&self, scenario: &Description) -> bool {
         match self.id.value.strip_suffix("/*") {
             Some(group) => scenario.id.split_once('/').is_some_and(|(of, _)| of == group),
             None => self.id.value == scenario.id,
         }
     }
 
-    /// What the scenario is run over: what its file says, unless this says otherwise.
+    /// Returns the axes to run the scenario over: those of its description, where this entry does not
+    /// override them.
     fn axes<'a>(&'a self, description: &'a Description) -> Axes<'a> {
         let own = description.axes;
         Axes {
@@ -93,7 +95,7 @@ fn unknown(id: &str, catalogue: &[Description]) -> Problem {
     known.extend(catalogue.iter().map(|scenario| scenario.id.to_owned()));
     let help = match nearest(id, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean '{near}'?"),
-        None => "name a scenario that this pollmatrix has, or a GROUP/* of them".into(),
+        None => "name a scenario of this pollmatrix, or GROUP/* for all of a group".into(),
     };
     (format!("there is no scenario '{id}'"), help)
 }

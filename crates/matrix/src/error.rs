@@ -1,4 +1,4 @@
-//! What can be wrong with a matrix file.
+//! Errors in a matrix file.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,30 +11,30 @@ pub enum MatrixError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Something in the file is wrong.
+    /// The content of the file is wrong.
     #[error("{file}:{line}:{column}: {message}")]
     Malformed {
-        /// The file's name, as it was given.
+        /// The file's name, as the caller gave it.
         file: String,
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// Counted from 1.
+        /// The column, counted from 1.
         column: u64,
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         help: String,
     },
 }
 
 impl MatrixError {
-    /// What to do about it, as one sentence.
+    /// Returns the remedy, as one sentence.
     pub fn help(&self) -> String {
         match self {
-            Self::Read { .. } => "leave --matrix out to use the matrix built into pollmatrix".into(),
+            Self::Read { .. } => "omit --matrix to use the matrix built into pollmatrix".into(),
             Self::Malformed { help, .. } => help.clone(),
         }
     }

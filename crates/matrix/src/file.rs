@@ -1,4 +1,4 @@
-//! matrix.yml as it is written, and as the rest of the program sees it.
+//! The types of matrix.yml: as the file spells them, and as the rest of the program sees them.
 
 use std::time::Duration;
 
@@ -8,67 +8,67 @@ use serde_saphyr::Spanned;
 
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
-use crate::ways::Way;
+use crate::runners::Runner;
 
-/// The one description of what is tested.
+/// A parsed and checked matrix.yml.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matrix {
-    /// What is tested, in the order of the file.
+    /// The backends under test, in the order of the file.
     pub backends: Vec<Backend>,
-    /// Where it is tested.
+    /// The targets to test on.
     pub targets: Vec<Target>,
-    /// What is looked at.
+    /// The scenarios to run.
     pub scenarios: Vec<Scenario>,
 }
 
-/// A poller.
+/// A poller under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Backend {
-    /// `epoll`.
+    /// The name, such as `epoll`.
     pub id: String,
     /// The systems that have it.
     pub os: Vec<Os>,
-    /// The triggers that it honours.
+    /// The triggers that it supports.
     pub triggers: Vec<Mode>,
 }
 
 /// A kind of machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// `x86_64-linux-gnu`.
+    /// The name, such as `x86_64-linux-gnu`.
     pub id: String,
-    /// What rustc calls it.
+    /// The target triple of rustc.
     pub triple: String,
-    /// Its operating system.
+    /// The operating system.
     pub os: Os,
-    /// Its processor, by the name that `std::env::consts::ARCH` has for it.
+    /// The processor, as in `std::env::consts::ARCH`.
     pub arch: String,
-    /// How its executable is made elsewhere.
+    /// How its executable is built on other machines.
     pub build: Build,
-    /// How its cells can be run, the preferred one first.
-    pub ways: Vec<Way>,
-    /// Where CI runs it. A target without this is not in the workflow.
+    /// The runners that can start its cells, the preferred one first. The key in the file is `ways`.
+    pub runners: Vec<Runner>,
+    /// Where CI runs it. A target without this value is not in the workflow.
     pub ci: Option<Ci>,
 }
 
-/// A scenario and the parameters it is run with.
+/// A scenario and the parameters to run it with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scenario {
-    /// `group/name`.
+    /// The id, `group/name`.
     pub id: String,
-    /// The property, as a sentence.
+    /// The property to test, as a sentence.
     pub title: String,
     /// Contract or characterisation.
     pub layer: Layer,
-    /// The parameters that it is run with. Excludes are not looked at: they may name a backend.
+    /// The parameters to run it with, before excludes, which can depend on the backend.
     pub variants: Vec<Variant>,
     /// The combinations to leave out.
     pub exclude: Vec<Exclude>,
-    /// How long one attempt of one cell may take.
+    /// The time limit of one attempt of one cell.
     pub timeout: Duration,
 }
 
-/// Leaves out the cells that have all of the given values.
+/// Excludes the cells that have all of the given values.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exclude {
@@ -85,7 +85,7 @@ pub struct Exclude {
 }
 
 impl Exclude {
-    /// Whether the cell of `variant` on `backend` is left out.
+    /// Returns whether this excludes the cell of `variant` on `backend`.
     pub fn matches(&self, variant: &Variant, backend: &str) -> bool {
         self.backend.as_deref().is_none_or(|wanted| wanted == backend)
             && self.transport.is_none_or(|wanted| wanted == variant.transport)
@@ -94,27 +94,28 @@ impl Exclude {
             && self.groups.is_none_or(|wanted| wanted == variant.groups)
     }
 
-    /// Whether nothing is given, which would leave everything out.
+    /// Returns whether no value is given, which would exclude every cell.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Backend {
-    /// Whether `os` has it.
+    /// Returns whether `os` has this backend.
     pub fn exists_on(&self, os: &str) -> bool {
         self.os.iter().any(|known| known.name() == os)
     }
 }
 
 impl Target {
-    /// The way of this name; of several containers the first.
-    pub fn way(&self, name: &str) -> Option<&Way> {
-        self.ways.iter().find(|way| way.name() == name)
+    /// Returns the runner of this name; of several containers, the first.
+    pub fn runner(&self, name: &str) -> Option<&Runner> {
+        self.runners.iter().find(|runner| runner.name() == name)
     }
 
-    /// The gcc that links for it, by the name that Debian and its descendants have for it, if that is how its executable
-    /// is made: `arm-linux-gnueabihf-gcc` for armv7-unknown-linux-gnueabihf.
+    /// Returns the name of the gcc that links for this target, as Debian and its descendants name it:
+    /// `arm-linux-gnueabihf-gcc` for armv7-unknown-linux-gnueabihf. `None` if the build is not
+    /// [`Build::Gcc`].
     pub fn linker(&self) -> Option<String> {
         if self.build != Build::Gcc {
             return None;
@@ -130,33 +131,33 @@ impl Target {
 }
 
 impl Matrix {
-    /// The backend of this name.
+    /// Returns the backend of this name.
     pub fn backend(&self, id: &str) -> Option<&Backend> {
         self.backends.iter().find(|backend| backend.id == id)
     }
 
-    /// The scenario of this id.
+    /// Returns the scenario of this id.
     pub fn scenario(&self, id: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|scenario| scenario.id == id)
     }
 
-    /// The group of each scenario, in the order of the file; a group is there once per scenario.
+    /// Returns the group of each scenario, in the order of the file. A group appears once per scenario.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         self.scenarios.iter().filter_map(|scenario| scenario.id.split('/').next())
     }
 
-    /// The target of this id.
+    /// Returns the target of this id.
     pub fn target(&self, id: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.id == id)
     }
 
-    /// The target whose cells an executable built for `triple` runs by itself.
+    /// Returns the target whose cells an executable built for `triple` runs natively.
     pub fn native_target(&self, triple: &str) -> Option<&Target> {
-        self.targets.iter().find(|target| target.triple == triple && target.way("native").is_some())
+        self.targets.iter().find(|target| target.triple == triple && target.runner("native").is_some())
     }
 }
 
-/// The file as it is written.
+/// The file, as its author spells it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileText {
@@ -170,7 +171,7 @@ pub(crate) struct FileText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DefaultsText {
-    /// Seconds.
+    /// In seconds.
     pub(crate) timeout: u64,
 }
 
@@ -191,7 +192,7 @@ pub(crate) struct TargetText {
     pub(crate) arch: String,
     pub(crate) build: Option<Build>,
     #[serde(default)]
-    pub(crate) ways: Vec<Spanned<Way>>,
+    pub(crate) ways: Vec<Spanned<Runner>>,
     pub(crate) ci: Option<Spanned<CiText>>,
 }
 
@@ -240,6 +241,6 @@ pub(crate) struct ScenarioText {
     pub(crate) groups: Option<Vec<usize>>,
     #[serde(default)]
     pub(crate) exclude: Vec<Spanned<Exclude>>,
-    /// Seconds.
+    /// In seconds.
     pub(crate) timeout: Option<u64>,
 }

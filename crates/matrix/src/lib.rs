@@ -1,12 +1,14 @@
-//! `matrix.yml`, the cells it stands for, and what is generated from it.
+//! Reads `matrix.yml`, lists its cells, and generates files from it.
 //!
-//! [`Matrix::parse`] reads the file and takes what each scenario is about from a catalogue, [`Matrix::cells`] lists what
-//! that stands for, [`Selection`] narrows that list down by what a person typed or to one machine's [`Shard`]. [`rstest_file`] writes the test file with one case
-//! per cell, [`workflow_file`] the workflow that runs the matrix on every machine it can get, [`cross_file`] and
-//! [`targets_file`] what other tools need to know of the targets.
+//! - [`Matrix::parse`] reads the file and combines it with the descriptions of a catalogue of scenarios.
+//! - [`Matrix::cells`] lists the cells.
+//! - [`Selection`] narrows the list to the cells that a user selects, or to one machine's [`Shard`].
+//! - [`rstest_file`] writes the tests, one case per cell.
+//! - [`workflow_file`] writes the CI workflow that runs the matrix on every machine.
+//! - [`cross_file`] and [`targets_file`] list the targets for other tools.
 //!
-//! This crate knows neither the scenarios nor the core: the binary joins the names that it reads here with the
-//! code that they stand for.
+//! This crate depends neither on the scenarios nor on the core: the runner maps the names in the file to
+//! code.
 
 mod axes;
 mod cells;
@@ -17,11 +19,11 @@ mod error;
 mod file;
 mod read;
 mod rstest;
+mod runners;
 mod select;
 mod shard;
 mod templates;
 mod validate;
-mod ways;
 mod workflow;
 mod yaml;
 
@@ -32,8 +34,8 @@ pub use cross::{cross_file, targets_file};
 pub use error::MatrixError;
 pub use file::{Backend, Exclude, Matrix, Scenario, Target};
 pub use rstest::rstest_file;
+pub use runners::Runner;
 pub use select::{SelectError, Selection};
 pub use shard::{Durations, Shard, ShardError};
-pub use ways::Way;
 pub use workflow::{linter_file, workflow_file};
 pub use yaml::{END, YamlError, read_yaml};

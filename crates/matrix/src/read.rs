@@ -1,4 +1,4 @@
-//! From the text of matrix.yml to a matrix.
+//! Parses and checks the text of matrix.yml.
 
 use std::path::Path;
 
@@ -12,24 +12,25 @@ use crate::file::{Backend, FileText, Matrix, Target};
 use crate::validate::{Problem, check_backend, check_target, read_target};
 use crate::yaml::{YamlError, read_yaml};
 
-/// The version of the file's format that this program reads.
+/// The version of the file format that this program reads.
 const VERSION: u32 = 2;
 
 impl Matrix {
     /// Reads and checks the matrix file at `path`.
     ///
     /// # Errors
-    /// The file cannot be read, or see [`Matrix::parse`].
+    /// The file cannot be read, or [`Matrix::parse`] refuses it.
     pub fn load(path: &Path, catalogue: &[Description]) -> Result<(Self, String), MatrixError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
         Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
     }
 
-    /// Reads and checks a matrix. `file` is the name to use in errors; `catalogue` has the scenarios that it can name.
+    /// Reads and checks a matrix. `file` is the name to use in errors. `catalogue` lists the scenarios that
+    /// the file can name.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, with line, column and what to do.
+    /// The first problem of the file, with line, column and remedy.
     pub fn parse(text: &str, file: &str, catalogue: &[Description]) -> Result<Self, MatrixError> {
         let keys = "the comments in matrix.yml at the top of the source tree say what each key means";
         let malformed = |YamlError { line, column, message, help }| MatrixError::Malformed {
@@ -45,13 +46,13 @@ impl Matrix {
     }
 }
 
-/// The version of a file that may have other keys than this program knows.
+/// The version key of a file whose other keys can be unknown to this program.
 #[derive(Deserialize)]
 struct AnyVersion {
     version: Spanned<u32>,
 }
 
-/// The problem of a file that cannot be read because it has another version: its keys are not called unknown.
+/// Returns the problem of a file that has another version. Its keys are then not reported as unknown.
 fn other_version(text: &str) -> Option<YamlError> {
     let AnyVersion { version } = read_yaml(text, "").ok()?;
     let (message, help) = check_version(version.value).err()?;
@@ -70,7 +71,7 @@ fn check_version(version: u32) -> Result<(), Problem> {
 }
 
 impl FileText {
-    /// Checks everything, fills in the defaults, and reports the first thing that is wrong.
+    /// Checks everything, fills in the defaults, and reports the first problem.
     fn check(self, file: &str, catalogue: &[Description]) -> Result<Matrix, MatrixError> {
         let at = |location: Location| {
             move |(message, help): Problem| MatrixError::Malformed {

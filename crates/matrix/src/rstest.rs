@@ -1,4 +1,4 @@
-//! The generated test file: every cell of the contract, and every characterisation, as a named rstest case.
+//! The generated test file: every contract cell, and every characterisation, as a named rstest case.
 
 use std::fmt::Write;
 
@@ -7,14 +7,15 @@ use metadata::Layer;
 use crate::cells::Cell;
 use crate::file::{Backend, Matrix, Scenario};
 
-/// The text of `tests/matrix.rs`.
+/// Returns the text of `tests/matrix.rs`.
 ///
-/// A test's name is its cell's id as a path: `migration::idle_takeover::epoll::tcp_level_2t1g`. rstest's own cases
-/// would do with fewer lines, but it numbers them: a new variant would rename the others. Tests of a backend that the
-/// compiling OS does not have are ignored, with the reason, so that they are counted and seen.
+/// The name of a test is the id of its cell as a path: `migration::idle_takeover::epoll::tcp_level_2t1g`. The
+/// cases of rstest itself need fewer lines, but rstest numbers them, so a new variant would rename the
+/// others. Tests of a backend that the compiling OS does not have are ignored, with the reason, so that test
+/// runs list them.
 ///
-/// A characterisation is one test per backend, with all of its variants: `readiness::epoll::peer_shut_write`. Its answers
-/// are told apart in reports; here it matters that none has changed, and which scenarios there are.
+/// A characterisation is one test per backend, with all of its variants: `readiness::epoll::peer_shut_write`.
+/// Reports list its answers one by one; the test only checks that none has changed.
 pub fn rstest_file(matrix: &Matrix) -> String {
     let mut out = String::from(HEADER);
     let cells = matrix.cells();
@@ -65,12 +66,12 @@ const HEADER: &str = r#"//! Every cell of matrix.yml in a test. Each cell is one
 //!
 //! Generated from matrix.yml by `pollmatrix generate`: do not edit.
 
-use ::runner::testing::Runner;
+use ::runner::testing::CellRunner;
 use rstest::{fixture, rstest};
 
 #[fixture]
-fn runner() -> Runner {
-    Runner::new(env!("CARGO_BIN_EXE_pollmatrix"))
+fn runner() -> CellRunner {
+    CellRunner::new(env!("CARGO_BIN_EXE_pollmatrix"))
 }
 
 /// The cells of one scenario on one backend.
@@ -85,7 +86,7 @@ macro_rules! cells {
             $(
                 #[rstest]
                 #[$condition]
-                fn $name(runner: Runner) {
+                fn $name(runner: CellRunner) {
                     runner.assert_cell($scenario, $variant, stringify!($backend), $seconds);
                 }
             )*
@@ -93,7 +94,7 @@ macro_rules! cells {
     };
 }
 
-/// What one backend answers: a test per scenario, with all of its cells.
+/// The answers of one backend: a test per scenario, with all of its cells.
 macro_rules! answers {
     (#[$condition:meta] $backend:ident; $($name:ident $scenario:literal)*) => {
         mod $backend {
@@ -102,7 +103,7 @@ macro_rules! answers {
             $(
                 #[rstest]
                 #[$condition]
-                fn $name(runner: Runner) {
+                fn $name(runner: CellRunner) {
                     runner.assert_scenario($scenario, stringify!($backend));
                 }
             )*
@@ -133,7 +134,7 @@ fn write_answers(out: &mut String, backend: &Backend, scenarios: &[(&Scenario, &
     out.push_str("    }\n");
 }
 
-/// The attribute that every test of a backend has.
+/// Returns the attribute of every test of a backend.
 fn condition(backend: &Backend) -> String {
     if backend.os.len() == metadata::Os::ALL.len() {
         return "cfg(unix)".into();
@@ -143,7 +144,7 @@ fn condition(backend: &Backend) -> String {
     format!("cfg_attr(not(any({systems})), ignore = \"{} does not exist on this OS\")", backend.id)
 }
 
-/// An id's part as a Rust identifier.
+/// Returns a part of an id as a Rust identifier.
 fn identifier(name: &str) -> String {
     name.replace('-', "_")
 }

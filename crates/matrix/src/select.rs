@@ -1,4 +1,4 @@
-//! Which cells a person means.
+//! Selects cells by the user's arguments.
 
 use metadata::{Layer, did_you_mean, nearest};
 use wildmatch::WildMatch;
@@ -7,60 +7,60 @@ use crate::cells::Cell;
 use crate::file::Matrix;
 use crate::shard::{Durations, Shard, split};
 
-/// What was asked for. An empty list does not restrict anything.
+/// A selection of cells. An empty list does not restrict it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// Cells whose id begins with one of these.
     pub prefixes: Vec<String>,
     /// Cells of one of these backends.
     pub backends: Vec<String>,
-    /// Cells whose id contains one of these, or matches it if it has a `*` or `?` in it.
+    /// Cells whose id contains one of these, or matches one that has a `*` or `?` in it.
     pub filters: Vec<String>,
     /// Cells of this layer.
     pub layer: Option<Layer>,
-    /// Of all of these, one machine's part.
+    /// One machine's part of the cells that the other fields select.
     pub shard: Option<Shard>,
 }
 
-/// Something was asked for that does not exist.
+/// A selection that does not fit the matrix.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectError {
-    /// No id begins so.
+    /// No id begins with the prefix.
     #[error("no cell's id begins with '{prefix}'")]
     Prefix {
-        /// What was typed.
+        /// The prefix.
         prefix: String,
-        /// What to type.
+        /// The remedy.
         help: String,
     },
-    /// No backend of this name.
+    /// No backend has this name.
     #[error("there is no backend '{name}'")]
     Backend {
-        /// What was typed.
+        /// The name.
         name: String,
-        /// What to type.
+        /// The remedy.
         help: String,
     },
-    /// Each part matches something, all together nothing.
+    /// Each part matches some cell, but no cell matches all of them.
     #[error("no cell matches {0}")]
     Nothing(String),
     /// There are more machines than cells.
     #[error("{cells} cells cannot be split over {of} machines")]
     TooManyShards {
-        /// How many machines were asked for.
+        /// The number of machines.
         of: usize,
-        /// How many cells there are to split.
+        /// The number of selected cells.
         cells: usize,
     },
 }
 
 impl SelectError {
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> String {
         match self {
             Self::Prefix { help, .. } | Self::Backend { help, .. } => help.clone(),
             Self::TooManyShards { cells, .. } => {
-                format!("some would have nothing to do: use at most {cells}")
+                format!("some machines would have no cells: use at most {cells}")
             }
             Self::Nothing(_) => "`pollmatrix list` shows every id".into(),
         }
@@ -68,10 +68,10 @@ impl SelectError {
 }
 
 impl Selection {
-    /// The selected ones of `matrix`'s cells, in its order.
+    /// Returns the selected cells of `matrix`, in its order.
     ///
     /// # Errors
-    /// A prefix or backend that does not exist, with the nearest one that does; a selection of nothing.
+    /// A prefix or backend does not exist, with the nearest one that does, or no cell is selected.
     pub fn apply(&self, matrix: &Matrix) -> Result<Vec<Cell>, SelectError> {
         let cells = matrix.cells();
         for name in &self.backends {
@@ -96,10 +96,10 @@ impl Selection {
         }
     }
 
-    /// The selected cells, split over `of` machines: the parts that each [`Shard`] of them is.
+    /// Returns the selected cells, split over `of` machines: one part for each [`Shard`].
     ///
     /// # Errors
-    /// As [`apply`](Self::apply); more machines than cells.
+    /// As [`apply`](Self::apply), or there are more machines than cells.
     pub fn split(&self, matrix: &Matrix, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
         split_evenly(Self { shard: None, ..self.clone() }.apply(matrix)?, of)
     }
@@ -115,7 +115,7 @@ impl Selection {
             && self.layer.is_none_or(|layer| layer == cell.layer)
     }
 
-    /// The selection as one would type it.
+    /// Returns the selection as arguments in one line, for messages.
     pub fn describe(&self) -> String {
         let mut words = self.prefixes.clone();
         words.extend(self.backends.iter().map(|backend| format!("--backend {backend}")));
@@ -125,7 +125,7 @@ impl Selection {
         if words.is_empty() { "everything".into() } else { words.join(" ") }
     }
 
-    /// The arguments that ask for the same. None: everything.
+    /// Returns the arguments that select the same cells. No arguments select every cell.
     pub fn arguments(&self) -> Vec<String> {
         let option = |name: &str, value: String| [name.to_owned(), value];
         let mut words = self.prefixes.clone();
@@ -137,7 +137,7 @@ impl Selection {
     }
 }
 
-/// By the durations that were there when this program was built.
+/// Splits the cells by the durations that are built into this program.
 fn split_evenly(cells: Vec<Cell>, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
     if of > cells.len() {
         return Err(SelectError::TooManyShards { of, cells: cells.len() });
@@ -149,8 +149,8 @@ fn matches_filter(filter: &str, id: &str) -> bool {
     if filter.contains(['*', '?']) { WildMatch::new(filter).matches(id) } else { id.contains(filter) }
 }
 
-/// The nearest group, scenario or cell. A cell only if the typing had come that far: too many of them are
-/// equally near.
+/// Suggests the nearest group, scenario or cell. Suggests a cell only for a prefix with two slashes, because
+/// for a shorter one too many cells are equally near.
 fn suggest(prefix: &str, matrix: &Matrix, cells: &[Cell]) -> String {
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
     let scenarios = || matrix.scenarios.iter().map(|scenario| scenario.id.as_str());

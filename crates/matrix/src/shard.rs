@@ -1,4 +1,4 @@
-//! Cells split over several machines, evenly by how long they take.
+//! Splits cells over several machines, evenly by duration.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,34 +6,34 @@ use std::str::FromStr;
 
 use crate::cells::Cell;
 
-/// One machine's part of the cells: the third of four is `3/4`.
+/// One machine's part of the cells. The third of four is `3/4`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Shard {
     number: usize,
     of: usize,
 }
 
-/// What is no shard.
+/// A text that is not a shard.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShardError {
     /// Not two numbers.
     #[error("'{0}' is not a shard: write K/N, such as 1/4 for the first of four")]
     Malformed(String),
-    /// No machine at all.
-    #[error("{0}/0 is a shard of nothing: count the machines from 1")]
+    /// No machines.
+    #[error("{0}/0 is a shard of no machines: count the machines from 1")]
     OfNone(usize),
-    /// Fewer machines than that.
+    /// Fewer machines than the number of the shard.
     #[error("there is no shard {number} of {of}: they go from 1/{of} to {of}/{of}")]
     OutOfRange {
-        /// What was asked for.
+        /// The number of the shard.
         number: usize,
-        /// How many there are.
+        /// The number of machines.
         of: usize,
     },
 }
 
 impl Shard {
-    /// The part of the machine `number`, counted from 1, of `of` machines.
+    /// Creates the part of machine `number`, counted from 1, of `of` machines.
     ///
     /// # Errors
     /// There is no such machine.
@@ -45,12 +45,12 @@ impl Shard {
         }
     }
 
-    /// Counted from 1.
+    /// Returns the number of this shard, counted from 1.
     pub fn number(self) -> usize {
         self.number
     }
 
-    /// How many shards there are.
+    /// Returns the number of shards.
     pub fn of(self) -> usize {
         self.of
     }
@@ -75,7 +75,8 @@ impl FromStr for Shard {
     }
 }
 
-/// The cells of each of `of` machines, in their order. `of` is at most their number, and no machine has nothing to do.
+/// Returns the cells of each of `of` machines, in their order. `of` is at most the number of cells, so every
+/// machine has at least one.
 pub(crate) fn split(cells: Vec<Cell>, of: usize, durations: &Durations) -> Vec<Vec<Cell>> {
     let places = places(&cells, of, durations);
     let mut parts = vec![Vec::new(); of];
@@ -85,11 +86,12 @@ pub(crate) fn split(cells: Vec<Cell>, of: usize, durations: &Durations) -> Vec<V
     parts
 }
 
-/// Which of `of` machines each cell goes to, counted from 0: the longest cell first, each to the machine that has the
-/// least to do.
+/// Assigns each cell to one of `of` machines, counted from 0: the longest cell first, each to the machine
+/// with the shortest total time.
 ///
-/// Backend by backend. What a machine can run depends on its system: split so, the cells of every set of backends are
-/// spread evenly, and every machine comes to the same split whatever its system is.
+/// Each backend is split separately, because the backends that a machine can run depend on its system. The
+/// cells of every set of backends are then spread evenly, and every machine computes the same split whatever
+/// its system is.
 fn places(cells: &[Cell], of: usize, durations: &Durations) -> Vec<usize> {
     let mut places = vec![0; cells.len()];
     let mut total = vec![0; of];
@@ -105,7 +107,7 @@ fn places(cells: &[Cell], of: usize, durations: &Durations) -> Vec<usize> {
         });
         let mut load = vec![0; of];
         for index in indices {
-            // At least something: cells that take no time must not all go to the same machine.
+            // At least 1 ms: cells with a duration of 0 must not all go to the same machine.
             let duration = durations.of(&cells[index].id.scenario).max(1);
             let place = (0..of).min_by_key(|place| (load[*place], total[*place])).unwrap_or(0);
             load[place] += duration;
@@ -116,29 +118,30 @@ fn places(cells: &[Cell], of: usize, durations: &Durations) -> Vec<usize> {
     places
 }
 
-/// How long a cell of each scenario takes, in milliseconds.
+/// The duration of a cell of each scenario, in milliseconds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Durations {
     measured: BTreeMap<String, u64>,
-    /// For a scenario that was never measured.
+    /// The duration of a scenario without a measurement.
     median: u64,
 }
 
 impl Durations {
-    /// Those that were there when this program was built.
+    /// Returns the durations that are built into this program.
     pub fn built_in() -> Self {
         Self::from_json(include_str!("../durations.json")).expect("a test reads the same text")
     }
 
-    /// Reads what [`to_json`](Self::to_json) wrote.
+    /// Reads the text that [`to_json`](Self::to_json) writes.
     ///
     /// # Errors
-    /// It is something else.
+    /// The text has another form.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         Ok(Self::of_scenarios(serde_json::from_str(text)?))
     }
 
-    /// The mean of each scenario's cells, from pairs of a scenario and the milliseconds that one cell of it took.
+    /// Computes the mean of each scenario's cells, from pairs of a scenario and the milliseconds of one of
+    /// its cells.
     pub fn measured<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
         let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for (scenario, milliseconds) in cells {
@@ -156,24 +159,24 @@ impl Durations {
         Self { measured, median }
     }
 
-    /// Takes over what `newer` measured, and forgets the scenarios that are not in `scenarios`.
+    /// Replaces durations by those of `newer`, and removes the scenarios that are not in `scenarios`.
     pub fn update<'a>(self, newer: Self, scenarios: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known: BTreeMap<_, _> = self.measured.into_iter().chain(newer.measured).collect();
-        let there = scenarios.into_iter().filter_map(|id| known.remove_entry(id));
-        Self::of_scenarios(there.collect())
+        let kept = scenarios.into_iter().filter_map(|id| known.remove_entry(id));
+        Self::of_scenarios(kept.collect())
     }
 
-    /// How long a cell of this scenario takes: as measured, or as long as the median scenario.
+    /// Returns the duration of a cell of this scenario: as measured, or that of the median scenario.
     pub fn of(&self, scenario: &str) -> u64 {
         self.measured.get(scenario).copied().unwrap_or(self.median)
     }
 
-    /// The scenarios that were measured.
+    /// Returns the scenarios with a measurement.
     pub fn scenarios(&self) -> impl Iterator<Item = &str> {
         self.measured.keys().map(String::as_str)
     }
 
-    /// The text of `crates/matrix/durations.json`.
+    /// Returns the text of `crates/matrix/durations.json`.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(&self.measured);
         text.expect("the keys are strings") + "\n"
@@ -183,14 +186,13 @@ impl Durations {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
     use std::time::Duration;
 
     use metadata::{CellId, Layer, Mode, Transport, Variant};
 
     use super::*;
 
-    /// Cells of every scenario that was measured, more for some than for others.
+    /// Returns cells of every measured scenario, more for some than for others.
     fn cells() -> Vec<Cell> {
         let durations = Durations::built_in();
         let scenarios = durations.measured.keys().enumerate();
@@ -223,7 +225,7 @@ mod tests {
             let mut seen = BTreeSet::new();
             let mut count = 0;
             for part in split(cells.clone(), of, &durations) {
-                assert!(!part.is_empty(), "one of {of} has nothing to do");
+                assert!(!part.is_empty(), "one of {of} machines has no cells");
                 count += part.len();
                 seen.extend(part.into_iter().map(|cell| cell.id));
             }
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_means_and_the_unknown_is_the_median() {
+    fn durations_are_means_and_an_unknown_one_is_the_median() {
         let durations = Durations::measured([("a/a", 1), ("a/a", 3), ("b/b", 10), ("c/c", 100)]);
         let of = ["a/a", "b/b", "c/c", "d/d"].map(|scenario| durations.of(scenario));
         assert_eq!(of, [2, 10, 100, 10]);
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_durations_replace_older_ones_and_what_is_gone_is_forgotten() {
+    fn newer_durations_replace_older_ones_and_unknown_scenarios_are_removed() {
         let older = Durations::measured([("a/a", 1), ("b/b", 2), ("gone/gone", 3)]);
         let newer = Durations::measured([("b/b", 20), ("c/c", 30)]);
         let updated = older.update(newer, ["a/a", "b/b", "c/c", "never/run"]);
@@ -292,12 +294,12 @@ mod tests {
     }
 
     #[test]
-    fn shards_read_back_and_nonsense_is_explained() {
+    fn shards_read_back_and_malformed_ones_get_an_explanation() {
         assert_eq!("3/4".parse::<Shard>().unwrap().to_string(), "3/4");
         for (text, why) in [
             ("5/4", "there is no shard 5 of 4: they go from 1/4 to 4/4"),
             ("0/4", "there is no shard 0 of 4"),
-            ("1/0", "1/0 is a shard of nothing"),
+            ("1/0", "1/0 is a shard of no machines"),
             ("1", "write K/N"),
             ("one/4", "write K/N"),
             ("-1/4", "write K/N"),

@@ -1,11 +1,12 @@
-//! How the generated files are filled in.
+//! Renders the templates of the generated files.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
-/// Fills in a template. `[[ value ]]` and `[% block %]`: braces belong to the workflow's own expressions.
+/// Renders a template. Its delimiters are `[[ value ]]` and `[% block %]`, because the workflow's own
+/// expressions use braces.
 pub(crate) fn fill_in(template: &str, values: impl Serialize) -> String {
     let syntax = SyntaxConfig::builder()
         .block_delimiters("[%", "%]")

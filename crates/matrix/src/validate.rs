@@ -1,4 +1,4 @@
-//! The rules of matrix.yml that its grammar does not express.
+//! The rules of matrix.yml that its types do not express.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -10,16 +10,16 @@ use serde_saphyr::{Location, Spanned};
 use crate::axes::Build;
 use crate::ci::{Ci, CiText};
 use crate::file::{Backend, Exclude, Scenario, Target, TargetText};
-use crate::ways::Way;
+use crate::runners::Runner;
 
-/// More threads than a group's mask has bits cannot be in one group.
+/// The greatest number of threads in a group: the number of bits of a mask.
 const THREADS_PER_GROUP: usize = 64;
-/// A group's number has so many values.
+/// The greatest number of groups.
 const GROUPS: usize = 16;
-/// Seconds. A year is more than any machine has; no sum of times overflows.
+/// The longest timeout, in seconds: a year, so that no sum of times overflows.
 const LONGEST: u64 = 365 * 24 * 3600;
 
-/// What is wrong, and what to do about it.
+/// A problem and its remedy.
 pub(crate) type Problem = (String, String);
 
 pub(crate) fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<(), Problem> {
@@ -32,19 +32,19 @@ pub(crate) fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<()
     check_list(&name, "triggers", &backend.triggers)
 }
 
-/// With what is wrong, where: nothing means the target as a whole.
+/// Checks one target. An error without a location concerns the whole target.
 pub(crate) fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
-    let mut ways: Vec<Way> = Vec::new();
-    for Spanned { value: way, referenced, .. } in text.ways {
-        check_way(&text.id, &way, &ways).map_err(|problem| (Some(referenced), problem))?;
-        ways.push(way);
+    let mut runners: Vec<Runner> = Vec::new();
+    for Spanned { value: runner, referenced, .. } in text.ways {
+        check_runner(&text.id, &runner, &runners).map_err(|problem| (Some(referenced), problem))?;
+        runners.push(runner);
     }
     let ci = text.ci.map(|Spanned { value, referenced, .. }| {
-        read_ci(&text.id, value, &ways).map_err(|problem| (Some(referenced), problem))
+        read_ci(&text.id, value, &runners).map_err(|problem| (Some(referenced), problem))
     });
     let build = text.build.unwrap_or(Build::Host);
     let ci = ci.transpose()?;
-    Ok(Target { id: text.id, triple: text.triple, os: text.os, arch: text.arch, build, ways, ci })
+    Ok(Target { id: text.id, triple: text.triple, os: text.os, arch: text.arch, build, runners, ci })
 }
 
 pub(crate) fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Problem> {
@@ -52,10 +52,10 @@ pub(crate) fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Pr
     if earlier.iter().any(|other| other.id == target.id) {
         return Err(twice("target", &target.id));
     }
-    let native = |target: &Target| target.way("native").is_some();
+    let native = |target: &Target| target.runner("native").is_some();
     if native(target) && earlier.iter().any(|other| native(other) && other.triple == target.triple) {
-        let message = format!("two targets with the way 'native' have the triple {}", target.triple);
-        return Err((message, "an executable must know which target it is: keep one".into()));
+        let message = format!("two targets with the runner 'native' have the triple {}", target.triple);
+        return Err((message, "a triple can belong to one native target only: keep one".into()));
     }
     if target.build == Build::Gcc && target.linker().is_none() {
         let message = format!("no gcc links for {}", target.triple);
@@ -64,44 +64,45 @@ pub(crate) fn check_target(target: &Target, earlier: &[Target]) -> Result<(), Pr
     Ok(())
 }
 
-fn check_way(id: &str, way: &Way, earlier: &[Way]) -> Result<(), Problem> {
-    match way {
-        Way::Prefix(command) if command.trim().is_empty() => {
+fn check_runner(id: &str, runner: &Runner, earlier: &[Runner]) -> Result<(), Problem> {
+    match runner {
+        Runner::Prefix(command) if command.trim().is_empty() => {
             return Err((format!("{id} has an empty prefix"), "write the command to put in front".into()));
         }
-        Way::Container(image) => check_name("container image", image)?,
-        Way::Native | Way::Prefix(_) | Way::Ssh | Way::Import => {}
+        Runner::Container(image) => check_name("container image", image)?,
+        Runner::Native | Runner::Prefix(_) | Runner::Ssh | Runner::Import => {}
     }
-    // Several images are several answers to the same question; several prefixes would leave open which one is meant.
-    let same = |other: &Way| other == way || (other.name() == way.name() && way.name() != "container");
+    // `--via` can name one of several images, but not one of several prefixes.
+    let same =
+        |other: &Runner| other == runner || (other.name() == runner.name() && runner.name() != "container");
     if earlier.iter().any(same) {
-        return Err((format!("{id} has the way '{way}' twice"), "remove one of them".into()));
+        return Err((format!("{id} has the runner '{runner}' twice"), "remove one of them".into()));
     }
     Ok(())
 }
 
-fn read_ci(id: &str, text: CiText, ways: &[Way]) -> Result<Ci, Problem> {
+fn read_ci(id: &str, text: CiText, runners: &[Runner]) -> Result<Ci, Problem> {
     match text {
         CiText { runner: Some(label), via, shards, vm: None, releases: None } => {
             let via = via.unwrap_or_else(|| vec!["native".into()]);
             check_list(id, "via", &via)?;
-            let names = || ways.iter().map(Way::name);
+            let names = || runners.iter().map(Runner::name);
             if let Some(unknown) = via.iter().find(|wanted| !names().any(|name| name == **wanted)) {
-                let message = format!("{id} is to be run via '{unknown}' in CI, which is none of its ways");
+                let message = format!("{id} runs via '{unknown}' in CI, which is none of its 'ways'");
                 return Err((message, did_you_mean(unknown, names())));
             }
             let shards = shards.unwrap_or(1);
             if shards == 0 {
                 return Err((format!("{id} has 0 shards in CI"), "count them from 1".into()));
             }
-            Ok(Ci::Runner { label, via, shards })
+            Ok(Ci::Hosted { label, via, shards })
         }
         CiText { runner: None, via: None, shards: None, vm: Some(system), releases: Some(releases) } => {
             check_list(id, "releases", &releases)?;
             Ok(Ci::Vm { system, releases })
         }
         _ => Err((
-            format!("CI cannot run {id} so"),
+            format!("the 'ci' of {id} is incomplete or mixes two forms"),
             "write { runner: LABEL, via: [WAY, ...], shards: N } or { vm: SYSTEM, releases: [RELEASE, ...] }"
                 .into(),
         )),
@@ -117,7 +118,7 @@ pub(crate) fn check_scenario(scenario: &Scenario, axes: &Axes<'_>) -> Result<(),
         return Err((format!("'{id}' is not the id of a scenario"), help.into()));
     }
     if scenario.title.trim().is_empty() {
-        return Err((format!("{id} has an empty title"), "say in one sentence what must hold".into()));
+        return Err((format!("{id} has an empty title"), "state the property in one sentence".into()));
     }
     check_list(id, "transports", axes.transports)?;
     check_list(id, "triggers", axes.triggers)?;
@@ -140,7 +141,7 @@ pub(crate) fn check_scenario(scenario: &Scenario, axes: &Axes<'_>) -> Result<(),
     }
     if scenario.timeout.is_zero() {
         return Err((
-            format!("{id} has no time to run"),
+            format!("{id} has a timeout of 0 s"),
             "give 'timeout' in whole seconds, at least 1".into(),
         ));
     }
@@ -151,7 +152,7 @@ pub(crate) fn check_scenario(scenario: &Scenario, axes: &Axes<'_>) -> Result<(),
     Ok(())
 }
 
-/// An exclude of the entry `id`, which stands for these scenarios.
+/// Checks an exclude of the entry `id`, which selects these scenarios.
 pub(crate) fn check_exclude(
     id: &str,
     exclude: &Exclude,
@@ -177,7 +178,7 @@ pub(crate) fn check_exclude(
     if matches { Ok(()) } else { Err((format!("an 'exclude' of {id} matches no cell"), "remove it".into())) }
 }
 
-/// Names are parts of ids, of file names and of the names of generated tests.
+/// Checks a name, which becomes a part of ids, of file names and of the names of generated tests.
 fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed) {
@@ -189,10 +190,7 @@ fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
 
 fn check_list<T: Hash + Eq + Debug>(owner: &str, what: &str, values: &[T]) -> Result<(), Problem> {
     if values.is_empty() {
-        return Err((
-            format!("{owner} has an empty list of {what}"),
-            "leave it out to use the default".into(),
-        ));
+        return Err((format!("{owner} has an empty list of {what}"), "omit it to use the default".into()));
     }
     let mut seen = HashSet::new();
     match values.iter().find(|value| !seen.insert(*value)) {
@@ -202,5 +200,5 @@ fn check_list<T: Hash + Eq + Debug>(owner: &str, what: &str, values: &[T]) -> Re
 }
 
 fn twice(kind: &str, id: &str) -> Problem {
-    (format!("the {kind} {id} is there twice"), "ids are unique and never re-used: rename one".into())
+    (format!("the {kind} {id} appears twice"), "ids are unique and never re-used: rename one".into())
 }

@@ -1,4 +1,4 @@
-//! The CI workflow: every target of matrix.yml that says where CI can run it, and one report of all.
+//! Generates the CI workflow: every target of matrix.yml that has a `ci` key, and one merged report.
 
 use std::collections::BTreeSet;
 
@@ -8,27 +8,27 @@ use serde::Serialize;
 use crate::axes::{Build, Vm};
 use crate::ci::Ci;
 use crate::file::{Matrix, Target};
+use crate::runners::Runner;
 use crate::templates::fill_in;
-use crate::ways::Way;
 
-/// What the template needs.
+/// The values of the template.
 #[derive(Serialize, Default)]
 struct Values {
-    /// What is built once, on Linux, for the other jobs.
+    /// The executables that are built once, on Linux, for the other jobs.
     builds: Vec<Built>,
     jobs: Vec<Job>,
     freebsd: Vec<Guest>,
-    /// The label of the machine that builds and merges, and that virtual machines are booted on.
+    /// The label of the hosted machine that builds, merges, and boots virtual machines.
     runner: String,
-    /// The target of that machine, whose executable drives the others.
+    /// The target of that machine. Its executable starts the cells of other targets.
     driver: String,
 }
 
-/// Machines that are told the same.
+/// Machines that run the same steps.
 #[derive(Serialize)]
 struct Job {
     id: &'static str,
-    /// What it is called on the page, after the target.
+    /// The title on the workflow's page, after the target.
     title: &'static str,
     minutes: u32,
     machines: Vec<Machine>,
@@ -43,10 +43,12 @@ struct Built {
 #[derive(Serialize)]
 struct Machine {
     target: String,
-    way: String,
+    /// The runner, as `--via` takes it.
+    via: String,
+    /// The label of the hosted machine.
     runner: String,
     shard: String,
-    /// A part of the artifact's name: no two machines have the same.
+    /// The machine's part of the artifact's name, which is unique.
     name: String,
 }
 
@@ -57,23 +59,23 @@ struct Guest {
     name: String,
 }
 
-/// The text of `.github/workflows/conformance.yml`.
+/// Returns the text of `.github/workflows/conformance.yml`.
 pub fn workflow_file(matrix: &Matrix) -> String {
     let mut values = Values::default();
     let job = |id, title, minutes| Job { id, title, minutes, machines: Vec::new() };
     let mut native = job("native", "", 30);
-    // An emulator takes several times as long.
+    // An emulator needs several times as long.
     let mut prefix = job("prefix", "behind a prefix", 90);
-    let mut container = job("container", "in ${{ matrix.way }}", 30);
+    let mut container = job("container", "in ${{ matrix.via }}", 30);
     let mut macos = job("macos", "", 60);
     for target in &matrix.targets {
         let Some(ci) = &target.ci else { continue };
-        // macOS is built where it is run: only there is everything that Apple does not let others have.
+        // macOS executables are built on macOS, because only macOS has Apple's SDK.
         if target.os != Os::MacOs {
             values.builds.push(Built { target: target.id.clone(), triple: target.triple.clone() });
         }
         match ci {
-            Ci::Runner { label, via, shards } => {
+            Ci::Hosted { label, via, shards } => {
                 if target.build == Build::Host && values.driver.is_empty() {
                     values.driver.clone_from(&target.id);
                     values.runner.clone_from(label);
@@ -102,33 +104,34 @@ pub fn workflow_file(matrix: &Matrix) -> String {
     fill_in(include_str!("../templates/conformance.yml"), values)
 }
 
-/// The machines that run a target in the ways of this name: one for each shard, and each container image.
+/// Returns the machines that run a target with the runners of this name: one for each shard and container
+/// image.
 fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Machine> {
-    let ways = target.ways.iter().filter(|way| way.name() == name);
-    let machine = |way: &Way, number: usize| {
-        let (way, file) = match way {
-            Way::Container(image) => (format!("container:{image}"), format!("container-{image}")),
+    let runners = target.runners.iter().filter(|runner| runner.name() == name);
+    let machine = |runner: &Runner, number: usize| {
+        let (via, file) = match runner {
+            Runner::Container(image) => (format!("container:{image}"), format!("container-{image}")),
             other => (other.to_string(), other.to_string()),
         };
         Machine {
             name: format!("{}-{file}-{number}-of-{shards}", target.id),
             target: target.id.clone(),
-            way,
+            via,
             runner: label.to_owned(),
             shard: format!("{number}/{shards}"),
         }
     };
-    ways.flat_map(|way| (1..=shards).map(move |number| machine(way, number))).collect()
+    runners.flat_map(|runner| (1..=shards).map(move |number| machine(runner, number))).collect()
 }
 
-/// The text of `.github/actionlint.yaml`: the linter knows the runners of its own day only.
+/// Returns the text of `.github/actionlint.yaml`, which lists runner labels that are newer than the linter.
 pub fn linter_file(matrix: &Matrix) -> String {
     #[derive(Serialize)]
     struct Values<'a> {
         labels: BTreeSet<&'a str>,
     }
     let label = |target: &'_ Target| match &target.ci {
-        Some(Ci::Runner { label, .. }) => Some(label.clone()),
+        Some(Ci::Hosted { label, .. }) => Some(label.clone()),
         _ => None,
     };
     let labels: BTreeSet<String> = matrix.targets.iter().filter_map(label).collect();

@@ -1,33 +1,34 @@
-//! Reads YAML files. Errors are in the words of the files' documentation: the reader's own never reach the user.
+//! Reads YAML files. Error messages use the terms of the files' documentation, never those of the YAML
+//! library.
 
 use metadata::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_saphyr::granit_parser::ErrorKind;
 use serde_saphyr::{Error, ExternalMessageSource, Location};
 
-/// The last line of every file, by which a part of a file is told from the whole. YAML's end of a document.
+/// The last line of every file, YAML's end of a document. A truncated file does not have it.
 pub const END: &str = "...";
-/// The longest part of a file in a message.
+/// The longest quote of a file in a message, in characters.
 const LONGEST: usize = 60;
 
-/// Why a text cannot be read.
+/// An error in a YAML text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: u64,
-    /// Counted from 1.
+    /// The column, counted from 1.
     pub column: u64,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 
-/// Reads a text whose last line is `...`. `keys` says where the keys are explained: it becomes the help if nothing is
-/// closer.
+/// Reads a text whose last line is `...`. `keys` names the place that explains the keys: it is the help of
+/// errors without a more specific one.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first problem of the text.
 pub fn read_yaml<T: DeserializeOwned>(text: &str, keys: &str) -> Result<T, YamlError> {
     check_end(text)?;
     serde_saphyr::from_str(text).map_err(|error| {
@@ -39,11 +40,11 @@ pub fn read_yaml<T: DeserializeOwned>(text: &str, keys: &str) -> Result<T, YamlE
     })
 }
 
-/// A copy that was cut off is well-formed more often than not: its list is only shorter.
+/// Checks that the text ends with [`END`]. A truncated copy is often well-formed YAML with a shorter list.
 fn check_end(text: &str) -> Result<(), YamlError> {
-    let says_something =
+    let has_content =
         |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let mut lines = (1..).zip(text.lines()).filter(says_something);
+    let mut lines = (1..).zip(text.lines()).filter(has_content);
     if lines.any(|(_, line)| line.trim_end() == END) {
         let Some((line, _)) = lines.next() else { return Ok(()) };
         let (message, help) = two_parts();
@@ -59,22 +60,22 @@ fn check_end(text: &str) -> Result<(), YamlError> {
     Err(YamlError { line, column, message, help })
 }
 
-fn two_parts() -> Explained {
-    help(
+fn two_parts() -> Explanation {
+    explained(
         format!("something follows the line `{END}`, or a line `---` begins a second part"),
         "remove the other part",
     )
 }
 
-/// What is in the file where an error is.
+/// The text at the place of an error.
 struct Place {
-    /// The key whose value it is, if that is clear.
+    /// The key of the value, if that is clear.
     key: Option<String>,
-    /// The value: a word in quotes, or what kind of thing it is.
+    /// The value: a word in quotes, or the kind of value.
     found: String,
     /// The value, if it is a word.
     word: Option<String>,
-    /// What is left of the line.
+    /// The rest of the line.
     rest: String,
 }
 
@@ -83,7 +84,7 @@ impl Place {
         let index = |counted: u64| usize::try_from(counted - 1).unwrap_or(usize::MAX);
         let text = text.lines().nth(index(line)).unwrap_or_default();
         let split = text.char_indices().nth(index(column)).map_or(text.len(), |(at, _)| at);
-        // An empty value has the place of its colon.
+        // The place of an empty value is its colon.
         let is_empty = text[split..].starts_with(':');
         let (before, after) = text.split_at(split + usize::from(is_empty));
         let after = after.trim_start();
@@ -99,23 +100,23 @@ impl Place {
         Self { key: key_before(before).or_else(|| key_of(after)), found, word, rest }
     }
 
-    /// `timeout: 'soon' is not a whole number`.
+    /// Returns a message such as `timeout: 'soon' is not a whole number`.
     fn is_not(&self, found: &str, expected: &str) -> String {
         let key = self.key.as_deref().map(|key| format!("{key}: ")).unwrap_or_default();
         match found {
-            "nothing" => format!("{key}nothing is here, where {expected} belongs"),
+            "nothing" => format!("{key}the value is missing: {expected} belongs here"),
             "keys with values" => format!("{key}keys with values are not {expected}"),
             _ => format!("{key}{found} is not {expected}"),
         }
     }
 
-    /// The same, by what is found at the place itself.
+    /// Like [`is_not`](Self::is_not), with the value at the place.
     fn itself_is_not(&self, expected: &str) -> String {
         self.is_not(&self.found, expected)
     }
 }
 
-/// The plain or quoted text that `text` begins with. `None` if it is a key.
+/// Returns the plain or quoted text that `text` begins with. `None` if it is a key.
 fn word(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'));
     let (word, rest) = match quote {
@@ -130,13 +131,13 @@ fn word(text: &str) -> Option<String> {
     (!is_key && !word.is_empty()).then_some(word)
 }
 
-/// The key that `text` begins with: the place of some errors is that of the key.
+/// Returns the key that `text` begins with. Some errors have the place of the key.
 fn key_of(text: &str) -> Option<String> {
     let (key, _) = text.split_once(':')?;
     key_before(&format!("{key}:")).filter(|found| found == key)
 }
 
-/// The key that `before` ends with, brackets aside.
+/// Returns the key that `before` ends with, without brackets.
 fn key_before(before: &str) -> Option<String> {
     let before = before.trim_end_matches([' ', '[', '\'', '"']).strip_suffix(':')?;
     let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -144,33 +145,34 @@ fn key_before(before: &str) -> Option<String> {
     (start < before.len()).then(|| before[start..].to_owned())
 }
 
-type Explained = (String, Option<String>);
+/// A message, and a help if there is a specific one.
+type Explanation = (String, Option<String>);
 
-fn help(message: impl Into<String>, help: impl Into<String>) -> Explained {
+fn explained(message: impl Into<String>, help: impl Into<String>) -> Explanation {
     (message.into(), Some(help.into()))
 }
 
-fn explain(error: &Error, place: &Place) -> Explained {
+fn explain(error: &Error, place: &Place) -> Explanation {
     const TAGS: &str = "write the value without `!…`";
     match error {
-        // This project's own, from where it reads a value.
+        // A message of this project's own deserializers.
         Error::Message { msg, .. } => (msg.clone(), None),
         Error::SerdeUnknownField { field, expected, .. } => {
-            help(format!("unknown key '{field}'"), did_you_mean(field, expected.iter().copied()))
+            explained(format!("unknown key '{field}'"), did_you_mean(field, expected.iter().copied()))
         }
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            help(format!("unknown value '{variant}'"), did_you_mean(variant, expected.iter().copied()))
+            explained(format!("unknown value '{variant}'"), did_you_mean(variant, expected.iter().copied()))
         }
         Error::SerdeMissingField { field, .. } => (format!("the key '{field}' is missing"), None),
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_ref().map_or("a key".to_owned(), |key| format!("the key '{key}'"));
-            help(format!("{key} is there twice"), "remove one of them")
+            explained(format!("{key} appears twice"), "remove one of them")
         }
         Error::InvalidScalar { ty, .. } => (number(ty, place), None),
         Error::Unexpected { expected, .. } => (place.itself_is_not(ours(expected)), None),
         Error::SerdeInvalidType { unexpected, expected, .. }
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
-            (place.is_not(&seen(unexpected), ours(expected)), None)
+            (place.is_not(&found(unexpected), ours(expected)), None)
         }
         Error::SerdeInvalidLength { len: 0, expected, .. } => (place.is_not("nothing", ours(expected)), None),
         Error::SerdeInvalidLength { expected, .. } => {
@@ -181,16 +183,16 @@ fn explain(error: &Error, place: &Place) -> Explained {
         Error::NonFiniteFloat { .. } => (place.itself_is_not("a number"), None),
         Error::MultipleDocuments { .. } => two_parts(),
         Error::UnknownAnchor { .. } => {
-            help("`*` names something that no `&` names", "put a text that begins with `*` in quotes")
+            explained("`*` refers to a name that no `&` defines", "put a text that begins with `*` in quotes")
         }
         Error::MergeValueNotMapOrSeqOfMaps { .. } | Error::MergeKeyNotAllowed { .. } => {
-            help("`<<` has no keys to add", "write the keys themselves")
+            explained("`<<` has no keys to add", "write the keys themselves")
         }
         Error::InvalidBinaryBase64 { .. }
         | Error::BinaryNotUtf8 { .. }
         | Error::TaggedScalarCannotDeserializeIntoString { .. }
         | Error::TaggedEnumMismatch { .. }
-        | Error::UnsupportedTag { .. } => help("a value with `!` does not fit here", TAGS),
+        | Error::UnsupportedTag { .. } => explained("a value with `!` is not allowed here", TAGS),
         Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
@@ -207,7 +209,7 @@ fn explain(error: &Error, place: &Place) -> Explained {
     }
 }
 
-/// What a number may be, by the reader's name for its type.
+/// Returns the message for a wrong number. `ty` is the library's name of the expected type.
 fn number(ty: &str, place: &Place) -> String {
     let bits = ty.trim_start_matches(['u', 'i']);
     let bits = if bits == "size" { Some(usize::BITS) } else { bits.parse().ok() };
@@ -216,7 +218,7 @@ fn number(ty: &str, place: &Place) -> String {
     let word = place.word.as_deref().unwrap_or_default();
     let digits = word.strip_prefix('-').unwrap_or(word);
     match word.parse::<u128>() {
-        // It goes on: only in brackets does it end at another.
+        // More text follows the number: outside of brackets, `]` and `,` do not end a value.
         Ok(number) if number <= most => place.is_not(&format!("'{}'", place.rest), "a whole number"),
         _ if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             place.itself_is_not(&format!("a whole number from 0 to {most}"))
@@ -225,8 +227,8 @@ fn number(ty: &str, place: &Place) -> String {
     }
 }
 
-/// What the reader has seen: `string "al"`, ``integer `5` ``, `map`.
-fn seen(unexpected: &str) -> String {
+/// Translates what the library found: `string "al"`, ``integer `5` ``, `map`.
+fn found(unexpected: &str) -> String {
     let inner = |quote| Some(unexpected.split_once(quote)?.1.rsplit_once(quote)?.0);
     match (inner('`').or_else(|| inner('"')), unexpected) {
         (Some(value), _) => format!("'{}'", value.chars().take(LONGEST).collect::<String>()),
@@ -237,7 +239,8 @@ fn seen(unexpected: &str) -> String {
     }
 }
 
-/// What the reader expected, in the documentation's words. What this project's own readers expect is in them already.
+/// Translates what the library expected into the terms of the documentation. This project's own deserializers
+/// use those terms already.
 fn ours(expected: &str) -> &str {
     let is_number = |name: &str| {
         let bits = name.strip_prefix(['u', 'i']).unwrap_or_default();
@@ -256,12 +259,12 @@ fn ours(expected: &str) -> &str {
         _ if expected.starts_with("struct ") || expected.starts_with("mapping") => {
             "a set of keys with values"
         }
-        _ if is_foreign(expected) => "what belongs here",
+        _ if is_foreign(expected) => "a value of the right kind",
         own => own,
     }
 }
 
-/// Words of the reader, of Rust, or of YAML's specification.
+/// Returns whether `text` contains a term of the library, of Rust, or of YAML's specification.
 fn is_foreign(text: &str) -> bool {
     const WORDS: [&str; 14] = [
         "scalar", "sequence", "mapping", "struct", "enum", "tuple", "variant", "node", "event", "binary",
@@ -270,33 +273,36 @@ fn is_foreign(text: &str) -> bool {
     WORDS.iter().any(|word| text.contains(word))
 }
 
-fn too_large() -> Explained {
-    help("the file is nested too deeply, or repeats too much with `*`", "write it without `&` and `*`")
+fn too_large() -> Explanation {
+    explained("the file is nested too deeply, or `*` repeats too much", "write it without `&` and `*`")
 }
 
-fn not_utf8() -> Explained {
-    help("the file is not UTF-8 text", "save it as UTF-8")
+fn not_utf8() -> Explanation {
+    explained("the file is not UTF-8 text", "save it as UTF-8")
 }
 
-fn not_yaml() -> Explained {
-    help("this is not YAML", "check the quotes, the brackets and the indentation here and in the line before")
+fn not_yaml() -> Explanation {
+    explained(
+        "this is not YAML",
+        "check the quotes, the brackets and the indentation here and in the line before",
+    )
 }
 
-/// What breaks YAML's grammar.
-fn grammar(kind: &ErrorKind) -> Explained {
+/// Explains a violation of YAML's grammar.
+fn grammar(kind: &ErrorKind) -> Explanation {
     use ErrorKind as E;
     match kind {
         E::TabNotAllowed
         | E::TabInBlockIndentation
         | E::TabInIndentation
         | E::TabInPlainScalar
-        | E::TabAtBlockScalarStart => help("a tab is here", "use blanks"),
+        | E::TabAtBlockScalarStart => explained("there is a tab", "use spaces"),
         E::InvalidIndentation
         | E::ExpectedBlockMappingKey
         | E::ExpectedBlockSequenceEntry
         | E::InvalidFlowScalarIndent
         | E::InvalidBlockScalarIndent
-        | E::BlockSequenceEntryNotAllowed => help(
+        | E::BlockSequenceEntryNotAllowed => explained(
             "the indentation does not fit the lines before",
             "keys of one level, and entries of one list, begin in the same column",
         ),
@@ -306,18 +312,18 @@ fn grammar(kind: &ErrorKind) -> Explained {
         | E::ExpectedFlowMappingSeparator
         | E::ExpectedFlowSequenceSeparator
         | E::UnclosedFlowCollection { .. }
-        | E::BlockEntryInFlowCollection => help(
+        | E::BlockEntryInFlowCollection => explained(
             "a list or a set of keys in brackets is not closed",
-            "close it with `]` or `}`, and part its entries with `,`",
+            "close it with `]` or `}`, and separate its entries with `,`",
         ),
         E::MisplacedFlowCollectionEnd | E::MismatchedFlowCollectionEnd { .. } => {
-            help("a bracket is closed that is not open", "remove it, or put the text in quotes")
+            explained("a closing bracket has no opening one", "remove it, or put the text in quotes")
         }
         E::UnclosedQuotedScalar | E::InvalidQuotedScalarIndent | E::DocumentIndicatorInQuotedScalar => {
-            help("a quote is not closed", "close it in the same line")
+            explained("a quote is not closed", "close it in the same line")
         }
         E::InvalidTrailingSingleQuotedScalar | E::InvalidTrailingDoubleQuotedScalar => {
-            help("text follows a closed quote", "write a quote within single quotes twice")
+            explained("text follows a closing quote", "double a quote that is inside single quotes")
         }
         E::UnknownQuotedScalarEscape
         | E::InvalidQuotedScalarHexEscape
@@ -325,26 +331,26 @@ fn grammar(kind: &ErrorKind) -> Explained {
         | E::InvalidLowSurrogate
         | E::MissingLowSurrogate
         | E::UnpairedLowSurrogate
-        | E::InvalidUnicodeEscape => help(
-            "`\\` means nothing before this character",
-            "use single quotes: in them it is an ordinary character",
+        | E::InvalidUnicodeEscape => explained(
+            "`\\` before this character has no meaning",
+            "use single quotes: `\\` is an ordinary character there",
         ),
-        E::SimpleKeyExpected | E::InvalidSimpleKey => help("a key has no `:`", "write KEY: VALUE"),
+        E::SimpleKeyExpected | E::InvalidSimpleKey => explained("a key has no `:`", "write KEY: VALUE"),
         E::MappingKeyNotAllowed
         | E::MappingValueNotAllowed
         | E::InvalidMappingValueWhitespace
         | E::FlowMappingValueAdjacentCollection
-        | E::InvalidColonPlacement => help(
-            "no key can be here, so `:` has no meaning",
-            "put text with `: ` in it in quotes, or check the indentation and the brackets before",
+        | E::InvalidColonPlacement => explained(
+            "a key is not allowed here, so `:` has no meaning",
+            "put text that contains `: ` in quotes, or check the indentation and the brackets before",
         ),
-        E::UnexpectedCharacter { character } => help(
+        E::UnexpectedCharacter { character } => explained(
             format!("text cannot begin with '{}'", character.escape_default()),
             "put it in quotes, or remove the character",
         ),
         E::RecursionLimitExceeded | E::AnchorCountOverflow => too_large(),
         E::UnknownAnchor | E::MissingAnchorOrAliasName => {
-            help("`*` or `&` names nothing", "put a text that begins with one of them in quotes")
+            explained("`*` or `&` has no name", "put a text that begins with one of them in quotes")
         }
         E::InvalidDocumentEnd | E::MultipleDocumentsUnsupported => two_parts(),
         E::InputDecoding { .. } => not_utf8(),

@@ -1,10 +1,10 @@
-//! What is generated for CI holds together: with itself, with matrix.yml and with the scripts in `ci`.
+//! The files that are generated for CI agree with each other, with matrix.yml, and with the scripts in `ci`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use matrix::{Ci, Matrix, Way, cross_file, linter_file, targets_file, workflow_file};
+use matrix::{Ci, Matrix, Runner, cross_file, linter_file, targets_file, workflow_file};
 use metadata::{Axes, Description, Layer};
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ fn matrix() -> Matrix {
 }
 
 fn parse(text: &str) -> Matrix {
-    // What is generated for CI does not depend on the scenarios, which are those of crates that this one does not know.
-    let (rest, _) = text.split_once("\nscenarios:\n").expect("they come last");
+    // The files for CI do not depend on the scenarios, which belong to crates that this one does not know.
+    let (rest, _) = text.split_once("\nscenarios:\n").expect("the scenarios come last");
     let one = Description { id: "group/one", title: "One", layer: Layer::Contract, axes: Axes::PLAIN };
     let text = format!("{rest}\nscenarios:\n  - id: group/one\n...\n");
     Matrix::parse(&text, "matrix.yml", &[one]).expect("matrix.yml is well-formed")
@@ -32,7 +32,7 @@ fn steps(workflow: &Value) -> impl Iterator<Item = &Value> {
     jobs(workflow).flat_map(|(_, job)| job["steps"].as_array().expect("steps are a list"))
 }
 
-/// The machines of a job.
+/// Returns the machines of a job.
 fn machines(job: &Value) -> &[Value] {
     job["strategy"]["matrix"]["include"].as_array().map_or(&[], Vec::as_slice)
 }
@@ -78,7 +78,7 @@ fn every_job_has_the_least_permissions_a_limit_and_a_shell_that_stops_at_errors(
 }
 
 #[test]
-fn every_script_that_is_called_is_there_and_can_be_started() {
+fn every_called_script_exists_and_is_executable() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let workflow = workflow();
     let called = |step: &Value| {
@@ -103,25 +103,28 @@ fn every_script_that_is_called_is_there_and_can_be_started() {
             .unwrap_or_else(|error| panic!("{script}: {error}"))
             .permissions()
             .mode();
-        assert!(mode & 0o111 == 0o111, "{script} cannot be started: mode {mode:o}");
+        assert!(mode & 0o111 == 0o111, "{script} is not executable: mode {mode:o}");
     }
 }
 
 #[test]
-fn what_matrix_yml_says_of_ci_is_what_is_run() {
+fn the_workflow_runs_exactly_the_machines_of_matrix_yml() {
     let matrix = matrix();
     let mut expected = BTreeSet::new();
     for target in &matrix.targets {
         match &target.ci {
             None => {}
-            Some(Ci::Runner { label, via, shards }) => {
-                for way in target.ways.iter().filter(|way| via.iter().any(|name| name == way.name())) {
-                    let way = match way {
-                        Way::Container(image) => format!("container:{image}"),
+            Some(Ci::Hosted { label, via, shards }) => {
+                for runner in
+                    target.runners.iter().filter(|runner| via.iter().any(|name| name == runner.name()))
+                {
+                    let runner = match runner {
+                        Runner::Container(image) => format!("container:{image}"),
                         other => other.to_string(),
                     };
                     expected.extend(
-                        (1..=*shards).map(|number| format!("{} {way} {label} {number}/{shards}", target.id)),
+                        (1..=*shards)
+                            .map(|number| format!("{} {runner} {label} {number}/{shards}", target.id)),
                     );
                 }
             }
@@ -144,8 +147,8 @@ fn what_matrix_yml_says_of_ci_is_what_is_run() {
         found.insert(match machine["release"].as_str() {
             Some(release) => format!("{target} release {release}"),
             None => {
-                let [way, runner, shard] = ["way", "runner", "shard"].map(|key| text(machine, key));
-                format!("{target} {way} {runner} {shard}")
+                let [via, label, shard] = ["via", "runner", "shard"].map(|key| text(machine, key));
+                format!("{target} {via} {label} {shard}")
             }
         });
     }
@@ -154,7 +157,7 @@ fn what_matrix_yml_says_of_ci_is_what_is_run() {
 }
 
 #[test]
-fn an_executable_that_is_fetched_was_built() {
+fn every_downloaded_executable_is_built_by_a_job() {
     let workflow = workflow();
     let built: BTreeSet<_> =
         machines(&workflow["jobs"]["build"]).iter().map(|entry| text(entry, "target")).collect();
@@ -170,17 +173,17 @@ fn an_executable_that_is_fetched_was_built() {
                         .collect();
                     assert!(
                         missing.is_empty(),
-                        "{id} fetches executables of {missing:?}, which nobody built"
+                        "{id} downloads executables of {missing:?}, which no job builds"
                     );
                 }
-                Some(target) => assert!(built.contains(target), "{id} fetches one of {target}"),
+                Some(target) => assert!(built.contains(target), "{id} downloads one of {target}"),
             }
         }
     }
 }
 
 #[test]
-fn the_last_job_waits_for_all_others_and_runs_whatever_they_did() {
+fn the_last_job_waits_for_all_others_and_runs_even_if_they_fail() {
     let workflow = workflow();
     let report = &workflow["jobs"]["report"];
     let needs: BTreeSet<_> =
@@ -192,7 +195,7 @@ fn the_last_job_waits_for_all_others_and_runs_whatever_they_did() {
 }
 
 #[test]
-fn jobs_without_machines_are_not_there() {
+fn jobs_without_machines_are_omitted() {
     let text = include_str!("../../../matrix.yml");
     let without: String = text
         .lines()
@@ -208,7 +211,7 @@ fn jobs_without_machines_are_not_there() {
 }
 
 #[test]
-fn cross_is_told_of_the_targets_that_gcc_links() {
+fn the_cross_file_has_the_targets_that_gcc_links() {
     let text = cross_file(&matrix());
     for triple in ["aarch64-unknown-linux-gnu", "s390x-unknown-linux-gnu", "i686-unknown-linux-gnu"] {
         let table = format!("\n[target.{triple}.env]\npassthrough = [\"POLLMATRIX_SLOW\"]\n");
@@ -230,7 +233,7 @@ fn shells_can_read_the_targets() {
 }
 
 #[test]
-fn the_linter_is_told_every_runner() {
+fn the_linter_file_has_every_runner_label() {
     let labels: Value = serde_saphyr::from_str(&linter_file(&matrix())).expect("YAML");
     let labels = labels["self-hosted-runner"]["labels"].as_array().expect("a list");
     let workflow = workflow();

@@ -1,4 +1,4 @@
-//! Matrix files that are wrong, each with the place, the message and the help that a person gets.
+//! Malformed matrix files, each with the place, the message and the help of its error.
 
 use matrix::{Matrix, MatrixError};
 use metadata::{Axes, Description, Layer};
@@ -33,7 +33,7 @@ const CATALOGUE: [Description; 2] = [
 
 const AXES: Axes<'static> = Axes { threads: &[1, 2], groups: &[1, 2], ..Axes::PLAIN };
 
-/// What no message may have in it: the words of the reader, of Rust, and of YAML's specification.
+/// Words that no message may contain: terms of the YAML library, of Rust, and of YAML's specification.
 const FOREIGN: [&str; 31] = [
     "serde",
     "saphyr",
@@ -68,18 +68,19 @@ const FOREIGN: [&str; 31] = [
     "invalid",
 ];
 
-/// What is written in place of a part of the good file, then the error: `line:column: message`, and its help.
+/// A part of the good file, its replacement, and the error: the start of `line:column: message`, and a part
+/// of the help.
 const WRONG: &[(&str, &str, &str, &str)] = &[
     // Keys.
     ("timeout: 5", "timeuot: 5", "2:13: unknown key 'timeuot'", "did you mean 'timeout'?"),
     ("version: 2", "vresion: 1", "1:1: unknown key 'vresion'", "did you mean 'version'?"),
-    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "known are id, transports"),
-    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "known are id, triple, os, arch, build, ways, ci"),
+    ("    threads: [1, 2]", "    title: Two", "18:5: unknown key 'title'", "use one of id, transports"),
+    ("arch: a", "zzz: a", "10:5: unknown key 'zzz'", "use one of id, triple, os, arch, build, ways, ci"),
     ("trigger: edge", "tigger: edge", "15:33: unknown key 'tigger'", "did you mean 'trigger'?"),
     ("timeout: 5", "", "2:11: the key 'timeout' is missing", "the comments in matrix.yml"),
     ("    triple: t\n", "", "11:5: the key 'triple' is missing", "the comments in matrix.yml"),
-    ("timeout: 5", "timeout: 5, timeout: 6", "2:25: the key 'timeout' is there twice", "remove one of them"),
-    ("version: 2", "version: 2\nversion: 2", "2:1: the key 'version' is there twice", "remove one of them"),
+    ("timeout: 5", "timeout: 5, timeout: 6", "2:25: the key 'timeout' appears twice", "remove one of them"),
+    ("version: 2", "version: 2\nversion: 2", "2:1: the key 'version' appears twice", "remove one of them"),
     // Numbers.
     ("timeout: 5", "timeout: soon", "2:22: timeout: 'soon' is not a whole number", "the comments in"),
     ("timeout: 5", "timeout: 'five'", "2:22: timeout: 'five' is not a whole number", "the comments in"),
@@ -93,7 +94,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "timeout: 5",
         "timeout:",
-        "2:20: timeout: nothing is here, where a whole number belongs",
+        "2:20: timeout: the value is missing: a whole number belongs here",
         "the comments in",
     ),
     ("timeout: 5", "timeout: [5]", "2:22: timeout: a list is not a single value", "the comments in"),
@@ -161,7 +162,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "11:12: ways: '5' is not native, ssh, import, prefix: COMMAND or container: IMAGE",
         "the",
     ),
-    ("[native]", "[{}]", "11:12: ways: nothing is here, where native, ssh, import", "the comments in"),
+    ("[native]", "[{}]", "11:12: ways: the value is missing: native, ssh, import", "the comments in"),
     ("[native]", "[{ prefix: [a] }]", "11:22: prefix: a list is not a single value", "the comments in"),
     // Values.
     ("[pipe]", "[pip]", "17:18: unknown transport 'pip': did you mean 'pipe'?", "the comments in"),
@@ -180,20 +181,20 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "1:10: version 1 of the format is not known",
         "CHANGELOG.md says what changed",
     ),
-    // What is not YAML.
+    // Not YAML.
     (
         "[native]",
         "[native, { prefix: a ,",
         "14:3: a list or a set of keys in brackets is not closed",
         "close it with `]` or `}`",
     ),
-    ("triple: t", "triple: \t] t", "8:14: a bracket is closed that is not open", "put the text in quotes"),
+    ("triple: t", "triple: \t] t", "8:14: a closing bracket has no opening one", "put the text in quotes"),
     ("triple: t", "triple: 't", "9:5: a quote is not closed", "close it"),
-    ("triple: t", "triple: 't' or", "8:17: text follows a closed quote", "twice"),
+    ("triple: t", "triple: 't' or", "8:17: text follows a closing quote", "double a quote"),
     (
         "triple: t",
         "triple: \"T\\qwo\"",
-        "8:13: `\\` means nothing before this character",
+        "8:13: `\\` before this character has no meaning",
         "use single quotes",
     ),
     ("triple: t", "triple: @x", "8:13: text cannot begin with '@'", "put it in quotes"),
@@ -201,10 +202,10 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "triple: t",
         "triple: a: b",
-        "8:14: no key can be here, so `:` has no meaning",
-        "put text with `: ` in it",
+        "8:14: a key is not allowed here, so `:` has no meaning",
+        "put text that contains `: ` in",
     ),
-    ("    triple: t", "\ttriple: t", "7:9: a tab is here", "use blanks"),
+    ("    triple: t", "\ttriple: t", "7:9: there is a tab", "use spaces"),
     (
         "    threads: [1, 2]",
         "  threads: [1, 2]",
@@ -215,19 +216,19 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "triple: t",
         "triple: *x",
-        "8:13: `*` names something that no `&` names",
+        "8:13: `*` refers to a name that no `&` defines",
         "put a text that begins with `*` in",
     ),
-    ("triple: t", "triple: *", "8:13: `*` or `&` names nothing", "in quotes"),
+    ("triple: t", "triple: *", "8:13: `*` or `&` has no name", "in quotes"),
     (
         "triple: t",
         "triple: !!binary 'gICA'",
-        "8:22: a value with `!` does not fit here",
+        "8:22: a value with `!` is not allowed here",
         "write the value without",
     ),
     ("triple: t", "triple: &a t\n    <<: *a", "8:16: `<<` has no keys to add", "write the keys"),
     ("triple: t", "triple: |0\n  x", "8:13: this is not YAML", "check the quotes, the brackets"),
-    ("[native]", "[native", "12:7: no key can be here, so `:` has no meaning", "the brackets before"),
+    ("[native]", "[native", "12:7: a key is not allowed here, so `:` has no meaning", "the brackets before"),
     ("version: 2", "{{{{", "4:3: a list or a set of keys in brackets is not closed", "close it with"),
     ("version: 2", "%YAML 3.0\n---\nversion: 2", "1:1: this is not YAML", "check the quotes"),
     ("version: 2\n", "version: 2\n...\n", "3:1: something follows the line `...`", "remove the other part"),
@@ -241,36 +242,38 @@ fn error_of(text: &str) -> (String, String) {
             assert_eq!(file, "m.yml");
             (format!("{line}:{column}: {message}"), help)
         }
-        other => panic!("it is accepted: {other:?}\n{text}"),
+        other => panic!("the matrix is accepted: {other:?}\n{text}"),
     }
 }
 
-/// The foreign word in a message, if there is one. What it quotes is the file's.
-fn foreign(said: &str) -> Option<&'static str> {
-    let own: String = said.split('\'').step_by(2).collect();
+/// Returns the foreign word in a message, if there is one. Quotes from the file are ignored.
+fn foreign(message: &str) -> Option<&'static str> {
+    let own: String = message.split('\'').step_by(2).collect();
     let mut words = own.split(|c: char| !c.is_ascii_alphanumeric());
     words.find_map(|word| FOREIGN.into_iter().find(|foreign| *foreign == word))
 }
 
 #[test]
-fn each_mistake_is_said_with_its_place_in_the_words_of_the_documentation() {
-    Matrix::parse(GOOD, "m.yml", &CATALOGUE).expect("the good one is good");
+fn each_mistake_is_reported_with_its_place_in_the_terms_of_the_documentation() {
+    Matrix::parse(GOOD, "m.yml", &CATALOGUE).expect("the good file is well-formed");
     let mut wrong = String::new();
     for &(part, other, message, help) in WRONG {
         assert!(GOOD.contains(part), "{part}");
-        let (said, helped) = error_of(&GOOD.replacen(part, other, 1));
-        let foreign = foreign(&format!("{said} {helped}"));
-        if !said.starts_with(message) || !helped.contains(help) || foreign.is_some() {
-            wrong +=
-                &format!("{other:?}:\n  {said}\n  {helped}\n  expected: {message}, {help}; {foreign:?}\n");
+        let (found, found_help) = error_of(&GOOD.replacen(part, other, 1));
+        let foreign = foreign(&format!("{found} {found_help}"));
+        if !found.starts_with(message) || !found_help.contains(help) || foreign.is_some() {
+            wrong += &format!(
+                "{other:?}:\n  {found}\n  {found_help}\n  expected: {message}, {help}; {foreign:?}\n"
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The place of a key was looked for one byte after what precedes it, in the middle of a letter.
+/// A regression: the reader looked for the place of a key one byte after the text before it, in the middle of
+/// a letter.
 #[test]
-fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_wherever_it_stands() {
+fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_at_every_place() {
     for (at, _) in GOOD.char_indices() {
         let edited = format!("{}\u{a1}:{}", &GOOD[..at], &GOOD[at..]);
         if let Err(error) = Matrix::parse(&edited, "matrix.yml", &CATALOGUE) {
@@ -280,28 +283,28 @@ fn a_letter_of_several_bytes_before_a_colon_is_read_or_refused_wherever_it_stand
 }
 
 #[test]
-fn a_part_of_a_file_is_refused_wherever_it_is_cut() {
+fn a_truncated_file_is_refused() {
     for end in (0..GOOD.len() - "...\n".len()).chain([GOOD.len() - 2, GOOD.len() - 3]) {
-        let (said, help) = error_of(&GOOD[..end]);
+        let (message, help) = error_of(&GOOD[..end]);
         let lines = GOOD[..end].lines();
         let place = format!("{}:", lines.clone().count().max(1));
-        assert!(said.starts_with(&place), "cut at {end}: {said}");
+        assert!(message.starts_with(&place), "cut at {end}: {message}");
         let empty = GOOD[..end].is_empty();
-        let says = if empty { "the file is empty" } else { "the file ends here, without the line `...`" };
+        let expected = if empty { "the file is empty" } else { "the file ends here, without the line `...`" };
         assert!(
-            said.contains(says) && help.contains("get the whole file again"),
-            "cut at {end}: {said}\n{help}"
+            message.contains(expected) && help.contains("get the whole file again"),
+            "cut at {end}: {message}\n{help}"
         );
     }
-    let (said, _) = error_of(GOOD.trim_end_matches("...\n"));
-    assert_eq!(said, "18:20: the file ends here, without the line `...`: a part of it may be missing");
+    let (message, _) = error_of(GOOD.trim_end_matches("...\n"));
+    assert_eq!(message, "18:20: the file ends here, without the line `...`: a part of it may be missing");
     for end in ["...", "...\r\n", "...\n\n# done\n", "... \n"] {
-        Matrix::parse(&GOOD.replace("...\n", end), "m.yml", &CATALOGUE).expect("it is whole");
+        Matrix::parse(&GOOD.replace("...\n", end), "m.yml", &CATALOGUE).expect("the file is complete");
     }
 }
 
 #[test]
-fn what_grows_without_bound_is_refused() {
+fn deep_nesting_and_exponential_repetition_are_refused() {
     let deep = format!("version: {}\n...\n", "[".repeat(5000));
     let levels: String = ('b'..='j')
         .zip('a'..)
@@ -309,7 +312,7 @@ fn what_grows_without_bound_is_refused() {
         .collect();
     let bomb = format!("version: 2\ndefaults:\n  a: &a [x]\n{levels}  timeout: *j\n...\n");
     for text in [deep, bomb] {
-        let (said, help) = error_of(&text);
-        assert_eq!(foreign(&format!("{said} {help}")), None, "{said}\n{help}");
+        let (message, help) = error_of(&text);
+        assert_eq!(foreign(&format!("{message} {help}")), None, "{message}\n{help}");
     }
 }

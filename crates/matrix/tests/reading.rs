@@ -1,8 +1,8 @@
-//! What a matrix file may say, and what it is told when it is wrong.
+//! Reading matrix files: their cells, selections and targets, and the errors of wrong ones.
 
 use std::path::Path;
 
-use matrix::{Build, Ci, Matrix, MatrixError, SelectError, Selection, Vm, Way};
+use matrix::{Build, Ci, Matrix, MatrixError, Runner, SelectError, Selection, Vm};
 use metadata::{Axes, Description, Layer, Mode, Transport};
 
 const FILE: &str = include_str!("../../../matrix.yml");
@@ -23,7 +23,7 @@ scenarios:
 ...
 ";
 
-/// The scenarios that there are.
+/// The scenarios that the files can name.
 const CATALOGUE: [Description; 6] = [
     of_the_core("group/one"),
     of_the_core("group/two"),
@@ -59,18 +59,19 @@ targets:
   - { id: there, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, ways: [ssh, import], ci: { vm: freebsd, releases: [\"15.0\"] } }
 ";
 
-/// The small matrix with two targets.
+/// Returns the small matrix with two targets.
 fn targets() -> String {
     SMALL.replace("targets: []\n", TARGETS)
 }
 
-/// The small matrix with something else in place of a part of the targets.
+/// Returns the small matrix with a part of the targets replaced.
 fn with(part: &str, other: &str) -> String {
     assert!(TARGETS.contains(part), "{part}");
     targets().replace(part, other)
 }
 
-/// The backends and targets of this repository's matrix. Its scenarios are those of crates that this one does not know.
+/// Returns the backends and targets of this repository's matrix. Its scenarios belong to crates that this one
+/// does not know.
 fn this_repository() -> Matrix {
     let (rest, _) = FILE.split_once("\nscenarios:\n").expect("the scenarios come last");
     let text = format!("{rest}\nscenarios:\n  - id: group/one\n...\n");
@@ -81,7 +82,7 @@ fn small() -> Matrix {
     Matrix::parse(SMALL, "small.yml", &CATALOGUE).expect("the small matrix is well-formed")
 }
 
-/// The position, message and help of the error that `text` gives.
+/// Returns the line, column, message and help of the error in `text`.
 fn error_of(text: &str) -> (u64, u64, String, String) {
     match Matrix::parse(text, "small.yml", &CATALOGUE) {
         Err(MatrixError::Malformed { file, line, column, message, help }) => {
@@ -93,7 +94,7 @@ fn error_of(text: &str) -> (u64, u64, String, String) {
 }
 
 fn ids(selection: &Selection) -> Vec<String> {
-    selection.apply(&small()).expect("selects something").iter().map(|cell| cell.id.to_string()).collect()
+    selection.apply(&small()).expect("it selects a cell").iter().map(|cell| cell.id.to_string()).collect()
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn an_exclude_that_excludes_nothing_is_refused() {
 }
 
 #[test]
-fn an_id_that_is_there_twice_is_refused() {
+fn a_duplicate_id_is_refused() {
     let (line, column, message, _) = error_of(&SMALL.replace("group/two", "group/one"));
     assert_eq!((line, column), (10, 9), "{message}");
     assert!(message.contains("twice"), "{message}");
@@ -180,7 +181,7 @@ fn a_filter_is_a_part_of_the_id_or_a_pattern_of_all_of_it() {
 }
 
 #[test]
-fn a_mistyped_prefix_or_backend_is_told_the_nearest_one() {
+fn a_mistyped_prefix_or_backend_gets_the_nearest_one_as_help() {
     for (typed, meant) in [
         ("gruop", "group"),
         ("group/on/", "group/one"),
@@ -204,38 +205,38 @@ fn a_selection_of_nothing_is_an_error() {
 }
 
 #[test]
-fn a_target_has_its_ways_its_build_and_its_place_in_ci() {
+fn a_target_has_its_runners_its_build_and_its_place_in_ci() {
     let matrix = Matrix::parse(&targets(), "small.yml", &CATALOGUE).expect("well-formed");
-    let here = matrix.target("here").expect("there");
+    let here = matrix.target("here").expect("the target exists");
     assert_eq!(
-        here.ways,
+        here.runners,
         [
-            Way::Native,
-            Way::Prefix("qemu-arm-static -L /usr/arm-linux-gnueabihf".into()),
-            Way::Container("debian".into()),
-            Way::Container("scratch".into()),
+            Runner::Native,
+            Runner::Prefix("qemu-arm-static -L /usr/arm-linux-gnueabihf".into()),
+            Runner::Container("debian".into()),
+            Runner::Container("scratch".into()),
         ]
     );
-    assert_eq!(here.way("container"), Some(&Way::Container("debian".into())));
+    assert_eq!(here.runner("container"), Some(&Runner::Container("debian".into())));
     assert_eq!((here.build, here.linker().as_deref()), (Build::Gcc, Some("arm-linux-gnueabihf-gcc")));
-    let runner = Ci::Runner { label: "ubuntu-24.04".into(), via: vec!["prefix".into()], shards: 3 };
+    let runner = Ci::Hosted { label: "ubuntu-24.04".into(), via: vec!["prefix".into()], shards: 3 };
     assert_eq!(here.ci, Some(runner));
     assert_eq!(matrix.native_target("armv7-unknown-linux-gnueabihf"), Some(here));
 
-    let there = matrix.target("there").expect("there");
-    assert_eq!((there.build, there.linker(), there.way("native")), (Build::Host, None, None));
+    let there = matrix.target("there").expect("the target exists");
+    assert_eq!((there.build, there.linker(), there.runner("native")), (Build::Host, None, None));
     assert_eq!(there.ci, Some(Ci::Vm { system: Vm::FreeBsd, releases: vec!["15.0".into()] }));
     assert_eq!(matrix.native_target("x86_64-unknown-freebsd"), None);
 }
 
 #[test]
-fn a_mistyped_way_is_reported_with_its_place_and_the_nearest_one() {
+fn a_mistyped_runner_is_reported_with_its_place_and_the_nearest_one() {
     for (part, other, line, column, meant) in [
-        ("- native\n", "- natvie\n", 13, 9, "unknown way 'natvie': did you mean 'native'?"),
-        ("- prefix:", "- prefx:", 14, 9, "unknown way 'prefx': did you mean 'prefix'?"),
+        ("- native\n", "- natvie\n", 13, 9, "unknown runner 'natvie': did you mean 'native'?"),
+        ("- prefix:", "- prefx:", 14, 9, "unknown runner 'prefx': did you mean 'prefix'?"),
         ("- container: scratch", "- container", 16, 9, "write container: IMAGE"),
-        ("- native\n", "- native: qemu\n", 13, 9, "takes nothing: write native"),
-        ("- container: scratch\n", "- { container: scratch, prefix: x }\n", 16, 9, "an item of its own"),
+        ("- native\n", "- native: qemu\n", 13, 9, "takes no value: write native"),
+        ("- container: scratch\n", "- { container: scratch, prefix: x }\n", 16, 9, "as its own item"),
         ("build: gcc", "build: gc", 11, 12, "unknown build 'gc': did you mean 'gcc'?"),
         ("vm: freebsd", "vm: frebsd", 18, 0, "unknown virtual machine 'frebsd': did you mean 'freebsd'?"),
         ("shards: 3", "shard: 3", 17, 0, "unknown key 'shard'"),
@@ -249,18 +250,18 @@ fn a_mistyped_way_is_reported_with_its_place_and_the_nearest_one() {
 }
 
 #[test]
-fn ways_that_cannot_be_told_apart_or_mean_nothing_are_refused() {
+fn ambiguous_and_meaningless_runners_are_refused() {
     for (part, other, line, meant) in [
-        ("- container: scratch", "- container: debian", 16, "here has the way 'container' twice"),
-        ("- container: scratch", "- prefix: other", 16, "here has the way 'prefix' twice"),
+        ("- container: scratch", "- container: debian", 16, "here has the runner 'container' twice"),
+        ("- container: scratch", "- prefix: other", 16, "here has the runner 'prefix' twice"),
         ("- container: scratch", "- container: Dockerfile", 16, "not a name for a container image"),
         ("prefix: qemu-arm-static -L /usr/arm-linux-gnueabihf", "prefix: ' '", 14, "an empty prefix"),
         ("triple: armv7-unknown-linux-gnueabihf", "triple: armv7-apple-ios", 7, "no gcc links for"),
-        ("via: [prefix]", "via: [ssh]", 17, "via 'ssh' in CI, which is none of its ways"),
+        ("via: [prefix]", "via: [ssh]", 17, "via 'ssh' in CI, which is none of its 'ways'"),
         ("via: [prefix]", "via: []", 17, "empty list of via"),
         ("shards: 3", "shards: 0", 17, "0 shards"),
-        ("vm: freebsd", "runner: x, vm: freebsd", 18, "CI cannot run there so"),
-        (", releases: [\"15.0\"]", "", 18, "CI cannot run there so"),
+        ("vm: freebsd", "runner: x, vm: freebsd", 18, "'ci' of there is incomplete or mixes two forms"),
+        (", releases: [\"15.0\"]", "", 18, "'ci' of there is incomplete or mixes two forms"),
     ] {
         let (at_line, _, message, help) = error_of(&with(part, other));
         assert!(message.contains(meant), "{message}");
@@ -270,10 +271,10 @@ fn ways_that_cannot_be_told_apart_or_mean_nothing_are_refused() {
 }
 
 #[test]
-fn every_container_way_has_its_dockerfile() {
+fn every_container_runner_has_its_dockerfile() {
     let matrix = this_repository();
-    let images = matrix.targets.iter().flat_map(|target| &target.ways).filter_map(|way| match way {
-        Way::Container(image) => Some(image),
+    let images = matrix.targets.iter().flat_map(|target| &target.runners).filter_map(|runner| match runner {
+        Runner::Container(image) => Some(image),
         _ => None,
     });
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docker");
@@ -282,12 +283,12 @@ fn every_container_way_has_its_dockerfile() {
     assert!(missing.is_empty(), "no docker/NAME.Dockerfile for {missing:?}");
 }
 
-/// The small matrix with more entries.
+/// Returns the small matrix with more entries.
 fn with_entries(entries: &str) -> String {
     SMALL.replace("...\n", &format!("{entries}...\n"))
 }
 
-/// The ids of the cells on poll that are not those of the small matrix.
+/// Returns the ids of the cells on poll that the entries add to the small matrix.
 fn added(entries: &str) -> Vec<String> {
     let matrix = Matrix::parse(&with_entries(entries), "small.yml", &CATALOGUE).expect("well-formed");
     let cells = matrix.cells().into_iter().filter(|cell| cell.id.backend == "poll");
@@ -296,7 +297,7 @@ fn added(entries: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_entry_is_run_over_what_the_scenarios_file_says() {
+fn an_entry_runs_over_the_axes_of_the_scenarios_file() {
     let [dgram, udp, none, fifo] = [
         "raw/one/unix-dgram-level-1t1g@poll",
         "raw/one/udp-level-1t1g@poll",
@@ -308,13 +309,13 @@ fn an_entry_is_run_over_what_the_scenarios_file_says() {
     assert_eq!(added("  - id: rawer/one\n  - id: raw/two\n"), [fifo, none]);
     let text = with_entries("  - id: raw/*\n    timeout: 9\n");
     let matrix = Matrix::parse(&text, "small.yml", &CATALOGUE).expect("well-formed");
-    let two = matrix.scenario("raw/two").expect("it is named");
+    let two = matrix.scenario("raw/two").expect("the entry selects it");
     assert_eq!((two.title.as_str(), two.layer), ("What of it?", Layer::Characterisation));
     assert_eq!(two.timeout.as_secs(), 9);
 }
 
 #[test]
-fn an_entry_narrows_and_widens_what_the_file_says() {
+fn an_entry_narrows_and_widens_the_axes_of_the_scenarios_file() {
     let narrow = "  - id: group/three\n    threads: [1]\n";
     assert_eq!(added(narrow), ["group/three/tcp-level-1t1g@poll"]);
     let wide = "  - id: rawer/*\n    transports: [fifo, pty]\n    threads: [1, 4]\n";
@@ -330,7 +331,7 @@ fn an_entry_narrows_and_widens_what_the_file_says() {
 }
 
 #[test]
-fn the_entry_of_a_scenario_counts_in_place_of_that_of_its_group() {
+fn the_entry_of_a_scenario_overrides_that_of_its_group() {
     let one = "  - id: raw/one\n    transports: [udp]\n";
     let group = "  - id: raw/*\n    exclude: [{ transport: none }]\n";
     for entries in [format!("{one}{group}"), format!("{group}{one}")] {
@@ -344,11 +345,11 @@ fn the_entry_of_a_scenario_counts_in_place_of_that_of_its_group() {
 }
 
 #[test]
-fn an_entry_that_means_nothing_is_refused_with_its_place_and_the_nearest() {
+fn an_entry_that_selects_nothing_is_refused_with_its_place_and_the_nearest() {
     for (entries, line, meant) in [
         ("  - id: rwa/*\n", 13, "did you mean 'raw/*'?"),
         ("  - id: raw/on\n", 13, "did you mean 'raw/one'?"),
-        ("  - id: raw/*\n  - id: weather/tomorrow\n", 14, "name a scenario that this pollmatrix has"),
+        ("  - id: raw/*\n  - id: weather/tomorrow\n", 14, "name a scenario of this pollmatrix"),
         ("  - id: raw/*\n  - id: raw/*\n", 14, "remove one"),
         ("  - id: raw/one\n    exclude: [{ transport: fifo }]\n", 14, "remove it"),
     ] {

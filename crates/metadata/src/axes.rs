@@ -1,9 +1,9 @@
-//! What cells are told apart by.
+//! The values that distinguish cells: transport, trigger, layer, operating system.
 
 use crate::named;
 
 named! {
-    /// What the descriptors under test are.
+    /// The kind of descriptor under test.
     Transport, "transport":
     /// A TCP connection or listener over loopback.
     Tcp = "tcp",
@@ -21,29 +21,30 @@ named! {
     Fifo = "fifo",
     /// A pseudo-terminal.
     Pty = "pty",
-    /// None: the scenario opens what it needs by itself.
+    /// None: the scenario opens its own descriptors.
     None = "none",
 }
 
 named! {
-    /// When a poller reports a ready descriptor again. The `trigger` of matrix.yml, of ids and of results.json.
+    /// When a poller reports a ready descriptor again. matrix.yml, ids and results.json call this `trigger`.
     Mode, "trigger":
-    /// As long as it is ready.
+    /// Reported as long as the descriptor is ready.
     Level = "level",
-    /// When it becomes ready.
+    /// Reported when the descriptor becomes ready.
     Edge = "edge",
-    /// Once, until it is modified or added again.
+    /// Reported once, until the registration is modified or added again.
     OneShot = "oneshot",
-    /// Once, until it is enabled again: kqueue's.
+    /// Reported once, until the registration is enabled again. kqueue only.
     Dispatch = "dispatch",
-    /// As long as it is ready, to one of several pollers: epoll's.
+    /// Level-triggered, reported to at least one of several pollers. epoll only.
     Exclusive = "exclusive",
-    /// When it becomes ready, to one of several pollers: epoll's.
+    /// Edge-triggered, reported to at least one of several pollers. epoll only.
     ExclusiveEdge = "exclusive-edge",
 }
 
 impl Mode {
-    /// The name in the published answers, where a flag of its own is added to a mode: `exclusive+edge`.
+    /// Returns the name in the published answers, which join an added flag with a plus sign:
+    /// `exclusive+edge`.
     pub const fn published(self) -> &'static str {
         match self {
             Self::ExclusiveEdge => "exclusive+edge",
@@ -53,16 +54,16 @@ impl Mode {
 }
 
 named! {
-    /// Whether an answer must be the same everywhere.
+    /// Whether an answer must be the same on every system.
     Layer, "layer":
-    /// Must hold on every backend and OS.
+    /// The answer must hold on every backend and operating system.
     Contract = "contract",
-    /// The raw backend's own answer, recorded per OS.
+    /// The raw poller's own answer, recorded per operating system.
     Characterisation = "characterisation",
 }
 
 named! {
-    /// An operating system, by the name that `std::env::consts::OS` and `cfg(target_os)` have for it.
+    /// An operating system, named as in `std::env::consts::OS` and `cfg(target_os)`.
     Os, "operating system":
     /// Linux.
     Linux = "linux",

@@ -1,14 +1,14 @@
-//! The ids of cells: `group/name/variant@backend`.
+//! Cell ids: `group/name/variant@backend`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A cell's id in its parts.
+/// A cell's id, split into its parts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CellId {
     /// `group/name`.
     pub scenario: String,
-    /// `tcp-level-2t1g`. Text, so that an id of another version of the matrix can still be shown.
+    /// `tcp-level-2t1g`. A string, so that an id from another version of the matrix can still be shown.
     pub variant: String,
     /// `epoll`.
     pub backend: String,
@@ -20,9 +20,9 @@ impl fmt::Display for CellId {
     }
 }
 
-/// Text that is not a cell's id.
+/// The error for a text that is not a cell id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is not the id of a cell: expected GROUP/NAME/VARIANT@BACKEND")]
+#[error("'{0}' is not a cell id: expected GROUP/NAME/VARIANT@BACKEND")]
 pub struct ParseCellIdError(String);
 
 impl FromStr for CellId {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_reads_back() {
+    fn an_id_parses_to_its_parts_and_prints_unchanged() {
         let text = "migration/idle-takeover/tcp-level-2t1g@epoll";
         let id: CellId = text.parse().unwrap();
         assert_eq!((id.scenario.as_str(), id.backend.as_str()), ("migration/idle-takeover", "epoll"));

@@ -1,36 +1,37 @@
-//! What a scenario's own file says of it.
+//! The description that a scenario's own file gives.
 
 use crate::axes::{Layer, Mode, Transport};
 use crate::variant::Variant;
 
-/// A scenario: what it is about, and what it is meant for. matrix.yml decides what of that is run where.
+/// A scenario's id, title, layer and axes. matrix.yml decides which of its cells run where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Description {
-    /// `group/name`, lower case, never re-used.
+    /// `group/name`, lower case, never reused.
     pub id: &'static str,
     /// The property, or the question, as a sentence.
     pub title: &'static str,
     /// Contract or characterisation.
     pub layer: Layer,
-    /// The parameters that it is meant for.
+    /// The parameter values that the scenario supports.
     pub axes: Axes<'static>,
 }
 
 /// The values that each parameter takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Axes<'a> {
-    /// What the descriptors under test are.
+    /// The kinds of descriptors under test.
     pub transports: &'a [Transport],
-    /// Level, edge. A backend without edge triggers gets the level cells only.
+    /// Level, edge. A backend without edge triggers runs only the level cells.
     pub triggers: &'a [Mode],
-    /// Worker threads in all.
+    /// Total numbers of worker threads.
     pub threads: &'a [usize],
-    /// Groups that they are spread over. Combinations with more groups than threads are skipped.
+    /// Numbers of thread groups. Combinations with more groups than threads are skipped.
     pub groups: &'a [usize],
 }
 
 impl Axes<'static> {
-    /// A scenario of the core that has no reason for anything else: two threads of one group, whatever the descriptors are.
+    /// The default axes of a contract scenario: every common transport, both triggers, two threads in one
+    /// group.
     pub const PLAIN: Self = Self {
         transports: &[Transport::Tcp, Transport::Unix, Transport::Pipe],
         triggers: &[Mode::Level, Mode::Edge],
@@ -40,7 +41,7 @@ impl Axes<'static> {
 }
 
 impl Axes<'_> {
-    /// The variants that they span, without those that have more groups than threads.
+    /// Returns every combination of the values, except those with more groups than threads.
     pub fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         self.transports.iter().flat_map(move |&transport| {
             self.triggers.iter().flat_map(move |&trigger| {

@@ -1,13 +1,15 @@
-//! The words that every crate of the workspace uses, and what `results.json` holds.
+//! The types that all crates of the workspace share, and the contents of `results.json`.
 //!
-//! A cell is one scenario on one backend with one set of parameters: its [`CellId`] names it, its [`Variant`] has the
-//! parameters, a [`Transport`] and a [`Mode`] among them, and its [`Layer`] says whether it must hold everywhere. One
-//! process answers with an [`Attempt`], which is a list of [`Check`]s and a [`Status`]; the attempts at one cell become its
-//! [`CellResult`], and those of a run its [`Results`]. [`schema`] is the JSON schema of the file that they are written to,
-//! [`Results::read`] reads every version of it.
+//! A cell is one scenario on one backend with one set of parameters. Its [`CellId`] names it. Its [`Variant`]
+//! holds the parameters, among them a [`Transport`] and a [`Mode`]. Its [`Layer`] states whether the cell
+//! must hold on every system.
 //!
-//! This crate depends on no other one of the workspace. Without the feature `results` it has only the words that the pollers
-//! need.
+//! One process produces one [`Attempt`]: a list of [`Check`]s and a [`Status`]. The attempts at one cell are
+//! combined into a [`CellResult`], and the cells of a run into [`Results`]. [`schema`] returns the JSON
+//! schema of the results file, and [`Results::read`] reads every version of that file.
+//!
+//! This crate depends on no other crate of the workspace. Without the feature `results` it contains only the
+//! types that the pollers need.
 
 #![cfg_attr(not(feature = "results"), allow(rustdoc::broken_intra_doc_links))]
 

@@ -1,6 +1,7 @@
-//! Closed sets of names: a text outside its set is an error with a suggestion.
+//! Closed sets of names. Parsing a name outside its set returns an error with a suggestion.
 
-/// An enum whose variants have names, with everything that follows from the names.
+/// Defines an enum whose variants have names, with `ALL`, `name` and the implementations of `Display`,
+/// `FromStr`, `Serialize` and `Deserialize`.
 #[macro_export]
 macro_rules! named {
     ($(#[$doc:meta])* $type:ident, $kind:literal: $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -11,10 +12,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// Every value, in the order in which cells are listed.
+            /// All values, in the order in which cells are listed.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name used in matrix.yml and in ids.
+            /// Returns the name used in matrix.yml and in ids.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }

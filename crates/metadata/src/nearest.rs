@@ -2,9 +2,9 @@
 
 use strsim::damerau_levenshtein;
 
-/// The candidate that `typed` was most likely meant to be, if one is close enough to be worth mentioning.
+/// Returns the candidate that is most similar to `typed`, if any is similar enough to suggest.
 ///
-/// A candidate that goes on after a close match counts too: `migration/idel` means `migration/idle-takeover`.
+/// `typed` may also be the beginning of a candidate: `migration/idel` suggests `migration/idle-takeover`.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = typed.chars().count();
     let tolerated = (length / 3).max(1);
@@ -13,7 +13,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|candidate| {
             let whole = damerau_levenshtein(typed, candidate);
             let beginning: String = candidate.chars().take(length).collect();
-            // A match of the whole name is better than an equally close match of its beginning.
+            // A match of the whole name wins over an equally close match of its beginning.
             let partial = damerau_levenshtein(typed, &beginning);
             let score = if whole <= partial { 2 * whole } else { 2 * partial + 1 };
             (score, candidate)
@@ -23,11 +23,11 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// `did you mean 'edge'?`, or the list of what there is if nothing is close.
+/// Returns `did you mean 'edge'?`, or the list of candidates if none is close.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(typed, candidates.clone()) {
         Some(candidate) => format!("did you mean '{candidate}'?"),
-        None => format!("known are {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", candidates.into_iter().collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -38,19 +38,19 @@ mod tests {
     const IDS: [&str; 3] = ["migration/idle-takeover", "migration/migrate-on", "deletion/own-handler"];
 
     #[test]
-    fn a_typing_mistake_finds_its_name() {
+    fn a_typing_mistake_suggests_the_name() {
         assert_eq!(nearest("migration/idle-takover", IDS), Some("migration/idle-takeover"));
         assert_eq!(nearest("deletoin/own-handler", IDS), Some("deletion/own-handler"));
     }
 
     #[test]
-    fn a_mistyped_beginning_finds_its_name() {
+    fn a_mistyped_prefix_suggests_the_name() {
         assert_eq!(nearest("migration/idel", IDS), Some("migration/idle-takeover"));
     }
 
     #[test]
-    fn nothing_close_is_no_suggestion() {
+    fn a_distant_name_gets_the_list_instead_of_a_suggestion() {
         assert_eq!(nearest("benchmark", IDS), None);
-        assert_eq!(did_you_mean("zzz", ["level", "edge"]), "known are level, edge");
+        assert_eq!(did_you_mean("zzz", ["level", "edge"]), "use one of level, edge");
     }
 }

@@ -1,4 +1,4 @@
-//! The parameters of a cell, and the part of its id that stands for them.
+//! The parameters of a cell, and the part of its id that encodes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::{Mode, Transport};
 
-/// The parameters of a cell apart from its backend.
+/// The parameters of a cell, except its backend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "results", derive(schemars::JsonSchema), schemars(rename = "VariantParams"))]
 pub struct Variant {
@@ -17,9 +17,9 @@ pub struct Variant {
     /// `level`, `edge`.
     #[cfg_attr(feature = "results", schemars(with = "String"))]
     pub trigger: Mode,
-    /// Worker threads in all.
+    /// Total number of worker threads.
     pub threads: usize,
-    /// Groups that they are spread over.
+    /// Number of thread groups.
     pub groups: usize,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Text that is not of the form `tcp-level-4t2g`.
+/// The error for a text that is not of the form `tcp-level-4t2g`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{0}' is not a variant: expected TRANSPORT-TRIGGER-THREADStGROUPSg, for example tcp-level-4t2g")]
 pub struct ParseVariantError(String);
@@ -43,7 +43,7 @@ impl FromStr for Variant {
             let (names, shape) = text.rsplit_once('-')?;
             let (threads, groups) = shape.strip_suffix('g')?.split_once('t')?;
             let (threads, groups) = (threads.parse().ok()?, groups.parse().ok()?);
-            // Some names have a hyphen of their own: none is the beginning of another one's whole text.
+            // Some names contain a hyphen. Only one split yields a known transport and a known mode.
             let (transport, trigger) = names.match_indices('-').find_map(|(at, _)| {
                 Some((names[..at].parse::<Transport>().ok()?, names[at + 1..].parse::<Mode>().ok()?))
             })?;
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_variant_reads_back() {
+    fn every_variant_parses_to_itself() {
         for &transport in Transport::ALL {
             for &trigger in Mode::ALL {
                 let variant = Variant { transport, trigger, threads: 8, groups: 2 };

@@ -1,4 +1,4 @@
-//! fd-core's own hooks, as far as the pairs use them. None of them can be switched on here.
+//! The part of fd-core's hooks that the pairs use. In this crate no hook can be enabled.
 
 #[macro_use]
 #[expect(unused_macros, reason = "the pairs use two of the forms")]
@@ -9,7 +9,7 @@ mod mutant;
 
 pub use mutant::IN_MODELS as ARMED;
 
-/// The mutants that the pairs name.
+/// The mutants that the pairs refer to.
 pub mod names {
     pub use super::mutant::Mutant::*;
 }

@@ -1,7 +1,8 @@
-//! Each side of fd-core's Dekker pairs as one function, in the order of the protocol, from the protocol's own source files.
+//! Each side of fd-core's Dekker pairs as one function, in the order of the protocol, with the source files
+//! of the protocol.
 //!
-//! `ci/orderings.sh` compiles this crate for other processors, and `crates/orderings` checks the instructions. It needs `core`
-//! only, so that no standard library has to be built for them.
+//! `ci/orderings.sh` compiles this crate for other processors, and `crates/orderings` checks the
+//! instructions. The crate needs only `core`, so that no standard library has to be built for those targets.
 #![no_std]
 
 #[macro_use]
@@ -22,7 +23,7 @@ pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
     pairs::running(running) ^ pairs::read(mask)
 }
 
-/// `Pin::exit`, against `Pin::delete`, and against another thread's `Pin::enter` after a foreign delete.
+/// `Pin::exit`, against `Pin::delete`, and against `Pin::enter` of another thread after a foreign delete.
 #[inline(never)]
 pub fn probe_exit(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
     pairs::clear_running(running, me);

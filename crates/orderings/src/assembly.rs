@@ -1,18 +1,18 @@
-//! The instructions of a probe, and whether they keep the order of the protocol.
+//! The instructions of a probe, and the check that they keep the order of the protocol.
 
 use crate::tables::{Kind, Pattern, Step};
 
-/// An instruction that touches memory or orders it.
+/// An instruction that accesses memory or orders accesses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// Its effect on memory.
     pub kind: Kind,
-    /// In lower case, its parts separated by single spaces.
+    /// Its text in lower case, with its parts separated by single spaces.
     pub text: String,
 }
 
 impl Instruction {
-    /// The instruction without the registers that the compiler happened to choose.
+    /// Returns the instruction without the registers, which the compiler chooses.
     fn without_registers(&self) -> &str {
         match self.kind {
             Kind::Fence | Kind::Light | Kind::Compiler => &self.text,
@@ -24,7 +24,7 @@ impl Instruction {
         }
     }
 
-    /// The register that holds the address.
+    /// Returns the register that holds the address.
     fn base(&self) -> Option<&str> {
         let open = self.text.rfind(['(', '['])?;
         let end = self.text[open..].find([')', ']', ','])?;
@@ -32,8 +32,8 @@ impl Instruction {
     }
 }
 
-/// The instructions of the function whose symbol ends with `probe_SIDE`, except those that touch no memory but the stack.
-/// `None` if it is not there.
+/// Returns the instructions of the function whose symbol ends with `probe_SIDE`, without those that access no
+/// memory or only the stack. `None` if there is no such function.
 pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option<Vec<Instruction>> {
     let name = format!("probe_{side}");
     // The older mangling appends a hash.
@@ -53,48 +53,50 @@ pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option
     Some(body.filter_map(instruction).collect())
 }
 
-/// The instructions as the table has them.
+/// Returns the instructions in the notation of `compiled.tsv`.
 pub fn summary(instructions: &[Instruction]) -> String {
     instructions.iter().map(Instruction::without_registers).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether the processor orders a read-modify-write before every later load by itself. The compiler must still not move the load.
+/// Returns whether the processor itself orders a read-modify-write before every later load. The compiler must
+/// still not move the load.
 fn write_is_a_fence(processor: &str) -> bool {
     // A locked instruction is a full barrier: Intel SDM, volume 3, 9.2.3.9; AMD64 APM, volume 2, 7.4.2.
     processor == "x86"
 }
 
-/// Joins the two instructions of a read-modify-write, and leaves out the loads of its word before it: they are part of its loop.
+/// Joins the two instructions of a read-modify-write. Drops the loads of its word before it, which are part
+/// of its loop.
 fn joined(instructions: &[Instruction]) -> Vec<Instruction> {
     let mut joined: Vec<Instruction> = vec![];
     let mut instructions = instructions.iter().peekable();
     while let Some(instruction) = instructions.next() {
         let mut instruction = instruction.clone();
         match instruction.kind {
-            // In front of the store this is left out below.
+            // The code below drops it if it precedes the store.
             Kind::Linked => instruction.kind = Kind::Read,
             Kind::Conditional => {
                 instruction.kind = Kind::Write;
-                // The loop may come back to a second copy of its load.
-                while instructions.next_if(|it| it.kind == Kind::Linked).is_some() {}
+                // The loop may continue at a second copy of its load.
+                while instructions.next_if(|instruction| instruction.kind == Kind::Linked).is_some() {}
             }
             _ => {}
         }
         if instruction.kind == Kind::Write {
-            joined.retain(|it| it.kind != Kind::Read || it.base() != instruction.base());
+            joined.retain(|earlier| earlier.kind != Kind::Read || earlier.base() != instruction.base());
         }
         joined.push(instruction);
     }
     joined
 }
 
-/// Whether the instructions keep the steps in order. The error says what is wrong.
+/// Checks that the instructions keep the steps in order. The error describes the first difference.
 pub fn check(instructions: &[Instruction], steps: &[Step], processor: &str) -> Result<(), String> {
-    if let Some(unknown) = instructions.iter().find(|it| it.kind == Kind::Unknown) {
-        return Err(format!("instructions.tsv does not know `{}`", unknown.text));
+    if let Some(unknown) = instructions.iter().find(|instruction| instruction.kind == Kind::Unknown) {
+        return Err(format!("instructions.tsv has no pattern for `{}`", unknown.text));
     }
     let joined = joined(instructions);
-    let mut rest = joined.iter().filter(|it| it.kind != Kind::Light).peekable();
+    let mut rest = joined.iter().filter(|instruction| instruction.kind != Kind::Light).peekable();
     let mut after_write = false;
     for step in steps {
         let mut fences = 0;
@@ -109,20 +111,20 @@ pub fn check(instructions: &[Instruction], steps: &[Step], processor: &str) -> R
             Step::Read => (Kind::Read, "a load"),
         };
         let found = rest.next();
-        if found.is_none_or(|it| it.kind != kind) {
+        if found.is_none_or(|instruction| instruction.kind != kind) {
             return Err(missing(name, found));
         }
         after_write = *step == Step::Write;
     }
     match rest.find(|it| !matches!(it.kind, Kind::Fence | Kind::Compiler)) {
-        Some(more) => Err(format!("`{}` is one access too many", more.text)),
+        Some(more) => Err(format!("`{}` is an unexpected access", more.text)),
         None => Ok(()),
     }
 }
 
 fn missing(wanted: &str, found: Option<&Instruction>) -> String {
-    let found = found.map_or_else(|| "the end".to_owned(), |it| format!("`{}`", it.text));
-    format!("{wanted} should stand where {found} is")
+    let found = found.map_or_else(|| "the end".to_owned(), |instruction| format!("`{}`", instruction.text));
+    format!("expected {wanted}, found {found}")
 }
 
 #[cfg(test)]
@@ -132,7 +134,7 @@ mod tests {
 
     const WRITE_AND_READ: [Step; 3] = [Step::Write, Step::Fence, Step::Read];
 
-    /// What is found of a function with this body.
+    /// Checks a function with this body.
     fn verdict(processor: &str, body: &str) -> Result<(), String> {
         let all = tables::patterns();
         let patterns: Vec<_> = all.iter().filter(|pattern| pattern.processor == processor).collect();
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_between_the_write_and_the_read_keeps_the_order() {
+    fn a_fence_between_write_and_read_keeps_the_order() {
         for (processor, body) in [
             ("x86", "lock\t\torq\t%rdx, (%rdi) | #MEMBARRIER | movq\t(%rsi), %rax | retq"),
             ("x86", "xchgq\t%rax, (%rsi) | #MEMBARRIER | movq\t(%rdi), %rax | retq"),
@@ -179,7 +181,7 @@ mod tests {
         }
     }
 
-    /// B1: what the compiler made of the pair for apple-m1, neoverse-n1 and pwr8 when its fence existed under loom alone.
+    /// B1: the compiled pair for apple-m1, neoverse-n1 and pwr8, when its fence existed only under loom.
     #[test]
     fn a_pair_without_its_fence_is_found() {
         for (processor, body) in [
@@ -194,12 +196,12 @@ mod tests {
             ("x86", "lock\t\torq\t%rdx, (%rdi) | movq\t(%rsi), %rax | retq"),
         ] {
             let error = verdict(processor, body).expect_err(body);
-            assert!(error.starts_with("a fence should stand"), "{error}");
+            assert!(error.starts_with("expected a fence, found"), "{error}");
         }
     }
 
     #[test]
-    fn a_plain_store_and_a_load_that_moved_up_are_found() {
+    fn a_plain_store_or_an_early_load_is_found() {
         for (processor, body) in [
             ("x86", "movq\t$0, (%rsi) | #MEMBARRIER | movq\t(%rdi), %rax | retq"),
             ("x86", "movq\t(%rdi), %rax | xchgq\t%rcx, (%rsi) | #MEMBARRIER | retq"),
@@ -216,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_that_the_table_does_not_know_is_no_order() {
+    fn an_unknown_instruction_is_an_error() {
         let error =
             verdict("aarch64", "swpal\txzr, x8, [x1] | dmb\tish | ld64b\tx0, [x0] | ret").unwrap_err();
-        assert!(error.contains("does not know `ld64b x0, [x0]`"), "{error}");
+        assert!(error.contains("has no pattern for `ld64b x0, [x0]`"), "{error}");
     }
 
     #[test]
-    fn a_function_that_is_not_there_is_not_found() {
+    fn a_missing_function_is_not_found() {
         assert_eq!(instructions("probe_exit:\n\tret\n", "delete", &[]), None);
     }
 }

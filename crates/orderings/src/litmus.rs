@@ -1,11 +1,14 @@
-//! The pairs as litmus tests for herd7: in C as the source has them, and per processor with the instructions of the probes.
+//! The pairs as litmus tests for herd7: in C with the orderings of the source, and per processor with the
+//! instructions of the probes.
 //!
-//! A test has what the pair depends on and no more: the fences that come with an acquire or a release are left out, every word
-//! has 32 bits, and every write is a swap, because each side changes one bit.
+//! A test contains only the accesses and fences that the pair depends on. The fences of an acquire or a
+//! release are left out. Every word has 32 bits, and every write is a swap, because each side changes one
+//! bit.
 
 use crate::tables::{Access, Pair};
 
-/// Herd's name of a processor, the target of `targets.tsv` whose instructions a test has, and what its registers are called.
+/// Herd's name of a processor, the target of `targets.tsv` whose instructions the test has, and the names of
+/// its registers.
 struct Dialect(&'static str, &'static str, &'static [&'static str]);
 
 const DIALECTS: [Dialect; 6] = [
@@ -17,11 +20,12 @@ const DIALECTS: [Dialect; 6] = [
     Dialect("RISCV", "riscv64", &["x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14"]),
 ];
 
-/// Registers of an access: of its address, of the value that is written or read, of the value before, and of the store's success.
+/// The number of registers of an access: its address, the value that is written or read, the previous value,
+/// and the success of the store.
 const REGISTERS: usize = 4;
 
-/// A value that no word has: a read that is not made leaves it in the register.
-const NOTHING: u8 = 9;
+/// The initial value of the registers of reads. No word has this value.
+const UNREAD: u8 = 9;
 
 impl Dialect {
     fn register(&self, index: usize) -> String {
@@ -29,7 +33,7 @@ impl Dialect {
         format!("{}{}", if *architecture == "AArch64" { "X" } else { "" }, names[index])
     }
 
-    /// The swap of `value` into the word whose address is in register `at`.
+    /// Returns the swap of `value` into the word whose address is in register `at`.
     fn write(&self, at: usize, word: &str, value: u8, thread: usize) -> Vec<String> {
         let Self(architecture, target, names) = self;
         let name = |offset: usize| names[at + offset];
@@ -79,7 +83,7 @@ impl Dialect {
 
     fn fence(&self, after_write: bool) -> Option<&'static str> {
         match self.0 {
-            // Its exchange is locked.
+            // The exchange has an implicit lock.
             "X86" if after_write => None,
             "X86" => Some("MFENCE"),
             "PPC" => Some("sync"),
@@ -97,7 +101,7 @@ impl Dialect {
             for access in accesses {
                 match access {
                     Access::Fence => {
-                        // Of two words the write comes first, and its registers are the first ones.
+                        // A side with a write begins with it.
                         let after_write = matches!(accesses.first(), Some(Access::Write(..)));
                         column.extend(self.fence(after_write).map(str::to_owned));
                         continue;
@@ -110,7 +114,7 @@ impl Dialect {
                     }
                     Access::Read(word, value) => {
                         column.push(self.read(at, word));
-                        registers += &format!("{thread}:{}={NOTHING}; ", self.register(at + 1));
+                        registers += &format!("{thread}:{}={UNREAD}; ", self.register(at + 1));
                         outcome.push(format!("{thread}:{}={value}", self.register(at + 1)));
                     }
                 }
@@ -136,7 +140,7 @@ impl Dialect {
     }
 }
 
-/// Each thread's instructions in a column.
+/// Formats the instructions of each thread as a column.
 fn side_by_side(columns: &[Vec<String>]) -> String {
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: &Vec<String>| column.iter().map(String::len).max().unwrap_or(0);
@@ -148,7 +152,7 @@ fn side_by_side(columns: &[Vec<String>]) -> String {
     (0..height).map(line).collect()
 }
 
-/// The words and what each is at the beginning: the value of its bit that no side writes.
+/// Returns the words and their initial values: the value of the bit that no side writes.
 fn words(pair: &Pair) -> Vec<(&'static str, u8)> {
     let written = |access: &Access| match access {
         Access::Write(word, value) => Some((*word, 1 - value)),
@@ -161,6 +165,7 @@ fn words(pair: &Pair) -> Vec<(&'static str, u8)> {
     words
 }
 
+/// Returns the test in C.
 fn in_c(pair: &Pair) -> String {
     let words = words(pair);
     let init: String = words.iter().map(|(word, value)| format!(" [{word}] = {value};")).collect();
@@ -188,7 +193,7 @@ fn in_c(pair: &Pair) -> String {
     format!("C {}.c\n{{{init} }}\n{threads}~exists ({})\n", pair.name, outcome.join(" /\\ "))
 }
 
-/// Every test, with the name of its file.
+/// Returns every test, with the name of its file.
 pub fn tests(pairs: &[Pair]) -> Vec<(String, String)> {
     let of_pair = |pair: &Pair| {
         let name = |target: &str| format!("{}.{target}.litmus", pair.name);
@@ -217,7 +222,7 @@ mod tests {
         assert_eq!(committed, tests.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
         for (name, text) in tests {
             let committed = std::fs::read_to_string(folder.join(&name)).unwrap();
-            assert_eq!(committed, text, "{name}: `cargo run -p orderings -- litmus` writes it again");
+            assert_eq!(committed, text, "{name}: update it with `cargo run -p orderings -- litmus`");
         }
     }
 

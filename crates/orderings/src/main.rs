@@ -1,8 +1,8 @@
-//! Checks the instructions that the compiler makes of fd-core's Dekker pairs. `ci/orderings.sh` calls it.
+//! Checks the compiled instructions of fd-core's Dekker pairs. `ci/orderings.sh` calls it.
 //!
-//! Exit codes: 0 everything holds, 1 something does not, 2 wrong arguments.
+//! Exit codes: 0 success, 1 a failed check or another error, 2 wrong arguments.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script reads it to the end, or stops it")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script reads the whole output")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,30 @@ mod tables;
 use tables::{Pattern, Side, Step, Target};
 
 #[derive(Parser)]
-#[command(about = "Checks the instructions that the compiler makes of fd-core's Dekker pairs")]
+#[command(about = "Checks the compiled instructions of fd-core's Dekker pairs")]
 enum Command {
-    /// Prints the targets: name, rustc's target, features
+    /// Print the targets: name, rustc's target, features
     Targets,
-    /// Checks FOLDER/TARGET.s of every target that has one
+    /// Check FOLDER/TARGET.s of every target that has one
     Compiled {
-        /// Where the assembly of `crates/ordering-probes` is
+        /// The folder with the assembly of `crates/ordering-probes`
         folder: PathBuf,
         /// Write the table of instructions instead of comparing with it
         #[arg(long)]
         record: bool,
-        /// The source was broken on purpose: every side that it concerns must be found out of order
+        /// Expect every affected side to be out of order: the source was changed to be wrong
         #[arg(long)]
         broken: Option<Broken>,
     },
-    /// Writes the litmus tests of every pair
+    /// Write the litmus tests of every pair
     Litmus,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Broken {
-    /// The fences are gone
+    /// The fences were removed
     Fences,
-    /// The read-modify-writes are plain stores
+    /// The read-modify-writes were replaced by plain stores
     Writes,
 }
 
@@ -49,14 +49,16 @@ enum Broken {
 enum Error {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
-    #[error("no assembly of any target in {0}\nhelp: ci/orderings.sh makes it")]
+    #[error("there is no assembly of any target in {0}\nhelp: run ci/orderings.sh, which compiles it")]
     NoAssembly(PathBuf),
 }
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Targets => {
-            tables::targets().iter().for_each(|it| println!("{}\t{}\t{}", it.name, it.triple, it.features));
+            for Target { name, triple, features, .. } in tables::targets() {
+                println!("{name}\t{triple}\t{features}");
+            }
             Ok(true)
         }
         Command::Compiled { folder, record, broken } => compiled(&folder, record, broken),
@@ -89,8 +91,8 @@ fn write_litmus() -> Result<(), Error> {
     Ok(())
 }
 
-/// What was found of one side on one target.
-struct Found {
+/// The compiled form of one side on one target.
+struct Compiled {
     target: &'static str,
     side: &'static str,
     instructions: String,
@@ -103,7 +105,7 @@ fn compiled(folder: &Path, record: bool, broken: Option<Broken>) -> Result<bool,
     for target in &targets {
         let path = folder.join(format!("{}.s", target.name));
         match fs::read_to_string(&path) {
-            Ok(assembly) => all.extend(sides.iter().map(|side| look(target, side, &assembly, &patterns))),
+            Ok(assembly) => all.extend(sides.iter().map(|side| check(target, side, &assembly, &patterns))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 println!("{}: not compiled", target.name)
             }
@@ -117,35 +119,37 @@ fn compiled(folder: &Path, record: bool, broken: Option<Broken>) -> Result<bool,
         return record_table(&all).map(|()| true);
     }
     Ok(match broken {
-        Some(broken) => found_out(&all, broken, &targets, &sides),
+        Some(broken) => all_detected(&all, broken, &targets, &sides),
         None => compare(&all),
     })
 }
 
-fn look(target: &Target, side: &Side, assembly: &str, patterns: &[Pattern]) -> Found {
-    let patterns: Vec<_> = patterns.iter().filter(|it| it.processor == target.processor).collect();
+fn check(target: &Target, side: &Side, assembly: &str, patterns: &[Pattern]) -> Compiled {
+    let patterns: Vec<_> = patterns.iter().filter(|pattern| pattern.processor == target.processor).collect();
     let (instructions, order) = match assembly::instructions(assembly, side.name, &patterns) {
         Some(found) => (assembly::summary(&found), assembly::check(&found, &side.steps, target.processor)),
-        None => (String::new(), Err(format!("there is no function probe_{}", side.name))),
+        None => (String::new(), Err(format!("the assembly has no function probe_{}", side.name))),
     };
-    Found { target: target.name, side: side.name, instructions, order }
+    Compiled { target: target.name, side: side.name, instructions, order }
 }
 
-/// Prints each side's instructions. Returns whether all are in order and as the table has them.
-fn compare(all: &[Found]) -> bool {
+/// Prints the instructions of each side. Returns whether all are in order and equal to the table.
+fn compare(all: &[Compiled]) -> bool {
     let table = tables::compiled();
     let mut holds = true;
-    for Found { target, side, instructions, order } in all {
+    for Compiled { target, side, instructions, order } in all {
         println!("{target:30} {side:9} {instructions}");
         let recorded = table.iter().find(|(of, name, _)| (of, name) == (target, side)).map(|row| row.2);
-        if let Err(why) = order {
+        if let Err(reason) = order {
             holds = false;
-            eprintln!("error: {target}: {side}: out of order: {why}\nhelp: see docs/protocol.md, Orderings");
+            eprintln!(
+                "error: {target}: {side}: out of order: {reason}\nhelp: see docs/protocol.md, Orderings"
+            );
         } else if recorded != Some(instructions) {
             holds = false;
             eprintln!(
-                "error: {target}: {side}: in order, and not as crates/orderings/compiled.tsv has it: {}\n\
-                 help: if the compiler is another one, read the instructions and record them: ci/orderings.sh --record",
+                "error: {target}: {side}: in order, but crates/orderings/compiled.tsv has: {}\n\
+                 help: if the compiler has changed, review the instructions and record them: ci/orderings.sh --record",
                 recorded.unwrap_or("nothing")
             );
         }
@@ -153,42 +157,44 @@ fn compare(all: &[Found]) -> bool {
     holds
 }
 
-/// Whether the check finds each side that the breakage concerns.
-fn found_out(all: &[Found], broken: Broken, targets: &[Target], sides: &[Side]) -> bool {
+/// Returns whether the check has detected every affected side.
+fn all_detected(all: &[Compiled], broken: Broken, targets: &[Target], sides: &[Side]) -> bool {
     let mut holds = true;
-    for Found { target, side, instructions, order } in all {
-        let processor = targets.iter().find(|it| it.name == *target).map_or("", |it| it.processor);
-        let steps = sides.iter().find(|it| it.name == *side).map_or(&[][..], |it| &it.steps);
-        if !concerns(broken, processor, steps) {
+    for Compiled { target, side, instructions, order } in all {
+        let processor =
+            targets.iter().find(|known| known.name == *target).map_or("", |known| known.processor);
+        let steps = sides.iter().find(|known| known.name == *side).map_or(&[][..], |known| &known.steps);
+        if !affects(broken, processor, steps) {
             continue;
         }
         match order {
-            Err(why) => println!("{target:30} {side:9} found: {why}"),
+            Err(reason) => println!("{target:30} {side:9} detected: {reason}"),
             Ok(()) => {
                 holds = false;
-                eprintln!("error: {target}: {side}: broken, and found to be in order: {instructions}");
+                eprintln!("error: {target}: {side}: broken, but the check finds it in order: {instructions}");
             }
         }
     }
     holds
 }
 
-fn concerns(broken: Broken, processor: &str, steps: &[Step]) -> bool {
+/// Returns whether a change of the source puts a side out of order.
+fn affects(broken: Broken, processor: &str, steps: &[Step]) -> bool {
     match broken {
-        // Elsewhere the fence orders a store as well.
+        // On other processors the fence orders a plain store, too.
         Broken::Writes => processor == "x86",
-        // Its acquire is a full fence, and follows every write and read.
+        // On ARMv7 an acquire is a full fence, and follows every write and read.
         Broken::Fences if processor == "arm" => false,
         Broken::Fences => steps.contains(&Step::Fence),
     }
 }
 
-fn record_table(all: &[Found]) -> Result<(), Error> {
+fn record_table(all: &[Compiled]) -> Result<(), Error> {
     let path = own_file("compiled.tsv");
     let mut text =
-        "# Target, side, its instructions that touch shared memory. `ci/orderings.sh --record` writes it.\n"
+        "# Target, side, instructions that access shared memory. `ci/orderings.sh --record` writes this file.\n"
             .to_owned();
-    for Found { target, side, instructions, .. } in all {
+    for Compiled { target, side, instructions, .. } in all {
         let _ = writeln!(text, "{target}\t{side}\t{instructions}");
     }
     fs::write(&path, text).map_err(io_error(&path))

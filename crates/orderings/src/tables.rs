@@ -1,4 +1,4 @@
-//! The committed tables, parsed.
+//! Reads the committed tables.
 
 use wildmatch::WildMatch;
 
@@ -6,22 +6,22 @@ use wildmatch::WildMatch;
 pub struct Target {
     /// The name of its assembly file, without `.s`.
     pub name: &'static str,
-    /// What rustc calls it.
+    /// The name of the target in rustc.
     pub triple: &'static str,
-    /// For `-C target-feature`; `-` for none.
+    /// The argument of `-C target-feature`; `-` for none.
     pub features: &'static str,
-    /// Its rows in `instructions.tsv`.
+    /// Its processor in `instructions.tsv`.
     pub processor: &'static str,
 }
 
-/// What an instruction does to memory. `instructions.tsv` explains each.
+/// The effect of an instruction on memory. `instructions.tsv` explains each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// An atomic read-modify-write.
     Write,
-    /// The load of one that takes two instructions.
+    /// The load of a read-modify-write in two instructions.
     Linked,
-    /// Its store.
+    /// The store of a read-modify-write in two instructions.
     Conditional,
     /// A full fence.
     Fence,
@@ -33,11 +33,11 @@ pub enum Kind {
     Read,
     /// A plain store.
     Store,
-    /// The function's own frame.
+    /// An access to the function's own frame.
     Stack,
-    /// No access, though it looks so.
+    /// No access, although it looks like one.
     None,
-    /// Anything else that may touch memory.
+    /// Any other instruction that may access memory.
     Unknown,
 }
 
@@ -45,9 +45,9 @@ pub enum Kind {
 pub struct Pattern {
     /// The processor.
     pub processor: &'static str,
-    /// What the instruction does.
+    /// The effect of the instruction.
     pub kind: Kind,
-    /// The instruction in lower case, its parts separated by single spaces.
+    /// The instruction in lower case, with its parts separated by single spaces.
     pub pattern: WildMatch,
 }
 
@@ -77,11 +77,11 @@ pub enum Access {
     Write(&'static str, u8),
     /// The fence.
     Fence,
-    /// Reads; the value is part of the outcome that must not be.
+    /// Reads the word. The value is part of the forbidden outcome.
     Read(&'static str, u8),
 }
 
-/// A pair (or three sides), and the outcome that it must not have.
+/// A pair of sides (or three sides), with its forbidden outcome.
 pub struct Pair {
     /// Its name.
     pub name: &'static str,
@@ -89,28 +89,26 @@ pub struct Pair {
     pub sides: Vec<(&'static str, Vec<Access>)>,
 }
 
-/// The rows of a table, without its comments.
+/// Returns the rows of a table, without its comments.
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let rows = table.lines().filter(|line| !line.starts_with("# "));
     rows.map(|line| line.split('\t').collect())
 }
 
-fn wrong(table: &str, row: &[&str]) -> ! {
-    panic!(
-        "error: {table}: this row is not of the table's form: {row:?}\nhelp: the comment above the table says what it holds"
-    )
+fn malformed(table: &str, row: &[&str]) -> ! {
+    panic!("error: {table}: malformed row: {row:?}\nhelp: the comment above the table describes its columns")
 }
 
-/// `targets.tsv`.
+/// Reads `targets.tsv`.
 pub fn targets() -> Vec<Target> {
     let target = |row: Vec<&'static str>| match row[..] {
         [name, triple, features, processor] => Target { name, triple, features, processor },
-        _ => wrong("targets.tsv", &row),
+        _ => malformed("targets.tsv", &row),
     };
     rows(include_str!("../targets.tsv")).map(target).collect()
 }
 
-/// `instructions.tsv`.
+/// Reads `instructions.tsv`.
 pub fn patterns() -> Vec<Pattern> {
     let kind = |name: &str| {
         Some(match name {
@@ -130,30 +128,30 @@ pub fn patterns() -> Vec<Pattern> {
     };
     let pattern = |row: Vec<&'static str>| match row[..] {
         [processor, name, pattern] => {
-            let kind = kind(name).unwrap_or_else(|| wrong("instructions.tsv", &row));
+            let kind = kind(name).unwrap_or_else(|| malformed("instructions.tsv", &row));
             Pattern { processor, kind, pattern: WildMatch::new(pattern) }
         }
-        _ => wrong("instructions.tsv", &row),
+        _ => malformed("instructions.tsv", &row),
     };
     rows(include_str!("../instructions.tsv")).map(pattern).collect()
 }
 
-/// `sides.tsv`.
+/// Reads `sides.tsv`.
 pub fn sides() -> Vec<Side> {
     let step = |name: &str| match name {
         "write" => Step::Write,
         "fence" => Step::Fence,
         "read" => Step::Read,
-        _ => wrong("sides.tsv", &[name]),
+        _ => malformed("sides.tsv", &[name]),
     };
     let side = |row: Vec<&'static str>| match row[..] {
         [name, steps] => Side { name, steps: steps.split(' ').map(step).collect() },
-        _ => wrong("sides.tsv", &row),
+        _ => malformed("sides.tsv", &row),
     };
     rows(include_str!("../sides.tsv")).map(side).collect()
 }
 
-/// `pairs.tsv`.
+/// Reads `pairs.tsv`.
 pub fn pairs() -> Vec<Pair> {
     let access = |text: &'static str| {
         let part = |text: &'static str| {
@@ -165,11 +163,11 @@ pub fn pairs() -> Vec<Pair> {
             Some(("R:", rest)) => part(rest).map(|(word, value)| Access::Read(word, value)),
             _ => (text == "F").then_some(Access::Fence),
         };
-        known.unwrap_or_else(|| wrong("pairs.tsv", &[text]))
+        known.unwrap_or_else(|| malformed("pairs.tsv", &[text]))
     };
     let mut pairs: Vec<Pair> = vec![];
     for row in rows(include_str!("../pairs.tsv")) {
-        let [name, side, accesses] = row[..] else { wrong("pairs.tsv", &row) };
+        let [name, side, accesses] = row[..] else { malformed("pairs.tsv", &row) };
         let side = (side, accesses.split(' ').map(access).collect());
         match pairs.iter_mut().find(|pair| pair.name == name) {
             Some(pair) => pair.sides.push(side),
@@ -179,11 +177,11 @@ pub fn pairs() -> Vec<Pair> {
     pairs
 }
 
-/// `compiled.tsv`: target, side, instructions.
+/// Reads `compiled.tsv`: target, side, instructions.
 pub fn compiled() -> Vec<(&'static str, &'static str, &'static str)> {
     let row = |row: Vec<&'static str>| match row[..] {
         [target, side, instructions] => (target, side, instructions),
-        _ => wrong("compiled.tsv", &row),
+        _ => malformed("compiled.tsv", &row),
     };
     rows(include_str!("../compiled.tsv")).map(row).collect()
 }
@@ -193,7 +191,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_has_patterns_and_every_pair_sides_that_are_compiled() {
+    fn every_side_has_a_probe() {
+        let probes = include_str!("../../ordering-probes/src/lib.rs");
+        for Side { name, .. } in sides() {
+            assert!(probes.contains(&format!("pub fn probe_{name}(")), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_target_has_patterns_and_every_side_of_a_pair_is_compiled() {
         let (patterns, sides) = (patterns(), sides());
         for target in targets() {
             for kind in [Kind::Fence, Kind::Read, Kind::Store, Kind::Unknown] {
@@ -220,8 +226,8 @@ mod tests {
         }
     }
 
-    /// Each side of a pair misses the other: it reads what was there before the other's write. Where a third side writes, one
-    /// of them has seen that write.
+    /// In the forbidden outcome each side misses the other: it reads the value from before the other's write.
+    /// If a third side writes, one of them has seen that write.
     #[test]
     fn every_read_of_a_pair_is_of_a_word_that_another_side_writes() {
         for pair in pairs() {
@@ -232,7 +238,7 @@ mod tests {
                     let writes =
                         |access: &Access| matches!(access, Access::Write(written, _) if written == word);
                     let written = others.flat_map(|(_, (_, accesses))| accesses).any(writes);
-                    assert!(written, "{} {name}: nobody else writes {word}", pair.name);
+                    assert!(written, "{} {name}: no other side writes {word}", pair.name);
                 }
             }
         }

@@ -1,15 +1,15 @@
-//! What epoll is told: from a [`Change`] to the calls of epoll_ctl(2), and what they led to.
+//! From a [`Change`] to calls of epoll_ctl(2), and from their results to the interest that is held.
 
 use fd_core::poller::{Change, Interest, Trigger};
 use nix::errno::Errno;
 
-/// How many calls one step may take: each may find that the registration is not what was known.
+/// The maximum number of calls for one step. Each call may find another registration than the known one.
 const CALLS_PER_STEP: usize = 4;
 
-/// How often a removal is tried that the core does not ask for again.
+/// The maximum number of attempts at a removal that the core does not repeat.
 const REMOVALS: usize = 64;
 
-/// One call of epoll_ctl(2), with the events that it asks for.
+/// One call of epoll_ctl(2), with the events to request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     Add(u32),
@@ -17,53 +17,54 @@ pub(crate) enum Operation {
     Delete,
 }
 
-/// What one call led to.
+/// The outcome of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// The kernel holds what it should.
+    /// The kernel holds the wanted registration.
     Done,
-    /// The registration was not what the polled masks said: this call instead.
+    /// The registration differs from the polled masks. This call is needed in place of the first one.
     Instead(Operation),
-    /// The kernel does not poll this file: it is ready, and stays so.
+    /// The kernel does not poll this file: it is always ready.
     AlwaysReady,
-    /// The kernel did not do it, for lack of memory or another reason that may pass (ENOSPC, ENOMEM, ELOOP …).
+    /// The kernel refused the call, for lack of memory or another transient reason (ENOSPC, ENOMEM, ELOOP).
     Refused,
     /// The number is not open.
     Invalid,
 }
 
-/// What a change led to.
+/// The outcome of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settled {
-    /// What the poller holds. What is reported in the kernel's place counts.
+    /// The interest that the poller holds, including the interest that the poller reports in the kernel's
+    /// place.
     pub(crate) held: Interest,
-    /// What is reported in the kernel's place.
-    pub(crate) instead: Option<Instead>,
+    /// The report that the poller makes in the kernel's place.
+    pub(crate) substitute: Option<Substitute>,
 }
 
-/// A report that the kernel does not make.
+/// A report that the poller makes in the kernel's place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Instead {
-    /// The descriptor is ready, and stays so.
+pub(crate) enum Substitute {
+    /// The descriptor is always ready.
     Ready,
     /// The number is not open.
     Invalid,
 }
 
-/// What the kernel has registered under a number.
+/// The registration of a number in the kernel.
 #[derive(Clone, Copy)]
 enum Registered {
-    /// Nothing, or this interest.
+    /// This interest, or none.
     Known(Interest),
-    /// Something or nothing.
+    /// Any interest, or none.
     Unknown,
 }
 
-/// The calls that lead from what is known to what is wanted, in order.
+/// Returns the calls that lead from the known interest to the wanted one, in order.
 pub(crate) fn operations(change: &Change) -> impl Iterator<Item = Operation> + use<> {
     let wanted = interest(change);
     let (first, second) = match (change.known.is_none(), change.wanted.is_none()) {
-        // Not a MOD: whatever is there may be another open file's leftover, or absent.
+        // Not a MOD: the registration may be missing, or belong to another open file.
         (_, none) if change.force => (Some(Operation::Delete), (!none).then_some(Operation::Add(wanted))),
         (true, false) => (Some(Operation::Add(wanted)), None),
         (false, true) => (Some(Operation::Delete), None),
@@ -73,8 +74,8 @@ pub(crate) fn operations(change: &Change) -> impl Iterator<Item = Operation> + u
     first.into_iter().chain(second)
 }
 
-/// Makes the calls of a change with `control`, and says what they led to. `is_open` says whether the number is an open
-/// descriptor.
+/// Makes the calls of a change with `control`, and returns their outcome. `is_open` returns whether the
+/// number is an open descriptor.
 pub(crate) fn settle(
     change: &Change,
     mut control: impl FnMut(Operation) -> Result<(), Errno>,
@@ -103,8 +104,10 @@ pub(crate) fn settle(
                     };
                     operation = other;
                 }
-                Outcome::AlwaysReady => return Settled { held: wanted, instead: Some(Instead::Ready) },
-                Outcome::Invalid => return Settled { held: wanted, instead: Some(Instead::Invalid) },
+                Outcome::AlwaysReady => {
+                    return Settled { held: wanted, substitute: Some(Substitute::Ready) };
+                }
+                Outcome::Invalid => return Settled { held: wanted, substitute: Some(Substitute::Invalid) },
                 Outcome::Refused => break,
             }
         }
@@ -113,11 +116,12 @@ pub(crate) fn settle(
         Registered::Known(held) => held,
         Registered::Unknown => wanted.anything_but(),
     };
-    Settled { held, instead: None }
+    Settled { held, substitute: None }
 }
 
-/// Removes a registration with `control`, whether or not there is one. While the kernel refuses, it tries again, but not for
-/// ever: what is left behind is then reported as stale, and the poller is replaced.
+/// Removes a registration with `control`, whether or not there is one. While the kernel refuses, it tries
+/// again, a bounded number of times. A registration that stays behind causes stale events, and the core
+/// replaces the poller.
 pub(crate) fn remove(mut control: impl FnMut() -> Result<(), Errno>, is_open: impl Fn() -> bool) {
     for _ in 0..REMOVALS {
         if outcome(Operation::Delete, control(), &is_open) != Outcome::Refused {
@@ -127,7 +131,7 @@ pub(crate) fn remove(mut control: impl FnMut() -> Result<(), Errno>, is_open: im
     }
 }
 
-/// What the result of one call means.
+/// Interprets the result of one call.
 pub(crate) fn outcome(
     operation: Operation,
     result: Result<(), Errno>,
@@ -135,11 +139,12 @@ pub(crate) fn outcome(
 ) -> Outcome {
     match (operation, result) {
         (_, Ok(())) => Outcome::Done,
-        // Of a number that is open, it says nothing of the number.
+        // The number is open: the error says nothing about it.
         (_, Err(Errno::EBADF)) if is_open() => Outcome::Refused,
-        // Absent, closed, or a file that was never accepted: gone, as wanted.
+        // The registration is absent, the number is closed, or epoll never accepted the file: nothing is
+        // registered.
         (Operation::Delete, Err(Errno::ENOENT | Errno::EBADF | Errno::EPERM)) => Outcome::Done,
-        // Left over from an earlier registration of the number, or from before a change of group and back.
+        // An earlier registration of the number is left, or one from before a change of group and back.
         (Operation::Add(events), Err(Errno::EEXIST)) => Outcome::Instead(Operation::Modify(events)),
         (Operation::Modify(events), Err(Errno::ENOENT)) => Outcome::Instead(Operation::Add(events)),
         (_, Err(Errno::EBADF)) => Outcome::Invalid,
@@ -148,7 +153,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// The events to ask for. Errors and hang-ups come unasked.
+/// Returns the events to request. The kernel reports errors and hang-ups without a request.
 fn interest(change: &Change) -> u32 {
     let mut events = 0;
     if change.wanted.recv {
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_asked_for_with_every_registration() {
+    fn every_call_requests_the_edge() {
         let edge = |known, wanted, force| {
             let change = Change { trigger: Trigger::Edge, force, ..change(known, wanted) };
             operations(&change).collect::<Vec<_>>()
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_not_there_is_removed_by_an_error() {
+    fn a_removal_is_done_by_an_error_only_if_nothing_is_registered() {
         for absent in [Errno::ENOENT, Errno::EPERM] {
             assert_eq!(outcome(Delete, Err(absent), OPEN), Outcome::Done);
         }
@@ -244,7 +249,11 @@ mod tests {
     fn a_file_without_readiness_is_always_ready_a_closed_number_invalid_and_a_full_kernel_refuses() {
         for operation in [Add(IN), Modify(IN)] {
             assert_eq!(outcome(operation, Err(Errno::EBADF), CLOSED), Outcome::Invalid);
-            assert_eq!(outcome(operation, Err(Errno::EBADF), OPEN), Outcome::Refused, "of another number");
+            assert_eq!(
+                outcome(operation, Err(Errno::EBADF), OPEN),
+                Outcome::Refused,
+                "of another descriptor"
+            );
             assert_eq!(outcome(operation, Err(Errno::EPERM), OPEN), Outcome::AlwaysReady);
             for full in [Errno::ENOSPC, Errno::ENOMEM, Errno::ELOOP, Errno::EINVAL, Errno::EINTR] {
                 assert_eq!(outcome(operation, Err(full), OPEN), Outcome::Refused);
@@ -256,15 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_in_the_kernels_place_is_held() {
+    fn a_report_in_the_kernels_place_counts_as_held() {
         let settled = |errno, is_open: fn() -> bool| settle(&change(NONE, R), |_| Err(errno), is_open);
-        assert_eq!(settled(Errno::EPERM, OPEN), Settled { held: R, instead: Some(Instead::Ready) });
-        assert_eq!(settled(Errno::EBADF, CLOSED), Settled { held: R, instead: Some(Instead::Invalid) });
-        assert_eq!(settled(Errno::ENOSPC, OPEN), Settled { held: NONE, instead: None });
+        let substitute = |substitute| Settled { held: R, substitute: Some(substitute) };
+        assert_eq!(settled(Errno::EPERM, OPEN), substitute(Substitute::Ready));
+        assert_eq!(settled(Errno::EBADF, CLOSED), substitute(Substitute::Invalid));
+        assert_eq!(settled(Errno::ENOSPC, OPEN), Settled { held: NONE, substitute: None });
     }
 
     #[test]
-    fn a_removal_is_tried_until_the_kernel_has_done_it_and_not_for_ever() {
+    fn a_removal_is_retried_a_bounded_number_of_times() {
         let calls = |refusals: usize, last: Result<(), Errno>, is_open: fn() -> bool| {
             let mut calls = 0;
             let control = || {
@@ -278,7 +288,7 @@ mod tests {
         assert_eq!(calls(3, Ok(()), OPEN), 4);
         assert_eq!(calls(3, Err(Errno::ENOENT), OPEN), 4, "absent");
         assert_eq!(calls(0, Err(Errno::EBADF), CLOSED), 1, "closed");
-        assert_eq!(calls(0, Err(Errno::EBADF), OPEN), REMOVALS, "of another number");
+        assert_eq!(calls(0, Err(Errno::EBADF), OPEN), REMOVALS, "of another descriptor");
         assert_eq!(calls(usize::MAX, Ok(()), OPEN), REMOVALS);
     }
 
@@ -297,14 +307,14 @@ mod tests {
     /// The registration of one number in a kernel that refuses calls.
     struct Kernel {
         registered: Option<u32>,
-        /// What becomes of the next calls, the last one first. All further ones succeed.
+        /// The results of the next calls, the last one first. All later calls succeed.
         refusals: Vec<Option<Errno>>,
     }
 
     impl Kernel {
         fn control(&mut self, operation: Operation) -> Result<(), Errno> {
             let refusal = self.refusals.pop().flatten().filter(|errno| match errno {
-                // That nothing is there to remove would be believed.
+                // For a Delete it would be a success.
                 Errno::EEXIST => matches!(operation, Add(_)),
                 Errno::ENOENT => matches!(operation, Modify(_)),
                 _ => true,
@@ -331,38 +341,41 @@ mod tests {
         (!wanted.is_none()).then(|| super::interest(&change(NONE, wanted)))
     }
 
-    /// Makes `first` with these refusals and then, without any, the change from what is held to `next`. Returns whether
-    /// the first one led to what was wanted.
+    /// Makes `first` with these refusals. Then makes the change from the held interest to `next` without
+    /// refusals. Returns whether the first change led to the wanted interest.
     fn holds_after(registered: Interest, first: Change, refusals: &[Option<Errno>], next: Interest) -> bool {
         let mut kernel = Kernel { registered: events_of(registered), refusals: refusals.to_vec() };
         let held = settle(&first, |operation| kernel.control(operation), OPEN).held;
-        let what = format!("{registered:?}: {first:?} with {refusals:?} leads to {held:?}");
+        let case = format!("{registered:?}: {first:?} with {refusals:?} leads to {held:?}");
         if held == first.wanted {
-            assert_eq!(kernel.registered, events_of(held), "{what}");
+            assert_eq!(kernel.registered, events_of(held), "{case}");
         }
         kernel.refusals.clear();
-        // The core applies it again, forced.
+        // The core applies a refused change again, forced.
         let second = Change { force: held != first.wanted, ..change(held, next) };
         let settled = settle(&second, |operation| kernel.control(operation), OPEN);
-        assert_eq!(settled, Settled { held: next, instead: None }, "{what}");
-        assert_eq!(kernel.registered, events_of(next), "{what}, then {next:?}");
+        assert_eq!(settled, Settled { held: next, substitute: None }, "{case}");
+        assert_eq!(kernel.registered, events_of(next), "{case}, then {next:?}");
         held == first.wanted
     }
 
-    /// Every change, from every registration, with every sequence of refusals: the answer `wanted` is true, and after any
-    /// other answer the next change leads to what is wanted then.
+    /// Makes every change, from every registration, with every sequence of refusals. If the answer is
+    /// `wanted`, it is true. After any other answer the next change leads to the interest that is wanted
+    /// then.
     #[test]
-    fn no_sequence_of_refusals_leaves_something_behind() {
+    fn no_sequence_of_refusals_leaves_a_wrong_registration() {
         const ALL: [Interest; 4] = [NONE, R, W, RW];
-        let fates = [None, Some(Errno::ENOMEM), Some(Errno::EBADF), Some(Errno::EEXIST), Some(Errno::ENOENT)];
+        let results =
+            [None, Some(Errno::ENOMEM), Some(Errno::EBADF), Some(Errno::EEXIST), Some(Errno::ENOENT)];
         let pairs = ALL.into_iter().flat_map(|first| ALL.into_iter().map(move |second| (first, second)));
         let mut refused = 0;
         for ((registered, known), (wanted, next)) in
             pairs.clone().flat_map(|one| pairs.clone().map(move |other| (one, other)))
         {
             for (force, sequence) in (0..1250).map(|n| (n % 2 == 1, n / 2)) {
-                let refusals = [1, 5, 25, 125].map(|place| fates[sequence / place % 5]);
-                // What is not forced knows what is registered, or wants something where there is a leftover.
+                let refusals = [1, 5, 25, 125].map(|place| results[sequence / place % 5]);
+                // A change that is not forced knows the registration, or adds interest where an old
+                // registration is left.
                 let is_known = known == registered || known.is_none() && !wanted.is_none();
                 if force || is_known {
                     let first = Change { force, ..change(known, wanted) };

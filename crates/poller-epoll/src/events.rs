@@ -1,15 +1,15 @@
-//! What epoll answers: from an epoll_event to an [`Event`].
+//! From the events of an epoll_event to an [`Event`].
 
 use std::os::fd::RawFd;
 
 use fd_core::poller::{Event, Events, Generation};
 
-/// What is registered beside a descriptor, and comes back with its events.
+/// Returns the data that is registered with a descriptor. The kernel returns it with each event.
 pub(crate) fn tag(fd: RawFd, generation: Generation) -> u64 {
     u64::from(generation) << 32 | u64::from(fd as u32)
 }
 
-/// The event that the kernel describes with `bits` and the tag that had been registered.
+/// Returns the event that the kernel reports with `bits` and the registered tag.
 pub(crate) fn event(bits: u32, tag: u64) -> Event {
     Event { fd: tag as u32 as RawFd, generation: (tag >> 32) as Generation, events: translate(bits) }
 }
@@ -28,7 +28,7 @@ fn translate(bits: u32) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of protocol 14, and that bits add up.
+    /// The table of protocol 14, and every combination of its bits.
     #[test]
     fn each_bit_means_what_the_table_says() {
         let hangup = Events::SHUT_R.or(Events::SHUT_W);

@@ -1,18 +1,19 @@
-//! The epoll backend: one epoll descriptor per thread, which the kernel keeps the thread's interest in.
+//! The epoll backend: one epoll descriptor per thread. The kernel keeps the thread's interest.
 //!
-//! - The generation travels in the event data, so that an event that was returned for one registration of a number is
-//!   never taken for the next one's.
+//! - The event data holds the generation, so that an event of one registration of a number is never taken for
+//!   an event of the next one.
 //! - A registration belongs to the open file *and* the number: closing one of two duplicates does not end it
 //!   ([epoll(7)], "Will closing a file descriptor cause it to be removed"). [`Backend::forget`] removes it
-//!   while the number still exists; afterwards nothing can.
-//! - A thread in epoll_wait(2) takes a reference to each open file that it looks at. If another thread closes the last
-//!   descriptor in that moment, the reference is the last one, and the kernel ends the open file only when the waiting
-//!   thread returns to user mode: its peer sees no end of file until then (Linux 6.10 and later, commit 4efaa5acf0a1;
-//!   measured on 6.18 at about one close in a thousand). A close by anybody but the polling thread therefore removes
-//!   the registration first, which waits for the look to be over.
-//! - A wait that is no whole number of milliseconds is epoll_pwait2(2)'s, where that is there: since Linux 5.11, and not under
-//!   every emulator. Elsewhere it is rounded up.
-//! - What epoll refuses (`EPERM`: regular files, directories) is always ready, as for poll(2).
+//!   while the number still exists; afterwards no call can.
+//! - A thread in epoll_wait(2) takes a reference to each open file that it checks. If another thread closes
+//!   the last descriptor in that moment, the reference is the last one, and the kernel ends the open file
+//!   only when the waiting thread returns to user mode: the peer sees no end of file until then (Linux 6.10
+//!   and later, commit 4efaa5acf0a1; measured on 6.18 at about one close in a thousand). A thread that closes
+//!   a descriptor therefore first removes the registrations of the other threads. The removal waits until the
+//!   check is over.
+//! - A timeout that is not a whole number of milliseconds needs epoll_pwait2(2), which exists since Linux
+//!   5.11, but not under every emulator. Without it the timeout is rounded up.
+//! - A file that epoll refuses (`EPERM`: regular files, directories) is always ready, as with poll(2).
 //!
 //! Sources: [epoll_ctl(2)], [epoll_wait(2)], [epoll_create(2)], [epoll(7)].
 //!
@@ -41,18 +42,18 @@ use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Lim
 
 use crate::poller::EpollPoller;
 pub use crate::selector::selector;
-use crate::sys::Slot;
+use crate::sys::KernelQueue;
 
-/// The epoll backend for a table of the given size.
+/// Creates the epoll backend for a table of the given size.
 ///
 /// # Errors
-/// None: the kernel is asked when a thread's poller is made.
+/// None. The system calls that can fail are made with each thread's poller.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
-    Ok(Box::new(EpollBackend { slots: PerThread::new(limits) }))
+    Ok(Box::new(EpollBackend { queues: PerThread::new(limits) }))
 }
 
 struct EpollBackend {
-    slots: PerThread<Slot>,
+    queues: PerThread<KernelQueue>,
 }
 
 impl Backend for EpollBackend {
@@ -61,12 +62,15 @@ impl Backend for EpollBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // RDHUP is there since Linux 2.6.17, older than anything that this can be built for.
+        // EPOLLRDHUP exists since Linux 2.6.17, which is older than every supported kernel.
         Capabilities { close_forgets: false, fine_timeouts: sys::fine_timeouts(), ..Capabilities::ALL }
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(EpollPoller::new(thread, self.slots.open(thread, Slot::new, Slot::replace)?)))
+        Ok(Box::new(EpollPoller::new(
+            thread,
+            self.queues.open(thread, KernelQueue::new, KernelQueue::replace)?,
+        )))
     }
 
     fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {
@@ -82,11 +86,11 @@ impl Backend for EpollBackend {
         reason: DeregisterReason,
     ) {
         fault!(EpollCloseLeavesItem => if reason == DeregisterReason::Close { return });
-        // The kernel forgets the registration together with the last reference to the open file. But a thread that is
-        // on its way into its wait may hold that reference for a moment, and gives it back when it *leaves* the wait
-        // (Linux since 6.10, see the module's text). DEL waits for that moment to pass.
-        for slot in self.slots.of(group, recv.or(send)) {
-            slot.forget(fd);
+        // The kernel removes the registration together with the last reference to the open file. But a thread
+        // that enters its wait may hold that reference for a moment, and gives it back when it *leaves* the
+        // wait (Linux since 6.10, see the documentation of the module). DEL waits until that moment is over.
+        for queue in self.queues.of(group, recv.or(send)) {
+            queue.forget(fd);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One thread's epoll descriptor.
+//! One thread's epoll poller.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -12,73 +12,81 @@ use fd_core::ids::ThreadId;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller, Trigger};
 use nix::errno::Errno;
 
-use crate::changes::{Instead, Settled, settle};
-use crate::sys::{self, Slot};
+use crate::changes::{Settled, Substitute, settle};
+use crate::sys::{self, KernelQueue};
 use crate::{events, mistakes};
 
 pub(crate) struct EpollPoller {
     thread: ThreadId,
-    slot: Arc<Slot>,
-    /// What epoll refuses to poll.
-    always: AlwaysReady,
-    /// Where the kernel writes; it grows to the size of the caller's batch and stays.
+    queue: Arc<KernelQueue>,
+    /// The descriptors that epoll refuses to poll.
+    always_ready: AlwaysReady,
+    /// The kernel writes events here. The buffer grows to the size of the caller's batch, and never shrinks.
     buffer: Vec<libc::epoll_event>,
 }
 
 impl EpollPoller {
-    pub(crate) fn new(thread: ThreadId, slot: Arc<Slot>) -> Self {
-        Self { thread, slot, always: AlwaysReady::default(), buffer: Vec::new() }
+    pub(crate) fn new(thread: ThreadId, queue: Arc<KernelQueue>) -> Self {
+        Self { thread, queue, always_ready: AlwaysReady::default(), buffer: Vec::new() }
     }
 
-    /// Makes the calls of a change, and says what is held afterwards.
+    /// Makes the calls of a change, and returns the interest that is held afterwards.
     fn apply(&mut self, change: &Change) -> Interest {
         let &Change { fd, generation, wanted, trigger, .. } = change;
         let control = |operation| {
-            let result = self.slot.control(operation, fd, events::tag(fd, generation));
+            let result = self.queue.control(operation, fd, events::tag(fd, generation));
             fault!(EpollIgnoresEexist => if result == Err(Errno::EEXIST) { return Ok(()) });
             result
         };
-        let Settled { held, instead } = settle(change, control, || sys::is_open(fd));
+        let Settled { held, substitute } = settle(change, control, || sys::is_open(fd));
         let ready = Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send));
-        fault!(AlwaysReadyIgnored => if instead == Some(Instead::Ready) { return held });
-        match instead {
-            Some(Instead::Ready) => self.always.keep(fd, generation, ready, trigger),
-            // Once: nothing here can change what was done behind the table's back. If it were not held, every later
-            // update would try, and report, again.
-            Some(Instead::Invalid) => self.always.keep(fd, generation, Events::INVALID, Trigger::Edge),
+        fault!(AlwaysReadyIgnored => if substitute == Some(Substitute::Ready) { return held });
+        match substitute {
+            Some(Substitute::Ready) => self.always_ready.keep(fd, generation, ready, trigger),
+            // As an edge, which is reported once: the poller cannot repair a close behind the table's back.
+            // It counts as held, otherwise every later update would retry and report again.
+            Some(Substitute::Invalid) => {
+                self.always_ready.keep(fd, generation, Events::INVALID, Trigger::Edge);
+            }
             None => {}
         }
         held
     }
 
-    fn fill(
+    /// [`Poller::wait`] with a function in the table's place: `registration` returns the registration of a
+    /// number.
+    ///
+    /// Waits in epoll_wait(2), and appends the events and those of the descriptors that are always ready to
+    /// the batch.
+    fn wait_with(
         &mut self,
         registration: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        if !self.always.is_empty() {
-            self.always.prune(registration);
+        if !self.always_ready.is_empty() {
+            self.always_ready.prune(registration);
         }
-        let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
-        let room = self.always.room_for_kernel(batch.capacity() - batch.len());
-        // To ask for no event at all is EINVAL.
+        let timeout = if self.always_ready.is_empty() { timeout } else { Duration::ZERO };
+        let room = self.always_ready.room_for_kernel(batch.capacity() - batch.len());
+        // An empty buffer is EINVAL.
         if room > 0 {
             if self.buffer.len() < room {
                 self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
             }
-            let seen = self.slot.wait(&mut self.buffer[..room], timeout)?;
+            let seen = self.queue.wait(&mut self.buffer[..room], timeout)?;
             batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
         }
-        self.always.report(batch);
+        self.always_ready.report(batch);
         Ok(())
     }
 }
 
 impl Poller for EpollPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // The kernel has nothing of what was always ready, whatever the polled masks say.
-        let refused = self.always.remove(change.fd);
+        // The kernel has no registration of a descriptor that was always ready, whatever the polled masks
+        // contain.
+        let refused = self.always_ready.remove(change.fd);
         let force = refused || change.force;
         fault!(ForcedChangeSkipped: force => refused);
         Some(self.apply(&Change { force, ..*change }))
@@ -86,14 +94,14 @@ impl Poller for EpollPoller {
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
-        fault!(EpollAsksForNothing => if mistakes::waited(table, &self.slot, timeout) { return Ok(()) });
-        self.fill(|fd| table.generation(group, fd), timeout, batch)
+        fault!(EpollAsksForNothing => if mistakes::waited(table, &self.queue, timeout) { return Ok(()) });
+        self.wait_with(|fd| table.generation(group, fd), timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
-        // A forked child has its own number for the parent's epoll: what is replaced is the child's only.
-        self.slot.replace()?;
-        self.always.clear();
+        // After a fork this replaces the epoll behind the child's number only.
+        self.queue.replace()?;
+        self.always_ready.clear();
         Ok(())
     }
 }
@@ -115,7 +123,7 @@ mod tests {
     const FIRST: Generation = 1;
 
     fn backend() -> EpollBackend {
-        EpollBackend { slots: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
+        EpollBackend { queues: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
     }
 
     fn thread(index: usize) -> ThreadId {
@@ -123,17 +131,20 @@ mod tests {
     }
 
     fn poller(backend: &EpollBackend, index: usize) -> EpollPoller {
-        EpollPoller::new(thread(index), backend.slots.open(thread(index), Slot::new, Slot::replace).unwrap())
+        EpollPoller::new(
+            thread(index),
+            backend.queues.open(thread(index), KernelQueue::new, KernelQueue::replace).unwrap(),
+        )
     }
 
     fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// What is there now, in a world where every number lives its first registration.
+    /// Polls once. Every number has its first registration.
     fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -156,7 +167,7 @@ mod tests {
         assert_eq!(seen(&mut poller), []);
     }
 
-    /// Suspect 10: an edge that another thread consumed is seen again after a forced change.
+    /// Suspect 10: a forced change reports an edge again that another thread has consumed.
     #[test]
     fn an_edge_is_reported_once_and_replayed_by_force() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
@@ -180,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_registration_is_made_or_needs_no_removal() {
+    fn an_absent_registration_is_added_or_needs_no_removal() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::NONE)), Some(Interest::NONE));
@@ -206,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regular_file_is_always_ready_until_nobody_wants_it() {
+    fn a_regular_file_is_always_ready_while_it_is_wanted() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let file = File::open("Cargo.toml").unwrap();
@@ -218,13 +229,13 @@ mod tests {
         assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::BOTH)), Some(Interest::BOTH));
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R.or(Events::READY_W))]);
         assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::BOTH)), Some(Interest::BOTH));
-        assert_eq!(seen(&mut poller).len(), 1, "a change of nothing changes nothing");
+        assert_eq!(seen(&mut poller).len(), 1, "the same interest again");
         assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::NONE)), Some(Interest::NONE));
         assert_eq!(seen(&mut poller), []);
     }
 
     #[test]
-    fn a_regular_file_lets_the_others_through_and_ends_with_its_registration() {
+    fn a_regular_file_does_not_hide_other_events_and_ends_with_its_registration() {
         let (backend, (_reader, _writer, pipe)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
         let file = File::open("Cargo.toml").unwrap();
@@ -233,23 +244,24 @@ mod tests {
         poller.update(&change(pipe, Interest::NONE, Interest::RECV));
         assert_eq!(seen(&mut poller), [(pipe, FIRST, Events::READY_R), (fd, FIRST, Events::READY_R)]);
         let mut batch = Vec::with_capacity(8);
-        poller.fill(|_| Some(2), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(2), Duration::ZERO, &mut batch).unwrap();
         assert_eq!(batch.len(), 1, "{batch:?}");
-        assert!(poller.always.is_empty());
+        assert!(poller.always_ready.is_empty());
     }
 
     #[test]
-    fn a_number_closed_behind_the_table_is_said_once() {
+    fn a_number_closed_behind_the_table_is_reported_once() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
-        // No descriptor of this process: the limit is far below.
+        // This process never has this number: the limit is far below.
         let fd = RawFd::MAX;
         assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::INVALID)]);
         assert_eq!(seen(&mut poller), []);
     }
 
-    /// Bugs 1 and 76: the kernel does not forget a number whose open file lives on.
+    /// Bugs 1 and 76: the kernel keeps the registration of a closed number while another descriptor has the
+    /// open file.
     #[test]
     fn forgetting_a_cloned_descriptor_reaches_every_thread_that_polls_it() {
         let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
@@ -263,12 +275,13 @@ mod tests {
         backend.forget(fd, group, recv, send, DeregisterReason::CloseCloned);
         drop(reader);
         let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
-        assert_eq!(seen, [0, 0, 1], "only the third was not forgotten");
+        assert_eq!(seen, [0, 0, 1], "only the third thread keeps its registration");
     }
 
-    /// Linux 6.10 and later: what another thread's wait looks at must be out of its epoll before the number is closed.
+    /// Linux 6.10 and later: a descriptor must be out of the other threads' epolls before its number is
+    /// closed.
     #[test]
-    fn a_close_removes_the_registrations_of_those_who_do_not_close() {
+    fn a_close_removes_the_registrations_of_the_other_threads() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut pollers: Vec<_> = (0..2).map(|index| poller(&backend, index)).collect();
         for poller in &mut pollers {
@@ -281,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn forgetting_tolerates_whatever_is_not_there() {
+    fn forgetting_an_absent_registration_or_group_does_nothing() {
         let backend = backend();
         let _poller = poller(&backend, 0);
         let (group, other) = (GroupId::new(2).unwrap(), GroupId::new(9).unwrap());
@@ -291,12 +304,12 @@ mod tests {
         }
     }
 
-    /// A ghost: the number is closed, a duplicate that nobody declared lives. Only an empty epoll gets rid of it,
-    /// and the number of the epoll stays the same for those who forget from other threads.
+    /// A stale registration: the number is closed, but an undeclared duplicate is open. Only a new epoll
+    /// removes it. The number of the epoll stays the same for threads that call `forget`.
     #[test]
     fn a_rebuilt_poller_is_empty_and_works() {
         let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
-        let _ghost = reader.try_clone().unwrap();
+        let _duplicate = reader.try_clone().unwrap();
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
         drop(reader);
@@ -322,7 +335,7 @@ mod tests {
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
         let mut batch = Vec::new();
-        poller.fill(|_| None, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| None, Duration::ZERO, &mut batch).unwrap();
         assert_eq!((batch.len(), batch.capacity()), (0, 0));
     }
 
@@ -335,9 +348,10 @@ mod tests {
             poller.update(&change(*fd, Interest::NONE, Interest::RECV));
         }
         let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
+        // Each batch drains the pipes that it reports.
         while !left.is_empty() {
             let mut batch = Vec::with_capacity(2);
-            poller.fill(|_| None, Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| None, Duration::ZERO, &mut batch).unwrap();
             assert!(!batch.is_empty() && batch.len() <= batch.capacity());
             for event in batch {
                 left.retain(|fd| *fd != event.fd);

@@ -1,9 +1,10 @@
-//! epoll(7) as it is: an addition of what is there is `EEXIST`, a modification of what is absent `ENOENT`.
+//! Raw epoll(7): an addition of a registered number is `EEXIST`, a modification of an absent one `ENOENT`.
 //!
-//! - The wake-up is an eventfd in the same epoll. It is edge-triggered: a wake-up ends one wait, and nobody has to read.
-//! - That event takes a place: a wait with room for one event may end with none although others are ready. They come with
-//!   the next.
-//! - A closed epoll lives on for the threads that wait in it, and so does its wake-up.
+//! - The wake-up is an eventfd in the same epoll. It is edge-triggered: a wake-up ends one wait, and no
+//!   thread has to read it.
+//! - The wake-up event takes a place: a wait with room for one event may return none although others are
+//!   ready. The next wait returns them.
+//! - A closed epoll stays open for the threads that wait in it, and so does its wake-up.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
@@ -21,24 +22,25 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use crate::changes::Operation;
 use crate::sys::{self, RawTimeout};
 
-/// epoll behind the raw interface.
+/// Creates a raw epoll selector.
 ///
 /// # Errors
-/// What epoll_create1(2) and eventfd(2) answer, and the eventfd's addition.
+/// The errors of epoll_create1(2) and eventfd(2), and of the addition of the eventfd.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     Ok(Box::new(EpollSelector::new()?))
 }
 
 struct EpollSelector {
-    /// Once it is closed, a number that is never open: the kernel answers `EBADF` by itself.
+    /// The number of the epoll, or [`CLOSED`].
     epoll: AtomicI32,
     wake: EventFd,
 }
 
+/// A number that is never open, so that the kernel answers `EBADF` to every call.
 const CLOSED: RawFd = -1;
-/// The room of a raw wait whose argument is another one.
+/// The room of a raw wait whose unchanged argument is not the room.
 const RAW_ROOM: i32 = 64;
-/// The eventfd's.
+/// The token of the eventfd.
 const WAKE: Token = Token::MAX;
 
 const LEVEL: &[View] = &[
@@ -66,13 +68,14 @@ impl EpollSelector {
 
     fn control(&self, operation: Operation, fd: RawFd, token: Token) -> Changed {
         if token == WAKE {
-            return Changed::unsupported(format!("the token {WAKE} is this poller's own"));
+            return Changed::unsupported(format!("this poller uses the token {WAKE} for its wake-ups"));
         }
         sys::control(self.number(), operation, fd, token).into()
     }
 
     fn number(&self) -> RawFd {
-        // Relaxed: who closes while others use the number gets what the kernel makes of it.
+        // Relaxed: a scenario that closes the epoll beside other calls records the kernel's answer, whatever
+        // it is.
         self.epoll.load(Ordering::Relaxed)
     }
 }
@@ -130,7 +133,7 @@ impl Selector for EpollSelector {
         let (room, timeout) = match argument {
             RawArgument::Milliseconds(milliseconds) => (RAW_ROOM, RawTimeout::Milliseconds(milliseconds)),
             RawArgument::Timespec { seconds, nanoseconds } => {
-                sys::fine_timeouts().map_err(|why| Unsupported(why.into()))?;
+                sys::fine_timeouts().map_err(|reason| Unsupported(reason.into()))?;
                 (RAW_ROOM, RawTimeout::Timespec { seconds, nanoseconds })
             }
             RawArgument::Room(room) => (room, RawTimeout::Milliseconds(0)),
@@ -139,31 +142,31 @@ impl Selector for EpollSelector {
         let places = usize::try_from(room).unwrap_or(0).max(RAW_ROOM as usize);
         let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; places];
         let count = sys::wait_raw(self.number(), &mut buffer, room, timeout);
-        Ok(count.map(|count| RawWaited { events: events_of(&buffer[..count]), time_left_is_told: None }))
+        Ok(count.map(|count| RawWaited { events: events_of(&buffer[..count]), timeout_updated: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
         match self.wake.write(1) {
-            // The counter is full: whoever waits next is woken by what filled it.
+            // The counter is full: an earlier wake-up ends the next wait.
             Ok(_) | Err(Errno::EAGAIN) => Ok(()),
             Err(errno) => Err(Unsupported(format!("the eventfd: {errno}"))),
         }
-    }
-
-    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
-        let number = self.number();
-        if number == CLOSED {
-            return Err(Unsupported("it is closed".into()));
-        }
-        // SAFETY: it is open until `close`, and a line closes no poller that it makes others watch.
-        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
-        copied.map_err(|error| Unsupported(format!("a copy of its descriptor: {error}")))
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
         let number = self.epoll.swap(CLOSED, Ordering::Relaxed);
         // SAFETY: the number came from into_raw_fd, and the swap gives it to one caller only.
         Ok(Errno::result(unsafe { libc::close(number) }).map(drop))
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        let number = self.number();
+        if number == CLOSED {
+            return Err(Unsupported("the poller is closed".into()));
+        }
+        // SAFETY: it is open until `close`, and a script closes no poller that other pollers watch.
+        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
+        copied.map_err(|error| Unsupported(format!("its descriptor cannot be duplicated: {error}")))
     }
 }
 
@@ -175,31 +178,32 @@ impl Drop for EpollSelector {
     }
 }
 
-/// Without the wake-up's.
+/// Returns the events without the wake-up.
 fn events_of(buffer: &[libc::epoll_event]) -> Vec<Event> {
     let events = buffer.iter().filter(|raw| raw.u64 != WAKE);
     events.map(|raw| Event { token: raw.u64, record: record(raw.events) }).collect()
 }
 
+/// Returns the events to request.
 fn events(interest: Interest, mode: Mode) -> Result<u32, Unsupported> {
     let mode = match mode {
         Mode::Level => 0,
         Mode::Edge => libc::EPOLLET,
         Mode::OneShot => libc::EPOLLONESHOT,
         Mode::Dispatch => {
-            return Err(Unsupported("epoll's one-shot disarms: it has no other dispatch".into()));
+            return Err(Unsupported("epoll has no dispatch: its one-shot disables the registration".into()));
         }
         Mode::Exclusive => libc::EPOLLEXCLUSIVE,
         Mode::ExclusiveEdge => libc::EPOLLEXCLUSIVE | libc::EPOLLET,
     };
-    let asked = [
+    let requested = [
         (interest.read, libc::EPOLLIN),
         (interest.write, libc::EPOLLOUT),
         (interest.urgent, libc::EPOLLPRI),
         (interest.peer_shut, libc::EPOLLRDHUP),
     ];
-    let asked = asked.into_iter().filter(|(wanted, _)| *wanted);
-    Ok(asked.fold(mode, |events, (_, bit)| events | bit) as u32)
+    let requested = requested.into_iter().filter(|(wanted, _)| *wanted);
+    Ok(requested.fold(mode, |events, (_, bit)| events | bit) as u32)
 }
 
 fn record(events: u32) -> Record {
@@ -236,53 +240,53 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_for_that_was_not_wanted() {
+    fn every_call_returns_the_kernels_own_answer() {
         let (selector, (_reader, _writer, fd)) = (EpollSelector::new().unwrap(), readable_pipe());
-        let (ask, level) = (Interest::READ, Mode::Level);
-        assert_eq!(selector.modify(fd, 1, ask, level), Changed::refused(Errno::ENOENT), "no ADD instead");
-        assert_eq!(selector.add(fd, 1, ask, level), Changed::Done);
-        assert_eq!(selector.add(fd, 2, ask, level), Changed::refused(Errno::EEXIST), "no MOD instead");
+        let (read, level) = (Interest::READ, Mode::Level);
+        assert_eq!(selector.modify(fd, 1, read, level), Changed::refused(Errno::ENOENT), "no ADD instead");
+        assert_eq!(selector.add(fd, 1, read, level), Changed::Done);
+        assert_eq!(selector.add(fd, 2, read, level), Changed::refused(Errno::EEXIST), "no MOD instead");
         assert_eq!(seen(&selector, 8), [(1, "IN".into())]);
-        let itself = selector.number();
-        assert_eq!(selector.add(itself, 1, ask, level), Changed::refused(Errno::EINVAL));
+        let own = selector.number();
+        assert_eq!(selector.add(own, 1, read, level), Changed::refused(Errno::EINVAL));
         let file = fs::File::open("Cargo.toml").unwrap();
-        assert_eq!(selector.add(file.as_raw_fd(), 1, ask, level), Changed::refused(Errno::EPERM));
-        assert!(matches!(selector.add(fd, 1, ask, Mode::Dispatch), Changed::Unsupported(_)));
-        assert!(matches!(selector.modify(fd, WAKE, ask, level), Changed::Unsupported(_)));
+        assert_eq!(selector.add(file.as_raw_fd(), 1, read, level), Changed::refused(Errno::EPERM));
+        assert!(matches!(selector.add(fd, 1, read, Mode::Dispatch), Changed::Unsupported(_)));
+        assert!(matches!(selector.modify(fd, WAKE, read, level), Changed::Unsupported(_)));
     }
 
     /// C10.
     #[test]
-    fn exclusive_is_what_the_kernel_makes_of_it() {
+    fn exclusive_registrations_follow_the_kernels_rules() {
         let (selector, (_reader, _writer, fd)) = (EpollSelector::new().unwrap(), readable_pipe());
         let invalid = Changed::refused(Errno::EINVAL);
         for mode in [Mode::Exclusive, Mode::ExclusiveEdge] {
-            assert_eq!(selector.add(fd, 1, Interest::ALL, mode), invalid, "RDHUP is not for it");
+            assert_eq!(selector.add(fd, 1, Interest::ALL, mode), invalid, "RDHUP cannot be exclusive");
             assert_eq!(selector.add(fd, 1, selector.views(mode)[0].interest, mode), Changed::Done);
             assert_eq!(selector.modify(fd, 1, Interest::READ, mode), invalid);
             assert_eq!(selector.modify(fd, 1, Interest::READ, Mode::Level), invalid);
             assert_eq!(seen(&selector, 8), [(1, "IN".into())]);
-            let again = if mode == Mode::Exclusive { vec![(1, "IN".into())] } else { vec![] };
-            assert_eq!(seen(&selector, 8), again);
+            let repeated = if mode == Mode::Exclusive { vec![(1, "IN".into())] } else { vec![] };
+            assert_eq!(seen(&selector, 8), repeated);
             assert_eq!(selector.remove(fd), Changed::Done);
         }
     }
 
     #[test]
-    fn a_wake_up_takes_a_place_and_nothing_is_lost_by_it() {
+    fn a_wake_up_takes_a_place_and_loses_no_event() {
         let (selector, (_reader, _writer, fd)) = (EpollSelector::new().unwrap(), readable_pipe());
         selector.wake().unwrap();
         selector.add(fd, 1, Interest::READ, Mode::Edge);
-        assert_eq!(seen(&selector, 1), [], "the place was the wake-up's");
+        assert_eq!(seen(&selector, 1), [], "the wake-up takes the place");
         assert_eq!(seen(&selector, 1), [(1, "IN".into())]);
         assert_eq!(seen(&selector, 1), []);
         selector.modify(fd, 1, Interest::READ, Mode::Edge);
         selector.wake().unwrap();
-        assert_eq!(seen(&selector, 8), [(1, "IN".into())], "with room, both are there");
+        assert_eq!(seen(&selector, 8), [(1, "IN".into())], "there is room for both");
     }
 
     #[test]
-    fn room_for_nothing_is_an_answer() {
+    fn a_wait_without_room_is_einval() {
         assert_eq!(EpollSelector::new().unwrap().wait(0, Some(Duration::ZERO)), Err(Errno::EINVAL));
     }
 
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bit_is_asked_for_and_answered_by_itself() {
+    fn each_bit_is_requested_and_reported_independently() {
         let one = |interest, bit: libc::c_int| assert_eq!(events(interest, Mode::Level), Ok(bit as u32));
         one(Interest::NONE, 0);
         one(Interest::READ, libc::EPOLLIN);
@@ -339,9 +343,9 @@ mod tests {
         }
     }
 
-    /// V09, V10: what the state says, in the words of the published answers.
+    /// V09, V10, in the notation of the published answers.
     #[test]
-    fn the_whole_state_is_told() {
+    fn a_level_registration_reports_the_whole_state() {
         let selector = EpollSelector::new().unwrap();
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let fd = ours.as_raw_fd();

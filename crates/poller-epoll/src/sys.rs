@@ -1,7 +1,8 @@
-//! The system calls, and the epoll descriptors of all threads.
+//! The system calls, and the epoll descriptor of a thread.
 //!
-//! epoll_ctl(2) and epoll_wait(2) are called by number, not through borrowed descriptors: a number may have been
-//! closed behind the table's back, which must be an answer here, not a broken promise.
+//! epoll_ctl(2) and epoll_wait(2) take numbers here, not borrowed descriptors: a number may have been closed
+//! behind the table's back. That must lead to an error of the call, and not break the guarantee of a
+//! `BorrowedFd`.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -17,23 +18,23 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags};
 
 use crate::changes::{Operation, remove};
 
-/// One epoll descriptor. Its number never changes; what is behind it may.
-pub(crate) struct Slot {
+/// One thread's epoll descriptor. Its number never changes; the epoll behind it may be replaced.
+pub(crate) struct KernelQueue {
     epoll: OwnedFd,
-    /// The process that made what is behind the number. A forked child shares it with its parent until it has
-    /// replaced it, and must not take anything out of it.
+    /// The process that made the epoll behind the number. A forked child shares it with its parent until it
+    /// has replaced it, and must not remove registrations from it.
     process: AtomicU32,
 }
 
-impl Slot {
+impl KernelQueue {
     pub(crate) fn new() -> io::Result<Self> {
         inject::before(Call::EpollCreate)?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0;
         Ok(Self { epoll, process: AtomicU32::new(std::process::id()) })
     }
 
-    /// Puts an empty epoll behind the number. Threads that use the number meanwhile get the old or the new one,
-    /// and never a stranger's: no lock is needed.
+    /// Puts an empty epoll behind the number. A thread that uses the number meanwhile reaches the old epoll
+    /// or the new one, and never another file: no lock is needed.
     pub(crate) fn replace(&self) -> io::Result<()> {
         let fresh = Self::new()?;
         loop {
@@ -43,24 +44,25 @@ impl Slot {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        // Relaxed: read by this process's other threads, which all see its own id or, right after a fork, none.
+        // Relaxed: after a fork the child has no other thread, and before that the value does not change.
         self.process.store(std::process::id(), Ordering::Relaxed);
         Ok(())
     }
 
-    /// One call of epoll_ctl(2).
+    /// Calls epoll_ctl(2) once.
     pub(crate) fn control(&self, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
         control(self.epoll.as_raw_fd(), operation, fd, tag)
     }
 
-    /// Removes `fd`, whatever is or is not registered.
+    /// Removes the registration of `fd`, if there is one. Callable from any thread.
     pub(crate) fn forget(&self, fd: RawFd) {
         if self.process.load(Ordering::Relaxed) == std::process::id() {
             remove(|| self.control(Operation::Delete, fd, 0), || is_open(fd));
         }
     }
 
-    /// One wait. `buffer` is not empty. A signal is a success with nothing seen.
+    /// Waits for events, and returns those of the buffer that the kernel has written. `buffer` is not empty.
+    /// A signal ends the wait without an event.
     pub(crate) fn wait<'b>(
         &self,
         buffer: &'b mut [libc::epoll_event],
@@ -76,7 +78,7 @@ impl Slot {
     }
 }
 
-/// One call of epoll_ctl(2).
+/// Calls epoll_ctl(2) once.
 pub(crate) fn control(epoll: RawFd, operation: Operation, fd: RawFd, tag: u64) -> Result<(), Errno> {
     let (code, events, call) = match operation {
         Operation::Add(events) => (libc::EPOLL_CTL_ADD, events, Call::EpollAdd),
@@ -85,26 +87,26 @@ pub(crate) fn control(epoll: RawFd, operation: Operation, fd: RawFd, tag: u64) -
     };
     inject::before(call)?;
     let mut event = libc::epoll_event { events, u64: tag };
-    // SAFETY: `event` is valid for the call, which keeps no pointer to it. DEL ignores it.
+    // SAFETY: `event` is valid for the call, and the kernel keeps no pointer to it. DEL ignores it.
     let result = unsafe { libc::epoll_ctl(epoll, code, fd, &mut event) };
     Errno::result(result).map(drop)
 }
 
-/// One call of dup3(2): puts what is behind `from` behind the number of `to`, too.
+/// Calls dup3(2) once: makes the number of `to` another descriptor of the open file of `from`.
 fn dup3(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
     inject::before(Call::Dup3)?;
-    // SAFETY: plain numbers, both owned by the caller; the target stays open, as its OwnedFd claims.
+    // SAFETY: the caller owns both numbers. The target stays open, so its OwnedFd stays valid.
     let result = unsafe { libc::dup3(from.as_raw_fd(), to.as_raw_fd(), libc::O_CLOEXEC) };
     Errno::result(result).map(drop)
 }
 
-/// Whether `fd` is an open descriptor.
+/// Returns whether `fd` is an open descriptor.
 pub(crate) fn is_open(fd: RawFd) -> bool {
     // SAFETY: F_GETFD takes any number and touches no memory.
     inject::before(Call::FcntlGetfd).is_ok() && unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
 }
 
-/// One call of epoll_wait(2), or of epoll_pwait2(2) if the timeout needs it. Without a timeout it waits for ever.
+/// Calls epoll_wait(2) once, or epoll_pwait2(2) if the timeout needs it. `None` waits without a limit.
 pub(crate) fn wait(
     epoll: RawFd,
     buffer: &mut [libc::epoll_event],
@@ -121,18 +123,18 @@ pub(crate) fn wait(
     }
 }
 
-/// A timeout as it is handed over.
+/// A timeout that is passed to the system call unchanged.
 pub(crate) enum RawTimeout {
-    /// To epoll_wait(2).
+    /// The timeout of epoll_wait(2).
     Milliseconds(i32),
-    /// To epoll_pwait2(2).
+    /// The timeout of epoll_pwait2(2).
     Timespec { seconds: i64, nanoseconds: i64 },
 }
 
-/// One call with arguments as they are.
+/// Calls epoll_wait(2) or epoll_pwait2(2) once with unchanged arguments.
 ///
 /// # Panics
-/// If there is room for more than the buffer has places.
+/// If `room` is more than the length of the buffer.
 pub(crate) fn wait_raw(
     epoll: RawFd,
     buffer: &mut [libc::epoll_event],
@@ -155,7 +157,8 @@ fn epoll_wait(
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
     inject::before(Call::EpollWait)?;
-    // SAFETY: the kernel writes at most `room` elements into the buffer, which has as many, and none if it is negative.
+    // SAFETY: the kernel writes at most `room` elements, and the buffer has as many. It writes none if `room`
+    // is negative.
     let result = unsafe { libc::epoll_wait(epoll, buffer.as_mut_ptr(), room, milliseconds) };
     Errno::result(result).map(|count| count as usize)
 }
@@ -183,10 +186,11 @@ fn epoll_pwait2(
     Errno::result(result).map(|count| count as usize)
 }
 
-/// The number of epoll_pwait2(2): one for all processors, as for every call since Linux 5.1. C libraries have no older name for it.
+/// The number of epoll_pwait2(2). It is the same on all processors, as for every call since Linux 5.1. Not
+/// every C library declares it.
 const EPOLL_PWAIT2: libc::c_long = 441;
 
-/// The kernel's `__kernel_timespec`: 64 bits wide on every processor.
+/// The kernel's `__kernel_timespec`. Both fields have 64 bits on every processor.
 #[repr(C)]
 struct KernelTimespec {
     seconds: i64,
@@ -200,21 +204,21 @@ impl KernelTimespec {
     }
 }
 
-/// Whether epoll_pwait2(2) is there, or why waits are rounded up to milliseconds. The kernel is asked once, with a number
-/// that is never a descriptor: the answer does not depend on how many descriptors are left.
+/// Returns whether epoll_pwait2(2) exists, or why waits are rounded up to milliseconds. It is probed once,
+/// with a number that is never a descriptor, so the result does not depend on the number of free descriptors.
 pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
-    static THERE: OnceLock<bool> = OnceLock::new();
-    let there = THERE.get_or_init(|| {
+    static EXISTS: OnceLock<bool> = OnceLock::new();
+    let exists = EXISTS.get_or_init(|| {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         let timeout = KernelTimespec::of(Duration::ZERO);
         let mask = ptr::null::<libc::sigset_t>();
-        // SAFETY: there is room for the one event; the kernel reads the timeout, and no signal mask.
+        // SAFETY: there is room for one event; the kernel reads the timeout, and no signal mask.
         let result = unsafe { libc::syscall(EPOLL_PWAIT2, -1, &mut event, 1, &timeout, mask, 0_usize) };
         Errno::result(result) == Err(Errno::EBADF)
     });
-    if *there {
+    if *exists {
         Ok(())
     } else {
-        Err("this kernel or emulator has no epoll_pwait2(2), and epoll_wait(2) counts in milliseconds")
+        Err("no epoll_pwait2(2) here: the timeout of epoll_wait(2) is in milliseconds")
     }
 }

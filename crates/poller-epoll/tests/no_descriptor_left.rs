@@ -1,4 +1,5 @@
-//! A process of its own: its limit is lowered.
+//! The replacement of a poller without a free descriptor number. The test needs a process of its own, because
+//! it lowers the process's limit.
 #![cfg(any(target_os = "linux", target_os = "android"))]
 
 use std::fs::File;
@@ -11,7 +12,7 @@ use fd_core::{FdHandle, FdTable, InsertOptions, Prepared, ReadyGuard, Runtime};
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// How many numbers there is room for.
+/// The number of entries in the FD table.
 const CAPACITY: usize = 64;
 
 fn registered(runtime: &Prepared, poller: &mut dyn Poller, fd: OwnedFd) -> FdHandle {
@@ -42,7 +43,7 @@ fn reported(poller: &mut dyn Poller, table: &FdTable) -> Vec<i32> {
 }
 
 #[test]
-fn a_poller_that_cannot_be_replaced_is_as_it_was() {
+fn a_poller_that_cannot_be_replaced_is_unchanged() {
     let limits = Limits { capacity: CAPACITY, groups: 1, threads: 1 };
     let backend = poller_epoll::backend(&limits).unwrap();
     let runtime = Runtime::builder().group(1).capacity(CAPACITY).prepare(poller_epoll::backend).unwrap();
@@ -50,10 +51,11 @@ fn a_poller_that_cannot_be_replaced_is_as_it_was() {
     let mut poller = backend.poller(thread).unwrap();
     let (reader, mut writer) = pipe().unwrap();
     writer.write_all(b"x").unwrap();
-    let of_the_kernel = registered(&runtime, &mut *poller, reader.into()).number();
-    let of_the_list = registered(&runtime, &mut *poller, File::open("Cargo.toml").unwrap().into()).number();
+    let pipe_in_epoll = registered(&runtime, &mut *poller, reader.into()).number();
+    let file_always_ready =
+        registered(&runtime, &mut *poller, File::open("Cargo.toml").unwrap().into()).number();
     let table = runtime.core().table();
-    let both = [of_the_kernel, of_the_list];
+    let both = [pipe_in_epoll, file_always_ready];
     assert_eq!(reported(&mut *poller, table), both);
 
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();

@@ -1,4 +1,4 @@
-//! What kqueue is told: from a [`Change`] to the entries of the change list, and what becomes of those that fail.
+//! From a [`Change`] to entries of the change list, and from their results to the interest that is held.
 
 use std::os::fd::RawFd;
 
@@ -9,14 +9,14 @@ use nix::errno::Errno;
 
 use crate::mistakes;
 
-/// One direction's filter.
+/// The filter of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Filter {
     Read,
     Write,
 }
 
-/// What is done to a filter.
+/// The change to a filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     /// `EV_ADD`; with `EV_CLEAR` if edge-triggered.
@@ -34,24 +34,24 @@ pub(crate) struct Operation {
     pub(crate) action: Action,
 }
 
-/// What one entry led to.
+/// The outcome of one entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// The kernel holds what it should.
+    /// The kernel holds the wanted filter.
     Done,
-    /// The kernel does not poll this: this is what it would say, from now on.
+    /// The kernel does not poll this descriptor: the poller reports these events from now on.
     AlwaysReady(Events),
-    /// The kernel did not do it, for lack of memory or another reason that may pass.
+    /// The kernel refused the entry, for lack of memory or another transient reason.
     Refused,
     /// The number is not open.
     Invalid,
 }
 
-/// The entries that lead from what is known to what is wanted, in order: all that is deleted, then all that is
-/// added.
+/// Returns the entries that lead from the known interest to the wanted one: first the deletions, then the
+/// additions.
 pub(crate) fn operations(change: &Change) -> impl Iterator<Item = Operation> + use<> {
     let &Change { fd, generation, known, wanted, trigger, force } = change;
-    // A descriptor that leaves altogether leaves nothing behind, whatever the masks say.
+    // A descriptor without interest must have no filter, whatever the masks contain.
     let both = force || wanted.is_none() && !known.is_none();
     let delete = [(Filter::Read, known.recv && !wanted.recv), (Filter::Write, known.send && !wanted.send)];
     let add = [
@@ -68,7 +68,7 @@ pub(crate) fn operations(change: &Change) -> impl Iterator<Item = Operation> + u
     })
 }
 
-/// The entries that take a descriptor out of a queue, whatever is known.
+/// Returns the entries that remove a descriptor from a queue, whatever is registered.
 pub(crate) fn removal(fd: RawFd) -> [Operation; 2] {
     [Filter::Read, Filter::Write].map(|filter| Operation {
         fd,
@@ -78,22 +78,22 @@ pub(crate) fn removal(fd: RawFd) -> [Operation; 2] {
     })
 }
 
-/// What the receipt of one entry means.
+/// Interprets the result of one entry.
 pub(crate) fn outcome(operation: &Operation, result: Result<(), Errno>) -> Outcome {
     let Err(errno) = result else { return Outcome::Done };
     if operation.action == Action::Delete {
         return match errno {
-            // Absent, or closed: gone, as wanted.
+            // The filter is absent, or the number is closed: nothing is registered.
             Errno::ENOENT | Errno::EBADF => Outcome::Done,
             _ => Outcome::Refused,
         };
     }
     match (operation.filter, errno) {
         (_, Errno::EBADF) => Outcome::Invalid,
-        // The other end of a pipe is gone (measured). The same fact, known earlier, is EV_EOF on this filter:
-        // the same events.
+        // The other end of the pipe is closed (measured). If it closes after the registration, this filter
+        // reports EV_EOF, which leads to the same events.
         (Filter::Write, Errno::EPIPE) => Outcome::AlwaysReady(Events::READY_W.or(Events::ERR)),
-        // The other side of a pseudo-terminal is gone (measured).
+        // The other side of the pseudo-terminal is closed (measured).
         (Filter::Read, Errno::ENXIO) => {
             Outcome::AlwaysReady(Events::READY_R.or(Events::SHUT_R).or(Events::SHUT_W))
         }
@@ -115,7 +115,7 @@ fn ready(filter: Filter) -> Events {
     }
 }
 
-/// The changes since the last submission, and the entries that they led to.
+/// The changes since the last submission, and their entries.
 #[derive(Default)]
 pub(crate) struct ChangeList {
     pub(crate) queued: Vec<Queued>,
@@ -125,17 +125,17 @@ pub(crate) struct ChangeList {
 
 pub(crate) struct Queued {
     change: Change,
-    /// How many of the operations are this change's.
+    /// The number of operations of this change.
     pub(crate) operations: usize,
 }
 
 impl ChangeList {
-    /// Queues a change, or says what is held already.
+    /// Queues a change, or returns the interest if the poller holds it already.
     pub(crate) fn add(&mut self, change: &Change) -> Option<Interest> {
-        // Behind a change of the same descriptor that is still queued, the masks are out of date.
+        // An earlier change of the same descriptor that is still queued makes the masks out of date.
         let before = self.queued.iter().rev().find(|queued| queued.change.fd == change.fd);
         let known = before.map_or(change.known, |queued| queued.change.wanted);
-        // And what the earlier one will have led to is not known: it may be refused in one direction.
+        // The outcome of the earlier change is unknown: the kernel may refuse one of its directions.
         let force = change.force || before.is_some() && known != change.wanted;
         let change = Change { known, force, ..*change };
         if before.is_none() && change.is_noop() {
@@ -143,38 +143,39 @@ impl ChangeList {
             return Some(change.wanted);
         }
         fault!(KqueueChangesOverwritten => self.drop_operations());
-        let others = self.operations.len();
+        let earlier = self.operations.len();
         self.operations.extend(operations(&change));
-        self.queued.push(Queued { change, operations: self.operations.len() - others });
+        self.queued.push(Queued { change, operations: self.operations.len() - earlier });
         None
     }
 
-    /// How many changes are queued.
+    /// Returns the number of queued changes.
     pub(crate) fn len(&self) -> usize {
         self.queued.len()
     }
 
-    /// What has to be submitted.
+    /// Returns the entries to submit.
     pub(crate) fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// Settles each change by the results of its entries, one each, and empties the list.
+    /// Settles each change by the results of its entries, one result per entry, and empties the list.
     ///
-    /// What the kernel does not poll is held by `always`, which reports it in the kernel's place. So is a number that is
-    /// not open, which is reported once: if it were not held, every later update would try, and report, again.
+    /// `always_ready` holds and reports the descriptors that the kernel does not poll. It also holds a closed
+    /// number, and reports it once: if that did not count as held, every later update would retry and report
+    /// again.
     pub(crate) fn settle(
         &mut self,
         results: &[Result<(), Errno>],
-        always: &mut AlwaysReady,
+        always_ready: &mut AlwaysReady,
         settled: &mut dyn FnMut(RawFd, Interest),
     ) {
         let outcomes = self.operations.iter().zip(results);
         let mut outcomes = outcomes.map(|(operation, result)| (operation, outcome(operation, *result)));
         for (index, Queued { change, operations }) in self.queued.iter().enumerate() {
             let own: Vec<_> = outcomes.by_ref().take(*operations).collect();
-            own.iter().for_each(|(operation, outcome)| say_instead(operation, *outcome, always));
-            // A change to what is wanted already has no entries: what it led to is what the one before it led to.
+            own.iter().for_each(|(operation, outcome)| keep_substitute(operation, *outcome, always_ready));
+            // A change to the same interest has no entries: its outcome is that of the change before it.
             let is_repeated = own.is_empty() && self.queued[..index].iter().any(|q| q.change.fd == change.fd);
             if !is_repeated {
                 settled(change.fd, held(change, &own));
@@ -183,14 +184,14 @@ impl ChangeList {
         self.clear();
     }
 
-    /// Forgets everything.
+    /// Removes all changes.
     pub(crate) fn clear(&mut self) {
         self.queued.clear();
         self.operations.clear();
     }
 }
 
-/// What is held after a change.
+/// Returns the interest that is held after a change.
 fn held(change: &Change, outcomes: &[(&Operation, Outcome)]) -> Interest {
     let &Change { known, wanted, .. } = change;
     if outcomes.is_empty() {
@@ -203,7 +204,7 @@ fn held(change: &Change, outcomes: &[(&Operation, Outcome)]) -> Interest {
             Filter::Write => &mut held.send,
         };
         match (operation.action, outcome) {
-            // There may be something, in an older mode.
+            // The filter may still be there, in an older mode.
             (Action::Delete, Outcome::Refused) => return wanted.anything_but(),
             (Action::Add(_), Outcome::Refused) => {}
             (action, _) => *direction = action != Action::Delete,
@@ -212,20 +213,21 @@ fn held(change: &Change, outcomes: &[(&Operation, Outcome)]) -> Interest {
     held
 }
 
-/// Puts what the kernel will not say on the list of what is said anyway.
-fn say_instead(operation: &Operation, outcome: Outcome, always: &mut AlwaysReady) {
+/// Adds the reports that the kernel will not make to `always_ready`, and removes those that are no longer
+/// wanted.
+fn keep_substitute(operation: &Operation, outcome: Outcome, always_ready: &mut AlwaysReady) {
     let &Operation { fd, generation, action, .. } = operation;
     fault!(AlwaysReadyIgnored => if mistakes::is_ignored(operation, outcome) { return });
     match (outcome, action) {
         (Outcome::AlwaysReady(events), Action::Add(trigger)) => {
-            always.keep(fd, generation, events, trigger);
+            always_ready.keep(fd, generation, events, trigger);
         }
-        // Once: nothing here can change what somebody did behind the table's back.
-        (Outcome::Invalid, _) => always.keep(fd, generation, Events::INVALID, Trigger::Edge),
-        // A second change of the same descriptor takes back what the first one had put there. It deletes first and
-        // is forced, so that what is still wanted comes back.
+        // As an edge, which is reported once: the poller cannot repair a close behind the table's back.
+        (Outcome::Invalid, _) => always_ready.keep(fd, generation, Events::INVALID, Trigger::Edge),
+        // A second change of the same descriptor removes the reports of the first one. It is forced and
+        // deletes first, so that its additions put back the reports that are still wanted.
         (_, Action::Delete) => {
-            always.remove(fd);
+            always_ready.remove(fd);
         }
         _ => {}
     }
@@ -275,7 +277,7 @@ mod tests {
         }
     }
 
-    /// The mode of a filter is not changed by a second `EV_ADD`, so all goes first.
+    /// A second `EV_ADD` does not change the mode of a filter, so both filters are deleted first.
     #[test]
     fn a_forced_change_trusts_nothing() {
         for known in [NONE, R, W, RW] {
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_asked_for_with_every_addition() {
+    fn every_addition_requests_the_edge() {
         let edge = |known, wanted, force| {
             written(operations(&Change { trigger: Trigger::Edge, force, ..change(known, wanted) }))
         };
@@ -311,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_absent_needs_no_deletion() {
+    fn a_deletion_is_done_by_an_error_only_if_nothing_is_registered() {
         for filter in [Filter::Read, Filter::Write] {
             let delete = operation(filter, Action::Delete);
             for absent in [Errno::ENOENT, Errno::EBADF] {
@@ -323,10 +325,10 @@ mod tests {
         }
     }
 
-    /// A registration that fails on a healthy descriptor is a hang-up or a file without readiness, never a
-    /// descriptor that nobody polls.
+    /// An addition that fails on a healthy descriptor is a hang-up or a file without readiness. The
+    /// descriptor never stays without a report.
     #[test]
-    fn a_refused_addition_is_an_event() {
+    fn a_failed_addition_leads_to_events() {
         use Outcome::{AlwaysReady, Done, Invalid, Refused};
         let (r, w) = (Events::READY_R, Events::READY_W);
         #[rustfmt::skip]
@@ -353,13 +355,13 @@ mod tests {
         }
     }
 
-    /// A kernel queue as far as changes go: which filters there are, and which descriptors refuse them.
+    /// The filters of a kernel queue, and the descriptors that refuse them.
     #[derive(Default)]
     struct Kernel {
         filters: Vec<(RawFd, Filter)>,
         dead_pipe: Option<RawFd>,
         closed: Option<RawFd>,
-        /// What becomes of the next entries, the last one first. All further ones are taken.
+        /// The results of the next entries, the last one first. All later entries succeed.
         refusals: Vec<Option<Errno>>,
     }
 
@@ -393,16 +395,16 @@ mod tests {
         }
     }
 
-    fn reported(always: &mut AlwaysReady) -> Vec<(RawFd, Events)> {
+    fn reported(always_ready: &mut AlwaysReady) -> Vec<(RawFd, Events)> {
         let mut batch = Vec::with_capacity(16);
-        always.report(&mut batch);
+        always_ready.report(&mut batch);
         batch.iter().map(|event| (event.fd, event.events)).collect()
     }
 
-    /// Bugs 21 and 23: the changes of one descriptor take nothing from those of another, and no more does one with
-    /// nothing to change.
+    /// Bugs 21 and 23: the changes of one descriptor do not affect those of another, nor does a change to the
+    /// same interest.
     #[test]
-    fn each_descriptor_of_a_pass_gets_what_it_wants() {
+    fn each_descriptor_of_an_iteration_gets_its_interest() {
         let (mut kernel, mut list) = (Kernel::default(), ChangeList::default());
         let kinds = [(R, NONE), (NONE, R), (R, R), (R, RW), (RW, RW), (NONE, W)];
         let changes = |fd| {
@@ -422,11 +424,11 @@ mod tests {
         }
     }
 
-    /// The deletion of an absent filter or a change of a closed number never hides what comes after it.
+    /// The deletion of an absent filter or a change of a closed number never hides the entries after it.
     #[test]
     fn each_change_is_settled_by_its_own_receipts() {
         let mut kernel = Kernel { dead_pipe: Some(5), closed: Some(6), ..Kernel::default() };
-        let (mut list, mut always) = (ChangeList::default(), AlwaysReady::default());
+        let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
         let changes = [
             Change { fd: 4, ..change(W, R) },
             Change { fd: 5, ..change(NONE, RW) },
@@ -437,23 +439,24 @@ mod tests {
         assert_eq!(list.len(), 4);
         let results = kernel.submit(&list);
         let mut settled = vec![];
-        list.settle(&results, &mut always, &mut |fd, held| settled.push((fd, held)));
+        list.settle(&results, &mut always_ready, &mut |fd, held| settled.push((fd, held)));
         assert_eq!(settled, [(4, R), (5, RW), (6, RW), (7, W)]);
         assert_eq!((list.len(), list.operations().len()), (0, 0));
         let hangup = Events::READY_W.or(Events::ERR);
-        assert_eq!(reported(&mut always), [(5, hangup), (6, Events::INVALID)]);
-        assert_eq!(reported(&mut always), [(5, hangup)], "a closed number is said once");
+        assert_eq!(reported(&mut always_ready), [(5, hangup), (6, Events::INVALID)]);
+        assert_eq!(reported(&mut always_ready), [(5, hangup)], "a closed number is reported once");
     }
 
     #[test]
-    fn a_change_of_nothing_is_not_queued() {
+    fn a_change_to_the_held_interest_is_not_queued() {
         let mut list = ChangeList::default();
         assert_eq!(list.add(&change(RW, RW)), Some(RW));
         assert_eq!(list.len(), 0);
     }
 
-    /// A descriptor may be listed twice in a pass: the second change knows the masks from before the first one.
-    /// Whatever two changes are queued, what is settled last is what is held, and is what was wanted.
+    /// A descriptor may have two changes in an iteration. The second one has the masks from before the first
+    /// one. For every two changes, the last settled interest is held, and is the one that the second change
+    /// wanted.
     #[test]
     fn a_second_change_starts_from_the_first_and_not_from_the_masks() {
         let all = [NONE, R, W, RW];
@@ -464,13 +467,13 @@ mod tests {
                 let mut kernel = Kernel { dead_pipe, ..Kernel::default() };
                 let held = [(Filter::Read, masks.recv), (Filter::Write, masks.send)];
                 kernel.filters.extend(held.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
-                let (mut list, mut always) = (ChangeList::default(), AlwaysReady::default());
+                let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
                 let mut last = list.add(&change(masks, first));
                 last = list.add(&change(masks, second)).or(last);
                 let results = kernel.submit(&list);
-                list.settle(&results, &mut always, &mut |_, held| last = Some(held));
+                list.settle(&results, &mut always_ready, &mut |_, held| last = Some(held));
                 assert_eq!(last, Some(second), "{case}");
-                let listed = !reported(&mut always).is_empty();
+                let listed = !reported(&mut always_ready).is_empty();
                 let holds = kernel.holds(3);
                 assert_eq!(Interest { send: holds.send || listed, ..holds }, second, "{case}");
                 assert!(!(holds.send && listed), "{case}");
@@ -478,32 +481,33 @@ mod tests {
         }
     }
 
-    /// Makes `change` with these refusals, and says what is held and what the kernel has.
+    /// Makes `change` with these refusals, and returns the settled interest.
     fn settled(kernel: &mut Kernel, change: &Change, refusals: &[Option<Errno>]) -> Interest {
-        let (mut list, mut always) = (ChangeList::default(), AlwaysReady::default());
+        let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
         kernel.refusals = refusals.to_vec();
         let mut held = list.add(change);
         let results = kernel.submit(&list);
-        list.settle(&results, &mut always, &mut |_, holds| held = Some(holds));
-        assert_eq!(reported(&mut always), [], "what is refused is not ready");
+        list.settle(&results, &mut always_ready, &mut |_, holds| held = Some(holds));
+        assert_eq!(reported(&mut always_ready), [], "a refused descriptor is not ready");
         held.unwrap()
     }
 
-    /// Every change, with every sequence of refusals: the answer `wanted` is true, nothing is held that the answer does
-    /// not name, and after any other answer the forced change leads to what is wanted then.
+    /// Makes every change, with every sequence of refusals. If the answer is `wanted`, it is true. If the
+    /// answer is no interest, there is no filter. After any other answer the forced change leads to the
+    /// interest that is wanted then.
     #[test]
-    fn no_sequence_of_refusals_leaves_something_behind() {
+    fn no_sequence_of_refusals_leaves_a_wrong_filter() {
         let all = [NONE, R, W, RW];
         let pairs = all.into_iter().flat_map(|first| all.map(|second| (first, second)));
-        let fates = [None, Some(Errno::ENOMEM)];
+        let results = [None, Some(Errno::ENOMEM)];
         let mut refused = 0;
         for ((known, wanted), (next, leftover)) in
             pairs.clone().flat_map(|one| pairs.clone().map(move |other| (one, other)))
         {
             for (force, sequence) in (0..32).map(|n| (n % 2 == 1, n / 2)) {
-                let refusals = [1, 2, 4, 8].map(|place| fates[sequence / place % 2]);
+                let refusals = [1, 2, 4, 8].map(|place| results[sequence / place % 2]);
                 let mut kernel = Kernel::default();
-                // What is forced need not know what is registered.
+                // A forced change need not know the registered filters.
                 let registered = if force { leftover } else { known };
                 let filters = [(Filter::Read, registered.recv), (Filter::Write, registered.send)];
                 kernel
@@ -511,23 +515,23 @@ mod tests {
                     .extend(filters.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
                 let first = Change { force, ..change(known, wanted) };
                 let held = settled(&mut kernel, &first, &refusals);
-                let what = format!("{first:?} with {refusals:?} leads to {held:?}");
+                let case = format!("{first:?} with {refusals:?} leads to {held:?}");
                 if held == wanted {
-                    assert_eq!(kernel.holds(3), wanted, "{what}");
+                    assert_eq!(kernel.holds(3), wanted, "{case}");
                 }
-                assert!(!held.is_none() || kernel.holds(3).is_none(), "{what}");
+                assert!(!held.is_none() || kernel.holds(3).is_none(), "{case}");
                 refused += usize::from(held != wanted);
-                // The core applies it again, forced.
+                // The core applies a refused change again, forced.
                 let again = Change { force: held != wanted, ..change(held, next) };
-                assert_eq!(settled(&mut kernel, &again, &[]), next, "{what}");
-                assert_eq!(kernel.holds(3), next, "{what}, then {next:?}");
+                assert_eq!(settled(&mut kernel, &again, &[]), next, "{case}");
+                assert_eq!(kernel.holds(3), next, "{case}, then {next:?}");
             }
         }
         assert!(refused > 500, "{refused}");
     }
 
     #[test]
-    fn a_change_to_what_is_wanted_already_does_not_hide_a_refusal() {
+    fn a_change_to_the_same_interest_does_not_hide_a_refusal() {
         let mut kernel = Kernel { refusals: vec![Some(Errno::ENOMEM)], ..Kernel::default() };
         let mut list = ChangeList::default();
         list.add(&change(NONE, R));
@@ -539,15 +543,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_change_takes_back_is_not_reported() {
+    fn a_later_change_withdraws_the_report_of_an_earlier_one() {
         let mut kernel = Kernel { dead_pipe: Some(3), ..Kernel::default() };
-        let (mut list, mut always) = (ChangeList::default(), AlwaysReady::default());
+        let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
         list.add(&change(NONE, W));
         list.add(&change(NONE, NONE));
         let results = kernel.submit(&list);
         let mut settled = vec![];
-        list.settle(&results, &mut always, &mut |fd, held| settled.push((fd, held)));
+        list.settle(&results, &mut always_ready, &mut |fd, held| settled.push((fd, held)));
         assert_eq!(settled, [(3, W), (3, NONE)]);
-        assert_eq!(reported(&mut always), []);
+        assert_eq!(reported(&mut always_ready), []);
     }
 }

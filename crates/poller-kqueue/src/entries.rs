@@ -1,5 +1,5 @@
-//! The entries of a change list and of an event list, in words and numbers that every host has. `sys.rs` copies them into
-//! the system's own structure and brings the system's numbers.
+//! The entries of a change list and of an event list, in types that every host has. `sys.rs` copies them from
+//! and to the system's structure, and has the system's constants.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use fd_core::poller::{Generation, Trigger};
 use crate::changes::{Action, Filter, Operation};
 use crate::events::Record;
 
-/// What the system's header calls `EVFILT_…` and `EV_…`.
+/// The values of the system's `EVFILT_…` and `EV_…` constants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codes {
     pub(crate) filter_read: i64,
@@ -24,7 +24,7 @@ pub(crate) struct Codes {
     pub(crate) error: u64,
 }
 
-/// The fields of a kevent that are used, each wide enough for every system's.
+/// The fields of a kevent that this backend uses. Each type is wide enough for every system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) ident: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     pub(crate) udata: usize,
 }
 
-/// The entry of the change list that is an operation, asking for a receipt.
+/// Returns the entry of the change list for an operation. It requests a receipt.
 pub(crate) fn entry(codes: &Codes, operation: &Operation) -> Entry {
     let action = match operation.action {
         Action::Add(Trigger::Level) => codes.add,
@@ -53,7 +53,7 @@ pub(crate) fn entry(codes: &Codes, operation: &Operation) -> Entry {
     }
 }
 
-/// What an entry of the event list says of a descriptor. `None` for the user event.
+/// Returns the record that an entry of the event list is. `None` for the user event.
 pub(crate) fn record(codes: &Codes, entry: &Entry) -> Option<Record> {
     let filter = match entry.filter {
         filter if filter == codes.filter_read => Filter::Read,
@@ -73,7 +73,7 @@ pub(crate) fn record(codes: &Codes, entry: &Entry) -> Option<Record> {
     })
 }
 
-/// The timeout in seconds and nanoseconds, exact. Some systems refuse more than 10⁸ seconds.
+/// Returns the timeout in seconds and nanoseconds, exactly. Some systems refuse more than 10⁸ seconds.
 pub(crate) fn timeout(timeout: Duration) -> (i64, i64) {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
     let timeout = timeout.min(LONGEST);
@@ -85,7 +85,7 @@ pub(crate) fn timeout(timeout: Duration) -> (i64, i64) {
 mod tests {
     use super::*;
 
-    /// FreeBSD's, from sys/event.h.
+    /// The constants of FreeBSD's sys/event.h.
     const CODES: Codes = Codes {
         filter_read: -1,
         filter_write: -2,
@@ -100,7 +100,7 @@ mod tests {
     const USER: i64 = -11;
 
     #[test]
-    fn an_operation_is_one_entry_that_asks_for_a_receipt() {
+    fn an_operation_is_one_entry_that_requests_a_receipt() {
         let table = [
             (Filter::Read, Action::Add(Trigger::Level), -1, 0x41),
             (Filter::Read, Action::Add(Trigger::Edge), -1, 0x61),
@@ -136,7 +136,7 @@ mod tests {
             (0x4000, Record { error: true, ..plain }),
             (0x10, Record { deleted: true, ..plain }),
             (0x20, Record { trigger: Trigger::Edge, ..plain }),
-            // EV_ADD and EV_RECEIPT say nothing.
+            // EV_ADD and EV_RECEIPT have no meaning in an event.
             (0x41, plain),
         ];
         for (flags, expected) in table {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_registered_comes_back() {
+    fn an_event_returns_the_registered_number_and_generation() {
         for (fd, generation) in [(0, 0), (1, Generation::MAX), (RawFd::MAX, 1)] {
             let operation =
                 Operation { fd, generation, filter: Filter::Read, action: Action::Add(Trigger::Edge) };

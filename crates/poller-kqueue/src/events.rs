@@ -1,4 +1,4 @@
-//! What kqueue answers: from the records of an event list to [`Event`]s.
+//! From the records of an event list to [`Event`]s.
 
 use std::os::fd::RawFd;
 
@@ -7,7 +7,7 @@ use fd_core::poller::{Event, Events, Generation, Trigger};
 
 use crate::changes::Filter;
 
-/// One record of the event list, as far as it is looked at.
+/// The fields of an event that this backend uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) fd: RawFd,
@@ -19,39 +19,39 @@ pub(crate) struct Record {
     pub(crate) eof: bool,
     /// `EV_ERROR`, which an event should not have.
     pub(crate) error: bool,
-    /// `EV_ONESHOT` although nobody asked for it: the kernel has deleted the filter as it fired. Measured for the
-    /// write filter of a pipe whose other end is gone.
+    /// `EV_ONESHOT`, which this backend never requests: the kernel has deleted the filter when it fired.
+    /// Measured for the write filter of a pipe whose other end is closed.
     pub(crate) deleted: bool,
     /// Level, or edge (`EV_CLEAR`).
     pub(crate) trigger: Trigger,
 }
 
-/// What a record means.
+/// Translates a record.
 pub(crate) fn translate(record: &Record) -> Events {
     let events = match record.filter {
         Filter::Read => {
-            // Without data and without end of file, it is an error that the next call will tell: UDP does so.
-            let something = record.data > 0 || !record.eof;
-            fault!(KqueueEmptyReadIgnored: something => record.data > 0);
-            Events::READY_R.when(something).or(Events::SHUT_R.when(record.eof))
+            // Without data and without end of file, the next call returns an error. UDP does this.
+            let ready = record.data > 0 || !record.eof;
+            fault!(KqueueEmptyReadIgnored: ready => record.data > 0);
+            Events::READY_R.when(ready).or(Events::SHUT_R.when(record.eof))
         }
         Filter::Write => Events::READY_W.or(Events::ERR.when(record.eof)),
     };
     events.or(Events::ERR.when(record.error))
 }
 
-/// What has to be said from now on in the kernel's place, if it said this for the last time. An edge is said once
-/// anyway.
-pub(crate) fn given_up(record: &Record) -> Option<Events> {
+/// Returns the events that the poller must report from now on in the kernel's place, if the kernel has
+/// deleted the filter. An edge is reported once in any case.
+pub(crate) fn after_deletion(record: &Record) -> Option<Events> {
     fault!(KqueueSaidOnce => return None);
     (record.deleted && record.trigger == Trigger::Level).then(|| translate(record))
 }
 
-/// Appends what a record means to a batch in which the records of this wait begin at `start`.
+/// Appends the events of a record to a batch in which the events of this wait begin at `start`.
 ///
-/// Two records of one descriptor that follow each other become one event: a failed connect or a reset reaches the
-/// handler whole, as with the other backends. Where something lies between them, or the batch is full, they are
-/// two events, which is as right: every event stands for itself.
+/// Two consecutive records of one descriptor become one event, so that the handler sees a failed connect or a
+/// reset as a whole, as with the other backends. If another record is between them, or the batch is full,
+/// they are two events. That is correct, too: each event is complete by itself.
 pub(crate) fn append(batch: &mut Vec<Event>, start: usize, record: &Record) {
     let &Record { fd, generation, .. } = record;
     let events = translate(record);
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// The table of protocol 14.
+    /// The table of protocol 14, for each filter.
     #[test]
     fn each_filter_means_what_the_table_says() {
         let (r, w) = (Events::READY_R, Events::READY_W);
@@ -88,7 +88,7 @@ mod tests {
             (Filter::Read,  3,    true,  r.or(Events::SHUT_R)),
             // The core makes an end of file readable.
             (Filter::Read,  0,    true,  Events::SHUT_R),
-            // An error that is pending on a UDP socket, or an empty datagram.
+            // A UDP socket with a pending error or an empty datagram.
             (Filter::Read,  0,    false, r),
             // A file whose offset is beyond its end (measured).
             (Filter::Read,  -100, false, r),
@@ -105,13 +105,14 @@ mod tests {
         }
     }
 
-    /// Measured: the write filter of a pipe fires once when the reader is gone. The polled masks still hold it.
+    /// Measured: the write filter of a pipe fires once when the reader closes. The polled masks still contain
+    /// it.
     #[test]
-    fn a_filter_that_the_kernel_deletes_stays_reported_if_it_is_level() {
+    fn a_level_filter_that_the_kernel_deletes_stays_reported() {
         let last = Record { deleted: true, ..record(Filter::Write, 0, true) };
-        assert_eq!(given_up(&last), Some(Events::READY_W.or(Events::ERR)));
-        assert_eq!(given_up(&Record { trigger: Trigger::Edge, ..last }), None);
-        assert_eq!(given_up(&Record { deleted: false, ..last }), None);
+        assert_eq!(after_deletion(&last), Some(Events::READY_W.or(Events::ERR)));
+        assert_eq!(after_deletion(&Record { trigger: Trigger::Edge, ..last }), None);
+        assert_eq!(after_deletion(&Record { deleted: false, ..last }), None);
     }
 
     #[test]
@@ -127,7 +128,7 @@ mod tests {
         };
         let whole = Event { fd: 3, generation: 7, events: translate(&read).or(translate(&write)) };
         assert_eq!(batch_of(&[read, write], 0), [whole]);
-        assert_eq!(batch_of(&[write, read], 2), [whole], "what was there before is left alone");
+        assert_eq!(batch_of(&[write, read], 2), [whole], "earlier events are unchanged");
         assert_eq!(batch_of(&[read, other, write], 0).len(), 3);
         assert_eq!(batch_of(&[read, next_registration], 0).len(), 2);
     }

@@ -1,4 +1,4 @@
-//! What no correct poller does. Only hooks call it.
+//! The mistakes of this backend that need more than a line. Only hooks call them.
 
 use nix::errno::Errno;
 #[cfg(kqueue)]
@@ -8,14 +8,14 @@ use crate::changes::{Action, ChangeList, Operation, Outcome};
 use crate::receipts::{Kernel, submit_one};
 
 impl ChangeList {
-    /// Drops the entries of every change that is queued.
+    /// Drops the entries of all queued changes.
     pub(crate) fn drop_operations(&mut self) {
         self.operations.clear();
         self.queued.iter_mut().for_each(|queued| queued.operations = 0);
     }
 }
 
-/// Whether the kernel does not poll what should be added.
+/// Returns whether the kernel refused to poll the added filter.
 pub(crate) fn is_ignored(operation: &Operation, outcome: Outcome) -> bool {
     matches!((outcome, operation.action), (Outcome::AlwaysReady(_), Action::Add(_)))
 }
@@ -35,14 +35,14 @@ pub(crate) fn submit_up_to_error(
     results.resize(operations.len(), Ok(()));
 }
 
-/// Closes a number that may be another owner's.
+/// Closes a number that may belong to another owner.
 #[cfg(kqueue)]
 pub(crate) fn close(number: RawFd) {
     // SAFETY: none: this is the mistake.
     unsafe { libc::close(number) };
 }
 
-/// Takes events, which are lost.
+/// Takes events out of the queue and drops them.
 #[cfg(kqueue)]
 pub(crate) fn take_events(queue: RawFd, room: &mut Vec<libc::kevent>) {
     room.resize(64, EMPTY);

@@ -1,4 +1,4 @@
-//! One thread's kernel queue.
+//! One thread's kqueue poller.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -14,64 +14,70 @@ use nix::errno::Errno;
 
 use crate::changes::ChangeList;
 use crate::events;
-use crate::sys::{Buffers, Slot};
+use crate::sys::{Buffers, KernelQueue};
 
 pub(crate) struct KqueuePoller {
     thread: ThreadId,
-    slot: Arc<Slot>,
-    /// What kqueue refuses to poll, or has given up.
-    always: AlwaysReady,
+    queue: Arc<KernelQueue>,
+    /// The descriptors that kqueue refuses to poll, or whose filter it has deleted.
+    always_ready: AlwaysReady,
     changes: ChangeList,
-    /// What became of the changes' entries: kept only for its room.
+    /// The results of the changes' entries, kept between flushes for its allocation.
     results: Vec<Result<(), Errno>>,
     buffers: Buffers,
 }
 
 impl KqueuePoller {
-    pub(crate) fn new(thread: ThreadId, slot: Arc<Slot>) -> Self {
+    pub(crate) fn new(thread: ThreadId, queue: Arc<KernelQueue>) -> Self {
         Self {
             thread,
-            slot,
-            always: AlwaysReady::default(),
+            queue,
+            always_ready: AlwaysReady::default(),
             changes: ChangeList::default(),
             results: Vec::new(),
             buffers: Buffers::default(),
         }
     }
 
-    fn fill(
+    /// [`Poller::wait`] with a function in the table's place: `registration` returns the registration of a
+    /// number.
+    ///
+    /// Waits in kevent(2), and appends the events and those of the descriptors that are always ready to the
+    /// batch.
+    fn wait_with(
         &mut self,
         registration: impl Fn(RawFd) -> Option<Generation>,
         timeout: Duration,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        if !self.always.is_empty() {
-            self.always.prune(registration);
+        if !self.always_ready.is_empty() {
+            self.always_ready.prune(registration);
         }
-        let timeout = if self.always.is_empty() { timeout } else { Duration::ZERO };
-        let room = self.always.room_for_kernel(batch.capacity() - batch.len());
+        let timeout = if self.always_ready.is_empty() { timeout } else { Duration::ZERO };
+        let room = self.always_ready.room_for_kernel(batch.capacity() - batch.len());
         let start = batch.len();
-        // To ask for no event at all never waits (measured).
+        // Without room for an event, kevent(2) never waits (measured).
         if room > 0 {
-            self.slot.wait(&mut self.buffers, room, timeout)?;
+            self.queue.wait(&mut self.buffers, room, timeout)?;
             self.buffers.records().for_each(|record| events::append(batch, start, &record));
         }
-        self.always.report(batch);
-        // After the report, so that what the kernel has just said for the last time is not said twice at once.
+        self.always_ready.report(batch);
+        // After the report: the batch already has the last events of a filter that the kernel has deleted.
         for record in self.buffers.records() {
-            if let Some(events) = events::given_up(&record) {
-                self.always.keep(record.fd, record.generation, events, record.trigger);
+            if let Some(events) = events::after_deletion(&record) {
+                self.always_ready.keep(record.fd, record.generation, events, record.trigger);
             }
         }
-        self.buffers.forget_records();
+        self.buffers.clear_records();
         Ok(())
     }
 }
 
 impl Poller for KqueuePoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // The kernel may have nothing of what was always ready, whatever the polled masks say.
-        let refused = self.always.remove(change.fd);
+        // The kernel may have no filter of a descriptor that was always ready, whatever the polled masks
+        // contain.
+        let refused = self.always_ready.remove(change.fd);
         let force = refused || change.force;
         fault!(ForcedChangeSkipped: force => refused);
         self.changes.add(&Change { force, ..*change })
@@ -83,19 +89,19 @@ impl Poller for KqueuePoller {
 
     fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
         if self.changes.len() > 0 {
-            self.slot.submit(self.changes.operations(), &mut self.buffers, &mut self.results);
-            self.changes.settle(&self.results, &mut self.always, settled);
+            self.queue.submit(self.changes.operations(), &mut self.buffers, &mut self.results);
+            self.changes.settle(&self.results, &mut self.always_ready, settled);
         }
     }
 
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
-        self.fill(|fd| table.generation(group, fd), timeout, batch)
+        self.wait_with(|fd| table.generation(group, fd), timeout, batch)
     }
 
     fn rebuild(&mut self, forked: bool) -> io::Result<()> {
-        self.slot.replace(forked)?;
-        self.always.clear();
+        self.queue.replace(forked)?;
+        self.always_ready.clear();
         self.changes.clear();
         Ok(())
     }
@@ -116,11 +122,11 @@ mod tests {
     use crate::KqueueBackend;
 
     const FIRST: Generation = 1;
-    /// Long enough to fail by the test's own time limit.
-    const FOREVER: Duration = Duration::from_secs(3600);
+    /// Longer than the time limit of a test.
+    const HOUR: Duration = Duration::from_secs(3600);
 
     fn backend() -> KqueueBackend {
-        KqueueBackend { slots: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
+        KqueueBackend { queues: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
     }
 
     fn thread(index: usize) -> ThreadId {
@@ -130,7 +136,7 @@ mod tests {
     fn poller(backend: &KqueueBackend, index: usize) -> KqueuePoller {
         KqueuePoller::new(
             thread(index),
-            backend.slots.open(thread(index), Slot::new, |slot| slot.replace(false)).unwrap(),
+            backend.queues.open(thread(index), KernelQueue::new, |queue| queue.replace(false)).unwrap(),
         )
     }
 
@@ -138,19 +144,19 @@ mod tests {
         Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
     }
 
-    /// Submits the changes in one call, and says what each was settled to.
+    /// Submits the changes in one call, and returns the interest that each was settled to.
     fn apply(poller: &mut KqueuePoller, changes: &[Change]) -> Vec<(RawFd, Interest)> {
         assert!(changes.iter().all(|change| poller.update(change).is_none()));
-        let mut all = vec![];
-        poller.flush(&mut |fd, held| all.push((fd, held)));
+        let mut settled = vec![];
+        poller.flush(&mut |fd, held| settled.push((fd, held)));
         assert_eq!(poller.queued(), 0);
-        all
+        settled
     }
 
-    /// What is there now, in a world where every number lives its first registration.
+    /// Polls once. Every number has its first registration.
     fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.fill(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -175,7 +181,7 @@ mod tests {
         assert_eq!(seen(&mut poller), []);
     }
 
-    /// Suspect 10: an edge that another thread consumed is seen again after a forced change.
+    /// Suspect 10: a forced change reports an edge again that another thread has consumed.
     #[test]
     fn an_edge_is_reported_once_and_replayed_by_force() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
@@ -198,12 +204,12 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, Generation::MAX, Events::READY_R)]);
     }
 
-    /// kevent(2), EV_ERROR: what comes behind a bad change is done and settled all the same.
+    /// kevent(2), EV_ERROR: the changes after a bad one are applied and settled.
     #[test]
     fn a_bad_change_never_hides_the_next() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
-        // No descriptor of this process: the limit is far below.
+        // This process never has this number: the limit is far below.
         let closed = RawFd::MAX;
         let changes = [
             change(closed, Interest::NONE, Interest::BOTH),
@@ -215,12 +221,12 @@ mod tests {
         let mut first = seen(&mut poller);
         first.sort_by_key(|event| event.0);
         assert_eq!(first, [(fd, FIRST, Events::READY_R), (closed, FIRST, Events::INVALID)]);
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "what is not open is said once");
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "a closed number is reported once");
     }
 
     /// kevent(2), EV_RECEIPT.
     #[test]
-    fn submitting_changes_takes_no_event() {
+    fn a_submission_of_changes_consumes_no_event() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
@@ -249,7 +255,7 @@ mod tests {
         assert_eq!(all(seen(&mut poller)), half);
     }
 
-    /// The registration fails (`EPIPE`) on a healthy descriptor whose other end is gone.
+    /// The addition fails (`EPIPE`) on a healthy descriptor whose other end is closed.
     #[test]
     fn a_pipe_without_reader_is_a_hangup_and_not_a_failed_registration() {
         let backend = backend();
@@ -297,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_a_number_ends_it_and_handing_it_back_is_forgetting() {
+    fn a_close_ends_the_registration_and_forget_removes_that_of_an_open_number() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let (reader, _writer, fd) = readable_pipe();
@@ -314,18 +320,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_ends_the_wait_whether_it_comes_before_or_after() {
+    fn a_wake_ends_the_current_or_the_next_wait() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
         let Some(waker) = backend.waker(thread(0)) else { return };
         let mut batch = Vec::with_capacity(8);
         waker.wake();
-        poller.fill(|_| None, FOREVER, &mut batch).unwrap();
+        poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| waker.wake());
-            poller.fill(|_| None, FOREVER, &mut batch).unwrap();
+            poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
         });
-        assert_eq!(batch, [], "a wake is no event");
+        assert_eq!(batch, [], "a wake is not an event");
     }
 
     #[test]
@@ -339,14 +345,15 @@ mod tests {
         if let Some(waker) = waker {
             let mut batch = Vec::with_capacity(8);
             waker.wake();
-            poller.fill(|_| None, FOREVER, &mut batch).unwrap();
+            poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
             assert_eq!(batch, []);
         }
         apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
     }
 
-    /// Suspect 12: whoever holds a waker may still use it after the thread and the runtime are gone.
+    /// Suspect 12: a thread that holds a waker may use it after the poller's thread and the runtime have
+    /// ended.
     #[test]
     fn a_waker_outlives_its_thread_and_backend() {
         let backend = backend();

@@ -1,5 +1,4 @@
-//! How entries are submitted, and what their receipts say: which calls are made, in which order, and what becomes of an
-//! entry whose call failed.
+//! The submission of entries: the calls, their order, and the result of an entry whose call failed.
 
 use std::os::fd::RawFd;
 
@@ -9,27 +8,28 @@ use nix::errno::Errno;
 use crate::changes::{Action, Operation, Outcome, outcome};
 use crate::mistakes;
 
-/// How often one entry is tried whose call was interrupted, and a removal that the core does not ask for again.
+/// The maximum number of attempts at an entry whose call is interrupted, and at a removal that the core does
+/// not repeat.
 const TRIES: usize = 64;
 
-/// A call that failed as a whole says nothing of its entry: it may be tried again.
+/// The result of an entry whose call failed as a whole: the entry may be submitted again.
 const NOT_ANSWERED: Errno = Errno::EAGAIN;
 
-/// The system, as far as entries go.
+/// The system calls that the submission needs.
 pub(crate) trait Kernel {
-    /// One call of kevent(2) with these entries and room for as many receipts. Appends the error number of each receipt,
-    /// zero for none.
+    /// Calls kevent(2) once with these entries and room for as many receipts. Appends the error number of
+    /// each receipt, zero for success.
     ///
     /// # Errors
     /// The call failed as a whole.
     fn call(&mut self, operations: &[Operation], receipts: &mut Vec<i64>) -> Result<(), Errno>;
 
-    /// Whether the number is an open descriptor.
+    /// Returns whether the number is an open descriptor.
     fn is_open(&self, fd: RawFd) -> bool;
 }
 
-/// Submits the entries, all of them whatever becomes of each, and puts what became of each into `results`. `receipts` is
-/// kept only for its room.
+/// Submits all entries, even if some fail, and replaces `results` by the result of each. `receipts` is passed
+/// for its allocation.
 pub(crate) fn submit(
     kernel: &mut impl Kernel,
     operations: &[Operation],
@@ -41,12 +41,12 @@ pub(crate) fn submit(
     if submit_at_once(kernel, operations, receipts, results) {
         return;
     }
-    // A call that failed as a whole does not say how far it got. To do it again does no harm: an addition replaces, a
-    // deletion may miss.
+    // A call that failed as a whole does not tell which entries it applied. To repeat an entry does no harm:
+    // an addition replaces, and a deletion may find nothing.
     results.extend(operations.iter().map(|operation| submit_one(kernel, operation)));
 }
 
-/// Removes what there is, and tries again for as long as the kernel refuses, within bounds.
+/// Submits the entries of a removal. Retries each while the kernel refuses it, a bounded number of times.
 pub(crate) fn remove(kernel: &mut impl Kernel, removal: &[Operation]) {
     for operation in removal {
         let removed = |_: &usize| {
@@ -57,7 +57,7 @@ pub(crate) fn remove(kernel: &mut impl Kernel, removal: &[Operation]) {
     }
 }
 
-/// Submits the entries in one call, and says whether the kernel answered each.
+/// Submits the entries in one call, and returns whether the kernel answered each of them.
 fn submit_at_once(
     kernel: &mut impl Kernel,
     operations: &[Operation],
@@ -68,16 +68,19 @@ fn submit_at_once(
     if kernel.call(operations, receipts).is_err() || receipts.len() != operations.len() {
         return false;
     }
-    let of_each = operations.iter().zip(&*receipts);
-    results.extend(of_each.map(|(operation, receipt)| judge(kernel, operation, *receipt)));
+    let answered = operations.iter().zip(&*receipts);
+    results.extend(answered.map(|(operation, receipt)| result_of(kernel, operation, *receipt)));
     true
 }
 
+/// Submits one entry in a call of its own. Retries if the call is interrupted.
 pub(crate) fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Result<(), Errno> {
     for _ in 0..TRIES {
         let mut receipts = Vec::with_capacity(1);
         match kernel.call(std::slice::from_ref(operation), &mut receipts) {
-            Ok(()) => return receipts.first().map_or(Ok(()), |receipt| judge(kernel, operation, *receipt)),
+            Ok(()) => {
+                return receipts.first().map_or(Ok(()), |receipt| result_of(kernel, operation, *receipt));
+            }
             Err(Errno::EINTR) => {}
             Err(_) => break,
         }
@@ -85,12 +88,12 @@ pub(crate) fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Res
     Err(NOT_ANSWERED)
 }
 
-/// What the receipt of an operation says.
-fn judge(kernel: &impl Kernel, operation: &Operation, receipt: i64) -> Result<(), Errno> {
+/// Returns the result of an operation from its receipt.
+fn result_of(kernel: &impl Kernel, operation: &Operation, receipt: i64) -> Result<(), Errno> {
     match answer(receipt) {
         Err(Errno::EBADF) if kernel.is_open(operation.fd) => Err(match operation.action {
-            // NetBSD says this of a pipe whose other end is gone (pipe_kqfilter in sys_pipe.c), where the others say
-            // EPIPE. Only a number that really is not open may be called so.
+            // NetBSD answers EBADF for a pipe whose other end is closed (pipe_kqfilter in sys_pipe.c), where
+            // the others answer EPIPE. EBADF must mean a number that is not open.
             Action::Add(_) => Errno::EPIPE,
             Action::Delete => NOT_ANSWERED,
         }),
@@ -98,7 +101,7 @@ fn judge(kernel: &impl Kernel, operation: &Operation, receipt: i64) -> Result<()
     }
 }
 
-/// What a receipt says.
+/// Converts the error number of a receipt.
 pub(crate) fn answer(receipt: i64) -> Result<(), Errno> {
     match receipt {
         0 => Ok(()),
@@ -113,10 +116,10 @@ mod tests {
     use super::*;
     use crate::changes::{Filter, removal};
 
-    /// Answers calls from a script, and records how many entries each had.
+    /// A kernel with prepared answers, which records the number of entries of each call.
     #[derive(Default)]
     struct Scripted {
-        /// What the next calls answer, the last one first: receipts, or the error of the whole.
+        /// The answers to the next calls, the last one first: receipts, or the error of the call.
         answers: Vec<Result<Vec<i64>, Errno>>,
         calls: Vec<usize>,
         open: bool,
@@ -144,7 +147,7 @@ mod tests {
     }
 
     fn submitted(kernel: &mut Scripted, operations: &[Operation]) -> Vec<Result<(), Errno>> {
-        // What the results of the last submission leave behind.
+        // The contents of an earlier submission.
         let mut results = vec![Err(Errno::ENOTTY); 5];
         submit(kernel, operations, &mut vec![1; 3], &mut results);
         results
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_fails_says_nothing_of_the_number() {
+    fn a_failed_call_says_nothing_about_the_number() {
         let mut kernel = scripted([Err(Errno::EBADF), Err(Errno::EBADF), Ok(vec![0])]);
         assert_eq!(submitted(&mut kernel, &additions(2)), [Err(Errno::EAGAIN), Ok(())]);
         let refused = outcome(&additions(1)[0], Err(Errno::EAGAIN));
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_call_is_made_again_and_not_for_ever() {
+    fn an_interrupted_call_is_retried_a_bounded_number_of_times() {
         let mut kernel =
             scripted([Err(Errno::ENOMEM), Err(Errno::EINTR), Err(Errno::EINTR), Ok(vec![ENOMEM])]);
         assert_eq!(submitted(&mut kernel, &additions(1)), [Err(Errno::ENOMEM)]);
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_open_is_not_called_closed() {
+    fn an_open_number_is_never_reported_as_closed() {
         let [add] = additions(1)[..] else { unreachable!() };
         let delete = Operation { action: Action::Delete, ..add };
         for (operation, open, expected) in [
@@ -204,11 +207,11 @@ mod tests {
     }
 
     #[test]
-    fn a_removal_is_tried_until_the_kernel_has_done_it_and_not_for_ever() {
+    fn a_removal_is_retried_a_bounded_number_of_times() {
         let absent = Ok(vec![Errno::ENOENT as i64]);
         let mut kernel = scripted([Ok(vec![ENOMEM]), Err(Errno::EACCES), absent, Ok(vec![0])]);
         remove(&mut kernel, &removal(3));
-        assert_eq!(kernel.calls.len(), 4, "three for the first filter, one for the second");
+        assert_eq!(kernel.calls.len(), 4, "three calls for the first filter, one for the second");
         let mut kernel = Scripted { answers: vec![Ok(vec![ENOMEM]); 10 * TRIES], ..Scripted::default() };
         remove(&mut kernel, &removal(3));
         assert_eq!(kernel.calls.len(), 2 * TRIES);

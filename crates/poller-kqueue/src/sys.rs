@@ -1,7 +1,7 @@
-//! The system calls, and the kernel queues of all threads.
+//! The system calls, and the kernel queue of a thread.
 //!
-//! kevent(2) is called by number, not through borrowed descriptors: a number may have been closed behind the
-//! table's back, which must be an answer here, not a broken promise.
+//! kevent(2) takes numbers here, not borrowed descriptors: a number may have been closed behind the table's
+//! back. That must lead to an error of the call, and not break the guarantee of a `BorrowedFd`.
 
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -22,7 +22,7 @@ use crate::events::Record;
 use crate::mistakes;
 use crate::receipts::{self, Kernel};
 
-/// How often close-on-exec is asked for of a queue that is in use already.
+/// The maximum number of attempts to set close-on-exec on a queue that is already in use.
 const TRIES: usize = 64;
 
 const CODES: Codes = Codes {
@@ -37,19 +37,20 @@ const CODES: Codes = Codes {
     error: libc::EV_ERROR as u64,
 };
 
-/// The user event's identifier. It shares no space with descriptor numbers: filters have their own (measured).
+/// The identifier of the user event. It cannot collide with a descriptor number: each filter has its own
+/// identifiers (measured).
 const USER_EVENT: libc::uintptr_t = 0;
 
-/// One kernel queue. Within a process its number never changes; what is behind it may.
-pub(crate) struct Slot {
+/// One thread's kernel queue. Within a process its number never changes; the queue behind it may be replaced.
+pub(crate) struct KernelQueue {
     number: AtomicI32,
-    /// The process that the number is a queue in. A forked child does not inherit it: there the number is not open,
-    /// or is somebody else's.
+    /// The process that has the queue. A forked child does not inherit it: there the number is closed, or
+    /// belongs to another file.
     process: AtomicU32,
     user_event: bool,
 }
 
-impl Slot {
+impl KernelQueue {
     pub(crate) fn new() -> io::Result<Self> {
         let (queue, user_event) = fresh()?;
         Ok(Self {
@@ -59,17 +60,18 @@ impl Slot {
         })
     }
 
-    /// Puts an empty queue in the place of this one.
+    /// Replaces the queue by an empty one.
     pub(crate) fn replace(&self, forked: bool) -> io::Result<()> {
         let (queue, _) = fresh()?;
         if forked || !self.is_ours() {
-            // No other thread has survived the fork: nobody is between reading the number and using it.
+            // Only this thread exists after the fork: no other thread has read the number and is about to use
+            // it.
             fault!(KqueueClosesInherited => mistakes::close(self.number()));
             self.number.store(queue.into_raw_fd(), Ordering::Relaxed);
             self.process.store(std::process::id(), Ordering::Relaxed);
             return Ok(());
         }
-        // Behind the same number, because wakers and those who forget use it at any time.
+        // The number stays the same, because wakers and `forget` of other threads use it at any time.
         loop {
             match dup2(&queue, self.number()) {
                 Ok(()) => break,
@@ -77,19 +79,19 @@ impl Slot {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        // The old queue is gone: this one must do, with or without.
+        // The old queue is gone, so the new one is used even if close-on-exec cannot be set.
         (0..TRIES).find(|_| close_on_exec(self.number()).is_ok());
-        // Who woke the old queue a moment ago must not have done it for nothing.
+        // A wake-up of the old queue may be lost: repeat it.
         self.trigger();
         Ok(())
     }
 
-    /// Whether the kernel has user events.
+    /// Returns whether the kernel has user events.
     pub(crate) fn has_user_event(&self) -> bool {
         self.user_event
     }
 
-    /// Submits the entries, all of them whatever becomes of each, and puts what became of each into `results`.
+    /// Submits all entries, even if some fail, and replaces `results` by the result of each.
     pub(crate) fn submit(
         &self,
         operations: &[Operation],
@@ -102,7 +104,7 @@ impl Slot {
         fault!(KqueueChangesTakeEvents => mistakes::take_events(self.number(), receipts));
     }
 
-    /// Removes a descriptor, whatever is or is not registered. From any thread.
+    /// Removes the filters of a descriptor, if there are any. Callable from any thread.
     pub(crate) fn forget(&self, removal: [Operation; 2]) {
         if self.is_ours() {
             let (mut changes, mut receipts) = (Vec::with_capacity(1), Vec::with_capacity(1));
@@ -112,8 +114,8 @@ impl Slot {
         }
     }
 
-    /// Waits for at most `room` records, which is more than none, and leaves them in the buffers. A signal is a
-    /// success with nothing seen.
+    /// Waits for at most `room` records, and leaves them in the buffers. `room` is not zero. A signal ends
+    /// the wait without a record.
     pub(crate) fn wait(&self, buffers: &mut Buffers, room: usize, timeout: Duration) -> io::Result<()> {
         buffers.seen = 0;
         if buffers.events.len() < room {
@@ -129,10 +131,11 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes the queue's thread leave its wait. Async-signal-safe.
+    /// Ends the current or the next wait of the queue's thread. Async-signal-safe.
     fn trigger(&self) {
         let before = Errno::last_raw();
-        // A user event that is not there (an old kernel, a fresh child) has no waker.
+        // It fails if there is no user event (an old kernel, a forked child before `replace`). Then there is
+        // no waker, either.
         let _ = trigger(self.number());
         Errno::set_raw(before);
     }
@@ -142,22 +145,23 @@ impl Slot {
         self.number.load(Ordering::Relaxed)
     }
 
+    /// Returns whether this process has the queue.
     fn is_ours(&self) -> bool {
         self.process.load(Ordering::Relaxed) == std::process::id()
     }
 }
 
-impl Drop for Slot {
+impl Drop for KernelQueue {
     fn drop(&mut self) {
         if self.is_ours() {
-            // SAFETY: the number came from into_raw_fd in this process, and nobody else closes it.
+            // SAFETY: the number came from into_raw_fd in this process, and no other code closes it.
             unsafe { libc::close(self.number()) };
         }
     }
 }
 
-/// Wakes one thread through its own queue, which it keeps open.
-pub(crate) struct Waker(pub(crate) Arc<Slot>);
+/// Wakes one thread through its queue. Keeps the queue open.
+pub(crate) struct Waker(pub(crate) Arc<KernelQueue>);
 
 impl Wake for Waker {
     fn wake(&self) {
@@ -176,8 +180,8 @@ impl Kernel for Calls<'_> {
     fn call(&mut self, operations: &[Operation], receipts: &mut Vec<i64>) -> Result<(), Errno> {
         self.changes.clear();
         self.changes.extend(operations.iter().map(|operation| raw(&entries::entry(&CODES, operation))));
-        // As many receipts as entries: with less room the kernel stops where the room ends, and says nothing
-        // (measured); with more, some kernel might fill the rest with events.
+        // As many receipts as entries: with less room the kernel stops where the room ends, without an error
+        // (measured). With more, a kernel might fill the rest with events.
         self.receipts.clear();
         self.receipts.resize(operations.len(), EMPTY);
         let count = kevent(self.queue, self.changes, self.receipts, Some(Duration::ZERO))?;
@@ -191,7 +195,7 @@ impl Kernel for Calls<'_> {
     }
 }
 
-/// What one thread's calls read and write; per thread, because receipts are looked at.
+/// The buffers of one thread's calls.
 #[derive(Default)]
 pub(crate) struct Buffers {
     changes: Vec<libc::kevent>,
@@ -201,22 +205,22 @@ pub(crate) struct Buffers {
     seen: usize,
 }
 
-// SAFETY: the only pointers in it are udata, which are generations and are never followed.
+// SAFETY: the only pointers in it are the `udata` fields, which hold generations and are never dereferenced.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// What the last wait saw, without the user event, whose whole message is that the wait is over.
+    /// Returns the records of the last wait, without the user event.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         self.events[..self.seen].iter().filter_map(|event| entries::record(&CODES, &entry(event)))
     }
 
     /// Makes [`Buffers::records`] empty.
-    pub(crate) fn forget_records(&mut self) {
+    pub(crate) fn clear_records(&mut self) {
         self.seen = 0;
     }
 }
 
-// SAFETY: a kevent is plain numbers and a pointer that may be null.
+// SAFETY: a kevent consists of numbers and a pointer that may be null.
 pub(crate) const EMPTY: libc::kevent = unsafe { std::mem::zeroed() };
 
 const USER_ENTRY: libc::kevent = libc::kevent {
@@ -226,18 +230,18 @@ const USER_ENTRY: libc::kevent = libc::kevent {
     ..EMPTY
 };
 
-/// A queue that will not be inherited over an exec, and whether it has a user event.
+/// Creates a queue with close-on-exec. Returns it, and whether it has a user event.
 pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     inject::before(Call::Kqueue)?;
     let queue = OwnedFd::from(Kqueue::new()?);
     close_on_exec(queue.as_raw_fd())?;
     let mut receipt = [EMPTY];
-    // To add and to trigger it in one entry would not trigger it (measured); here it is only added.
+    // This only adds the user event: an entry that adds and triggers it does not trigger it (measured).
     let user_event = loop {
         match kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Some(Duration::ZERO)) {
             Ok(receipts) => break receipts == 0 || answer(&receipt[0]).is_ok(),
             Err(Errno::EINTR) => {}
-            // An old kernel does not have the filter.
+            // An old kernel has no such filter.
             Err(Errno::EINVAL) => break false,
             Err(errno) => return Err(errno.into()),
         }
@@ -245,9 +249,9 @@ pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     Ok((queue, user_event))
 }
 
-/// Makes the user event fire. Async-signal-safe, so it does not ask for injected errors.
+/// Triggers the user event. Async-signal-safe, so it has no injected errors.
 pub(crate) fn trigger(queue: RawFd) -> Result<(), Errno> {
-    // Its udata replaces the stored one: always the same (measured).
+    // The kernel replaces the stored udata by that of this entry (measured), which is always the same.
     let change = libc::kevent { fflags: libc::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
     loop {
         match call(queue, &[change], &mut [], Some(Duration::ZERO)) {
@@ -257,31 +261,32 @@ pub(crate) fn trigger(queue: RawFd) -> Result<(), Errno> {
     }
 }
 
-/// One call of dup2(2): puts what is behind `from` behind the number `to`, too.
+/// Calls dup2(2) once: makes the number `to` another descriptor of the open file of `from`.
 fn dup2(from: &OwnedFd, to: RawFd) -> Result<(), Errno> {
     inject::before(Call::Dup2)?;
-    // SAFETY: plain numbers, both the caller's; the target stays open.
+    // SAFETY: the caller owns both numbers, and the target stays open.
     Errno::result(unsafe { libc::dup2(from.as_raw_fd(), to) }).map(drop)
 }
 
-/// A fork does not inherit a queue, so that only an exec without a fork can see the moment before this.
+/// Sets close-on-exec. A forked child does not inherit a queue, so only an exec without a fork can happen
+/// before this call.
 fn close_on_exec(fd: RawFd) -> Result<(), Errno> {
     inject::before(Call::FcntlSetfd)?;
     // SAFETY: F_SETFD takes any number and touches no memory.
     Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }).map(drop)
 }
 
-/// One call of kevent(2). It never waits if there is no room for events, and for ever if there is no timeout.
+/// Calls kevent(2) once. Without room for events it never waits. A timeout of `None` waits without a limit.
 pub(crate) fn kevent(
     queue: RawFd,
     changes: &[libc::kevent],
     events: &mut [libc::kevent],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
-    let asked = if changes.is_empty() { Call::KeventWait } else { Call::KeventSubmit };
-    inject::before(asked)?;
+    let injected = if changes.is_empty() { Call::KeventWait } else { Call::KeventSubmit };
+    inject::before(injected)?;
     let result = call(queue, changes, events, timeout);
-    inject::after(asked)?;
+    inject::after(injected)?;
     result
 }
 
@@ -305,11 +310,11 @@ fn timespec((seconds, nanoseconds): (i64, i64)) -> libc::timespec {
     libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ }
 }
 
-/// One call without changes and with arguments as they are: `nevents`, and the timeout, which is none if it is absent.
+/// Calls kevent(2) once without changes and with unchanged arguments: `room` as `nevents`, and the timeout.
 ///
 /// # Panics
-/// If there is room for more than the buffer has places. Less than none means no limit to FreeBSD (measured): the
-/// buffer must have a place for every event that there can be.
+/// If `room` is more than the length of the buffer. FreeBSD treats a negative `room` as no limit (measured):
+/// the buffer must have a place for every event that can occur.
 pub(crate) fn wait_raw(
     queue: RawFd,
     events: &mut [libc::kevent],
@@ -320,17 +325,18 @@ pub(crate) fn wait_raw(
     let timeout = timeout.map(timespec);
     let timeout = timeout.as_ref().map_or(null(), ptr::from_ref);
     inject::before(Call::KeventWait)?;
-    // SAFETY: there are no changes, and as many places as the kernel may write to; the timeout lives.
+    // SAFETY: there are no changes; the buffer has as many places as the kernel may write; the timeout is
+    // valid for the call.
     let result = unsafe { libc::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
-/// What a receipt says.
+/// Returns the result in a receipt.
 pub(crate) fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
     receipts::answer(receipt.data as _)
 }
 
-/// The system's structure. Nothing but copies.
+/// Converts an entry to the system's structure. It only copies fields.
 fn raw(entry: &Entry) -> libc::kevent {
     libc::kevent {
         ident: entry.ident as _,
@@ -342,7 +348,7 @@ fn raw(entry: &Entry) -> libc::kevent {
     }
 }
 
-/// What is used of the system's structure. Nothing but copies.
+/// Converts the system's structure to an entry. It only copies fields.
 fn entry(raw: &libc::kevent) -> Entry {
     Entry {
         ident: raw.ident as _,

@@ -1,16 +1,17 @@
-//! What poll is told: from the [`Interest`] in a descriptor to the events of its pollfd.
+//! From the [`Interest`] in a descriptor to the events of its pollfd.
 
 use fd_core::poller::Interest;
 use libc::c_short;
 
-/// The bit that tells a half-closed peer from readable data, where the system has one.
+/// The bit that distinguishes a half-closed peer from readable data, if the system has one.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) const RDHUP: Option<c_short> = Some(libc::POLLRDHUP);
-/// The bit that tells a half-closed peer from readable data, where the system has one.
+/// The bit that distinguishes a half-closed peer from readable data, if the system has one.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 pub(crate) const RDHUP: Option<c_short> = None;
 
-/// The events to ask for. Errors and hang-ups come unasked. A kernel older than the bit ignores `POLLRDHUP`.
+/// Returns the events to request. The kernel reports errors and hang-ups without a request. A kernel that is
+/// older than `POLLRDHUP` ignores it.
 pub(crate) fn wanted(interest: Interest) -> c_short {
     let mut events = 0;
     if interest.recv {

@@ -1,11 +1,11 @@
-//! What poll answers: from the returned events of a pollfd to [`Events`].
+//! From the returned events of a pollfd to [`Events`].
 
 use fd_core::poller::Events;
 use libc::c_short;
 
 use crate::changes::RDHUP;
 
-/// What the kernel's answer means.
+/// Translates the returned events.
 pub(crate) fn translate(bits: c_short) -> Events {
     let has = |flag: c_short| bits & flag != 0;
     Events::NONE
@@ -21,7 +21,7 @@ pub(crate) fn translate(bits: c_short) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of protocol 14, and that bits add up.
+    /// The table of protocol 14, and every combination of its bits.
     #[test]
     fn each_bit_means_what_the_table_says() {
         let mut table = vec![

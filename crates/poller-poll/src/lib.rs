@@ -1,14 +1,15 @@
-//! The poll backend: the interest lives in memory that the group shares, and each thread builds its own array of
-//! what it may poll, before each wait.
+//! The poll backend: the interest is in memory that the group shares. Before each wait, each thread builds an
+//! array of the descriptors that it may poll.
 //!
-//! - Level-triggered only, and O(descriptors): the portable last resort, and the reference for the others.
-//! - `POLLRDHUP` where the kernel has it: Linux, FreeBSD 13 and later. The header alone does not say, so a socket
-//!   pair is asked when the backend is made.
-//! - `POLLNVAL` makes every call return at once until the number is left out: it is reported once per thread and
-//!   registration, and then left out.
-//! - Linux refuses more descriptors than the soft `RLIMIT_NOFILE`, which may be lowered below the number of those that are
-//!   open: then they are looked at in parts, and waited for in short slices.
-//! - A thread that sleeps in poll(2) does not see what others write to the shared interest: the core wakes it.
+//! - It is level-triggered only, and O(descriptors): the portable last resort, and the reference for the
+//!   other backends.
+//! - It uses `POLLRDHUP` where the kernel has it: Linux, FreeBSD 13 and later. The header is not enough to
+//!   know, so the backend probes a socket pair when it is created.
+//! - `POLLNVAL` makes every call return at once until the number is left out. Each thread reports it once per
+//!   registration, and then leaves the number out.
+//! - Linux refuses more descriptors than the soft `RLIMIT_NOFILE`, which may be lowered below the number of
+//!   open descriptors. Then the array is polled in parts, with short waits.
+//! - A thread that sleeps in poll(2) does not see later changes of the shared interest: the core wakes it.
 //!
 //! Sources: [poll(2)], POSIX.1-2024 [poll()], FreeBSD [poll(2)][fbsd].
 //!
@@ -39,10 +40,10 @@ use fd_core::poller::{
 use crate::poller::PollPoller;
 pub use crate::selector::selector;
 
-/// The poll backend for a table of the given size.
+/// Creates the poll backend for a table of the given size.
 ///
 /// # Errors
-/// None: poll(2) takes every descriptor that there can be.
+/// None. poll(2) accepts every descriptor number.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
     Ok(Box::new(PollBackend::new(limits)))
 }
@@ -55,7 +56,10 @@ struct PollBackend {
 impl PollBackend {
     fn new(limits: &Limits) -> Self {
         let map = |_| Arc::new(GroupInterest::new(limits.capacity));
-        Self { groups: (0..limits.groups).map(map).collect(), read_shutdown: sys::read_shutdown_is_seen() }
+        Self {
+            groups: (0..limits.groups).map(map).collect(),
+            read_shutdown: sys::read_shutdown_is_reported(),
+        }
     }
 }
 
@@ -71,7 +75,7 @@ impl Backend for PollBackend {
             errors: true,
             kernel_state: false,
             close_forgets: true,
-            fine_timeouts: Err("poll(2) counts in milliseconds"),
+            fine_timeouts: Err("the timeout of poll(2) is in milliseconds"),
             max_descriptors: None,
         }
     }
@@ -94,7 +98,8 @@ impl Backend for PollBackend {
         _reason: DeregisterReason,
     ) {
         fault!(InterestSurvives => return);
-        // However it leaves: this map alone knows it. The caller's pin keeps late writers away (suspect 11).
+        // For every reason: the shared interest is the only record. The caller's pin keeps late writers away
+        // (suspect 11).
         if let Some(interest) = self.groups.get(group.index()) {
             interest.write(fd, Interest::NONE);
         }

@@ -1,7 +1,7 @@
-//! poll(2) with more descriptors than it takes: in parts, one call after the other.
+//! poll(2) for more descriptors than one call accepts: in parts, one call after the other.
 //!
-//! Linux answers `EINVAL` to more than the soft `RLIMIT_NOFILE` ([poll(2)]), which may be lowered below the number of
-//! descriptors that are open. Other systems have other bounds, so the size of the parts is found out by asking.
+//! Linux answers `EINVAL` to more than the soft `RLIMIT_NOFILE` ([poll(2)]), which may be lowered below the
+//! number of open descriptors. Other systems have other bounds, so the size of the parts is found by trying.
 //!
 //! [poll(2)]: https://man7.org/linux/man-pages/man2/poll.2.html
 
@@ -10,23 +10,23 @@ use std::time::Duration;
 use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 
-/// How long a wait for one part may take: what happens in the others, and what other threads ask for, is seen this much
-/// later.
+/// The maximum duration of a wait for one part. Events of the other parts, and changes by other threads, are
+/// seen this much later.
 pub(crate) const SLICE: Duration = Duration::from_millis(10);
 
-/// Which part is waited for.
+/// Selects the part for the next wait.
 #[derive(Default)]
 pub(crate) struct Parts {
-    /// The slot that the next wait begins with.
+    /// The slot at which the next wait begins.
     next: usize,
 }
 
 impl Parts {
-    /// Looks at all slots with `poll`, in parts of at most `limit`. If none has an answer, waits for the part whose turn
-    /// it is, for at most [`SLICE`]. Returns how many slots have an answer.
+    /// Polls all slots with `poll`, in parts of at most `limit`. If no slot has events, waits for the next
+    /// part, for at most [`SLICE`]. Returns the number of slots with events.
     ///
     /// # Errors
-    /// Those of `poll`, if no slot has an answer; never `EINVAL`.
+    /// Those of `poll`, if no slot has events; never `EINVAL`.
     pub(crate) fn poll(
         &mut self,
         slots: &mut [libc::pollfd],
@@ -35,46 +35,47 @@ impl Parts {
         mut poll: impl FnMut(&mut [libc::pollfd], i32) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
         let mut size = limit.min(slots.len());
-        let answered = loop {
-            match answers(slots, size, &mut poll) {
+        let ready = loop {
+            match poll_all(slots, size, &mut poll) {
                 Err(Errno::EINVAL) if size > 0 => size /= 2,
                 Err(Errno::EINVAL) => break 0,
-                answered => break answered?,
+                ready => break ready?,
             }
         };
-        if answered > 0 || timeout.is_zero() {
-            return Ok(answered);
+        if ready > 0 || timeout.is_zero() {
+            return Ok(ready);
         }
         let start = if self.next < slots.len() { self.next } else { 0 };
         let part = &mut slots[start..];
         let end = size.min(part.len());
         self.next = start + end;
         match poll(&mut part[..end], milliseconds(timeout.min(SLICE))) {
-            // The limit has gone down since the look. The next wait finds out.
+            // The limit was lowered since the first poll. The next wait finds the new one.
             Err(Errno::EINVAL) => Ok(0),
             result => result,
         }
     }
 }
 
-/// How many slots have an answer now. A call that fails after others had answers is as good as no call.
-fn answers(
+/// Polls all slots without waiting, and returns the number of slots with events. Ignores the error of a call
+/// if an earlier part has events.
+fn poll_all(
     slots: &mut [libc::pollfd],
     size: usize,
     poll: &mut impl FnMut(&mut [libc::pollfd], i32) -> Result<usize, Errno>,
 ) -> Result<usize, Errno> {
-    let mut answered = 0;
+    let mut ready = 0;
     if size == 0 {
         return Ok(0);
     }
     for part in slots.chunks_mut(size) {
         match poll(part, 0) {
-            Ok(count) => answered += count,
-            Err(_) if answered > 0 => {}
+            Ok(count) => ready += count,
+            Err(_) if ready > 0 => {}
             Err(errno) => return Err(errno),
         }
     }
-    Ok(answered)
+    Ok(ready)
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// poll(2) with a bound, of numbers of which some are ready. It records the size and the timeout of each call.
+    /// poll(2) with a bound and some ready numbers. It records the size and the timeout of each call.
     struct Kernel {
         bound: usize,
         ready: Vec<i32>,
@@ -115,37 +116,37 @@ mod tests {
         (0..count).map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }).collect()
     }
 
-    fn answered(slots: &[libc::pollfd]) -> Vec<i32> {
+    fn ready(slots: &[libc::pollfd]) -> Vec<i32> {
         slots.iter().filter(|slot| slot.revents != 0).map(|slot| slot.fd).collect()
     }
 
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[test]
-    fn every_part_is_looked_at_and_nothing_waited_for_while_one_has_an_answer() {
+    fn every_part_is_polled_and_no_call_waits_while_a_slot_has_events() {
         let (kernel, mut parts, mut slots) = (kernel(3, [0, 4, 7]), Parts::default(), slots(8));
         let count = parts.poll(&mut slots, 3, HOUR, |slots, timeout| kernel.poll(slots, timeout));
-        assert_eq!((count, answered(&slots)), (Ok(3), vec![0, 4, 7]));
+        assert_eq!((count, ready(&slots)), (Ok(3), vec![0, 4, 7]));
         assert_eq!(kernel.calls(), [(3, 0), (3, 0), (2, 0)]);
     }
 
     #[test]
-    fn each_part_is_waited_for_in_its_turn_and_never_long() {
+    fn short_waits_cover_the_parts_in_rotation() {
         let (kernel, mut parts, mut slots) = (kernel(3, []), Parts::default(), slots(8));
-        let look = [(3, 0), (3, 0), (2, 0)];
+        let first_polls = [(3, 0), (3, 0), (2, 0)];
         for waited in [3, 3, 2, 3, 3] {
             let count = parts.poll(&mut slots, 3, HOUR, |slots, timeout| kernel.poll(slots, timeout));
             assert_eq!(count, Ok(0));
-            assert_eq!(kernel.calls(), [&look[..], &[(waited, 10)]].concat());
+            assert_eq!(kernel.calls(), [&first_polls[..], &[(waited, 10)]].concat());
         }
         let _ = parts.poll(&mut slots, 3, Duration::from_micros(1), |s, timeout| kernel.poll(s, timeout));
         assert_eq!(kernel.calls().last(), Some(&(2, 1)), "rounded up");
         let _ = parts.poll(&mut slots, 3, Duration::ZERO, |s, timeout| kernel.poll(s, timeout));
-        assert_eq!(kernel.calls(), look, "no wait without a timeout");
+        assert_eq!(kernel.calls(), first_polls, "no wait without a timeout");
     }
 
     #[test]
-    fn the_part_that_is_waited_for_answers() {
+    fn a_wait_for_a_part_returns_its_events() {
         let (mut parts, mut slots) = (Parts::default(), slots(4));
         let mut calls = 0;
         let count = parts.poll(&mut slots, 2, HOUR, |slots, timeout| {
@@ -154,7 +155,7 @@ mod tests {
             slots[1].revents = if timeout > 0 { libc::POLLIN } else { 0 };
             Ok(usize::from(timeout > 0))
         });
-        assert_eq!((count, answered(&slots), calls), (Ok(1), vec![1], 3));
+        assert_eq!((count, ready(&slots), calls), (Ok(1), vec![1], 3));
     }
 
     #[test]
@@ -163,12 +164,12 @@ mod tests {
             let (kernel, mut slots) = (kernel(bound, [9]), slots(10));
             let count =
                 Parts::default().poll(&mut slots, 10, HOUR, |slots, timeout| kernel.poll(slots, timeout));
-            assert_eq!((count, answered(&slots)), (Ok(1), vec![9]), "{bound}");
+            assert_eq!((count, ready(&slots)), (Ok(1), vec![9]), "{bound}");
         }
     }
 
     #[test]
-    fn where_no_descriptor_may_be_looked_at_the_thread_sleeps_in_slices() {
+    fn a_thread_that_may_poll_no_descriptor_sleeps_in_slices() {
         for (limit, bound) in [(0, 0), (8, 0)] {
             let (kernel, mut parts, mut slots) = (kernel(bound, [1]), Parts::default(), slots(8));
             for _ in 0..3 {
@@ -180,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_fails_takes_no_answer_of_another() {
+    fn a_failed_call_does_not_hide_the_events_of_other_parts() {
         let mut slots = slots(4);
         let mut poll = |fail: i32, errno| {
             Parts::default().poll(&mut slots, 1, HOUR, |slots, _| {
-                let ready = slots[0].fd != fail;
-                slots[0].revents = if ready { libc::POLLIN } else { 0 };
-                if ready { Ok(1) } else { Err(errno) }
+                let succeeds = slots[0].fd != fail;
+                slots[0].revents = if succeeds { libc::POLLIN } else { 0 };
+                if succeeds { Ok(1) } else { Err(errno) }
             })
         };
         assert_eq!(poll(2, Errno::ENOMEM), Ok(3));

@@ -1,11 +1,13 @@
-//! poll(2) as it is: an array in user memory, and what the kernel writes beside each of its entries.
+//! Raw poll(2): an array in user memory, and the events that the kernel writes into each of its entries.
 //!
-//! - The array may hold a number twice: an addition is another entry, and each has its own answer.
-//! - A number that is absent from the array, `ENOENT`, is this module's answer: the kernel knows nothing of the array.
-//! - A wait shows the kernel a copy: what is changed meanwhile is seen by the next wait.
-//! - One more entry than there are registrations is shown: the wake-up pipe's, after all others. A limit of entries
-//!   (`EINVAL`) is reached one earlier.
-//! - poll(2) has no room for events: beyond the room they are left out, and every wait begins with the first entry.
+//! - The array may contain a number twice: each addition is a new entry, with its own events.
+//! - The `ENOENT` for a number that is absent from the array is this module's answer: the kernel does not
+//!   know the array.
+//! - A wait passes a copy to the kernel: the next wait sees changes that are made meanwhile.
+//! - The wake-up pipe has one more entry, after the registrations. A limit of entries (`EINVAL`) is therefore
+//!   reached one registration earlier.
+//! - poll(2) has no bound on the number of events: this module drops those beyond `room`, and every wait
+//!   begins with the first entry.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -23,10 +25,10 @@ use nix::errno::Errno;
 use crate::changes::RDHUP;
 use crate::sys;
 
-/// poll(2) behind the raw interface.
+/// Creates a raw poll selector.
 ///
 /// # Errors
-/// What the wake-up pipe answers.
+/// The errors of the wake-up pipe.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     Ok(Box::new(PollSelector::new()?))
 }
@@ -54,7 +56,7 @@ impl PollSelector {
         Ok(Self { array: Mutex::default(), pipe: WakePipe::new()? })
     }
 
-    /// The tokens, and what the kernel is shown: an entry for each of them, and the pipe's.
+    /// Returns the tokens and the array for the kernel: an entry for each token, and one for the pipe.
     fn copy(&self) -> (Vec<Token>, Vec<libc::pollfd>) {
         let array = self.array.lock().unwrap();
         let slot = |fd, events| libc::pollfd { fd, events, revents: 0 };
@@ -63,23 +65,25 @@ impl PollSelector {
         (array.iter().map(|entry| entry.token).collect(), slots.chain([pipe]).collect())
     }
 
-    fn show(
+    /// Polls a copy of the array.
+    fn wait_with(
         &self,
         (tokens, mut slots): (Vec<Token>, Vec<libc::pollfd>),
         room: usize,
         timeout: Option<Duration>,
     ) -> Result<Vec<Event>, Errno> {
         sys::poll(&mut slots, timeout.map_or(-1, milliseconds))?;
-        Ok(self.answered(tokens, &slots, room))
+        Ok(self.events(tokens, &slots, room))
     }
 
-    fn answered(&self, tokens: Vec<Token>, slots: &[libc::pollfd], room: usize) -> Vec<Event> {
+    /// Returns the events in the array, at most `room`. Drains the pipe.
+    fn events(&self, tokens: Vec<Token>, slots: &[libc::pollfd], room: usize) -> Vec<Event> {
         if slots.get(tokens.len()).is_some_and(|pipe| pipe.revents != 0) {
             self.pipe.drain();
         }
-        let answered = tokens.into_iter().zip(slots).filter(|(_, slot)| slot.revents != 0);
+        let ready = tokens.into_iter().zip(slots).filter(|(_, slot)| slot.revents != 0);
         let event = |(token, slot): (Token, &libc::pollfd)| Event { token, record: record(slot.revents) };
-        answered.take(room).map(event).collect()
+        ready.take(room).map(event).collect()
     }
 }
 
@@ -92,7 +96,9 @@ impl Selector for PollSelector {
         Capabilities {
             modes: vec![Mode::Level],
             shared_wait: Ok(()),
-            changes_seen_by_waiters: Err("poll(2) looks at the array that it was called with"),
+            changes_seen_by_waiters: Err(
+                "poll(2) sees the array that it was called with, and no later change",
+            ),
             own_numbers: Ok(()),
             raw_records: true,
         }
@@ -102,7 +108,7 @@ impl Selector for PollSelector {
         if mode == Mode::Level { VIEWS } else { &[] }
     }
 
-    fn nothing(&self) -> Answer {
+    fn no_event(&self) -> Answer {
         Answer(vec![record(0)])
     }
 
@@ -116,7 +122,7 @@ impl Selector for PollSelector {
         }
     }
 
-    /// Of several entries of one number it changes the one that has the token, or else the oldest.
+    /// If the number has several entries, it changes the one with the token, or else the oldest.
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
         let events = match events(interest, mode) {
             Err(unsupported) => return Changed::Unsupported(unsupported),
@@ -133,7 +139,7 @@ impl Selector for PollSelector {
         }
     }
 
-    /// Takes out every entry of the number.
+    /// Removes every entry of the number.
     fn remove(&self, fd: RawFd) -> Changed {
         let mut array = self.array.lock().unwrap();
         let before = array.len();
@@ -142,7 +148,7 @@ impl Selector for PollSelector {
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        self.show(self.copy(), room, timeout)
+        self.wait_with(self.copy(), room, timeout)
     }
 
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
@@ -159,15 +165,17 @@ impl Selector for PollSelector {
             RawArgument::Count(count) => {
                 let Some(count) = usize::try_from(count).ok().filter(|count| *count >= slots.len()) else {
                     let least = slots.len();
-                    return Err(Unsupported(format!("there are {least} entries: {count} is less")));
+                    return Err(Unsupported(format!(
+                        "{count} is less than the {least} entries of the array"
+                    )));
                 };
                 slots.resize(count, libc::pollfd { fd: -1, events: 0, revents: 0 });
                 sys::poll(&mut slots, 0)
             }
             other => return Err(Unsupported(format!("poll(2) has no such argument: {other:?}"))),
         };
-        let events = |_| self.answered(tokens, &slots, usize::MAX);
-        Ok(waited.map(events).map(|events| RawWaited { events, time_left_is_told: None }))
+        let events = |_| self.events(tokens, &slots, usize::MAX);
+        Ok(waited.map(events).map(|events| RawWaited { events, timeout_updated: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -179,20 +187,21 @@ impl Selector for PollSelector {
     }
 }
 
-/// The events to ask for. What the system has no bit for is left out, unless nothing else is asked for.
+/// Returns the events to request. A part of the interest that the system has no bit for is left out, unless
+/// it is the only one.
 fn events(interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
     if mode != Mode::Level {
         return Err(Unsupported(format!("poll(2) is level-triggered only: there is no {mode:?}")));
     }
-    let asked = [
+    let requested = [
         (interest.read, Some(libc::POLLIN)),
         (interest.write, Some(libc::POLLOUT)),
         (interest.urgent, Some(libc::POLLPRI)),
         (interest.peer_shut, RDHUP),
     ];
-    let asked = asked.into_iter().filter(|(wanted, _)| *wanted).map(|(_, bit)| bit);
-    let events = asked.clone().flatten().fold(0, |events, bit| events | bit);
-    if events == 0 && asked.clone().next().is_some() {
+    let requested = requested.into_iter().filter(|(wanted, _)| *wanted).map(|(_, bit)| bit);
+    let events = requested.clone().flatten().fold(0, |events, bit| events | bit);
+    if events == 0 && requested.clone().next().is_some() {
         return Err(Unsupported("this system has no POLLRDHUP".into()));
     }
     Ok(events)
@@ -225,7 +234,7 @@ mod tests {
         (reader, writer, fd)
     }
 
-    /// What is there now, as it is published.
+    /// Polls once, and returns the events in the published notation.
     fn seen(selector: &PollSelector) -> Vec<(Token, String)> {
         events_of(selector.wait(8, Some(Duration::ZERO)))
     }
@@ -246,7 +255,7 @@ mod tests {
     #[test]
     #[cfg_attr(
         target_os = "macos",
-        ignore = "poll(2) there is made of kqueue filters: the last entry of a number answers"
+        ignore = "poll(2) on macOS is made of kqueue filters: the last entry of a number answers"
     )]
     fn a_number_may_be_in_the_array_twice() {
         let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
@@ -254,29 +263,29 @@ mod tests {
         add(&selector, fd, 2, Interest::READ);
         assert_eq!(seen(&selector), input([1, 2]));
         assert_eq!(selector.modify(fd, 2, Interest::NONE, Mode::Level), Changed::Done);
-        assert_eq!(seen(&selector), input([1]), "the one with the token was changed");
+        assert_eq!(seen(&selector), input([1]), "the entry with the token is changed");
         assert_eq!(selector.modify(fd, 3, Interest::READ, Mode::Level), Changed::Done);
-        assert_eq!(seen(&selector), input([3]), "no such token: the oldest");
+        assert_eq!(seen(&selector), input([3]), "no entry has the token: the oldest is changed");
         assert_eq!(selector.remove(fd), Changed::Done);
         assert_eq!(seen(&selector), []);
         assert_eq!(selector.remove(fd), Changed::refused(Errno::ENOENT));
     }
 
-    /// A12: what another thread changes after the call has begun.
+    /// A12: another thread changes the array after the call has begun.
     #[test]
-    fn a_wait_looks_at_the_array_that_it_began_with() {
+    fn a_wait_polls_the_array_of_its_beginning() {
         let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
         let (_other_reader, _other_writer, other) = readable_pipe();
         add(&selector, fd, 1, Interest::READ);
-        let shown = selector.copy();
+        let copy = selector.copy();
         add(&selector, other, 2, Interest::READ);
         selector.remove(fd);
-        assert_eq!(events_of(selector.show(shown, 8, Some(Duration::ZERO))), input([1]));
+        assert_eq!(events_of(selector.wait_with(copy, 8, Some(Duration::ZERO))), input([1]));
         assert_eq!(seen(&selector), input([2]));
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_and_every_wait_begins_with_the_first() {
+    fn events_beyond_the_room_are_dropped_and_every_wait_begins_with_the_first_entry() {
         let selector = PollSelector::new().unwrap();
         let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
         for (token, (_, _, fd)) in (0..).zip(pipes.iter().rev()) {
@@ -289,10 +298,10 @@ mod tests {
     #[test]
     #[cfg_attr(
         target_os = "macos",
-        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+        ignore = "poll(2) on macOS is made of kqueue filters: without interest there is none"
     )]
-    fn a_closed_number_is_invalid_whatever_is_asked_and_a_negative_one_is_passed_over() {
-        /// Not open, and far above what tests open.
+    fn a_closed_number_is_invalid_for_every_interest_and_a_negative_one_is_ignored() {
+        /// A closed number, far above the numbers that tests open.
         const CLOSED: RawFd = 1000;
         let selector = PollSelector::new().unwrap();
         add(&selector, -1, 1, Interest::ALL);
@@ -308,8 +317,8 @@ mod tests {
         let waited = |argument| selector.wait_raw(argument).unwrap().map(|waited| waited.events.len());
         assert_eq!(waited(RawArgument::Milliseconds(-1)), Ok(1));
         assert_eq!(waited(RawArgument::Count(2)), Ok(1));
-        assert_eq!(waited(RawArgument::Count(200)), Ok(1), "entries of no descriptor are passed over");
-        assert!(selector.wait_raw(RawArgument::Count(1)).is_err(), "the pipe has an entry too");
+        assert_eq!(waited(RawArgument::Count(200)), Ok(1), "entries without a descriptor are ignored");
+        assert!(selector.wait_raw(RawArgument::Count(1)).is_err(), "the pipe has an entry, too");
         #[cfg(target_os = "linux")]
         {
             let timespec = |nanoseconds| RawArgument::Timespec { seconds: 0, nanoseconds };
@@ -318,11 +327,11 @@ mod tests {
         }
     }
 
-    /// `events == 0` still tells what comes unasked.
+    /// With `events == 0`, poll(2) still reports the events that need no request.
     #[test]
     #[cfg_attr(
         target_os = "macos",
-        ignore = "poll(2) there is made of kqueue filters: without interest there is none"
+        ignore = "poll(2) on macOS is made of kqueue filters: without interest there is none"
     )]
     fn without_interest_there_are_hang_ups_and_errors() {
         let (selector, (reader, writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
@@ -334,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bit_is_asked_for_and_answered_by_itself() {
+    fn each_bit_is_requested_and_reported_independently() {
         let rdhup = RDHUP.unwrap_or(0);
         let table = [
             (Interest::READ, libc::POLLIN),
@@ -347,7 +356,7 @@ mod tests {
             assert_eq!(events(interest, Mode::Level), Ok(bits));
         }
         let alone = events(Interest { peer_shut: true, ..Interest::NONE }, Mode::Level);
-        assert_eq!(alone.ok(), RDHUP, "not asked for is not the same as asked for nothing");
+        assert_eq!(alone.ok(), RDHUP, "an error without the bit, and not an empty request");
 
         let mut answers = vec![
             (libc::POLLIN, "IN"),
@@ -365,6 +374,6 @@ mod tests {
         for (revents, written) in answers {
             assert_eq!(record(revents).to_string(), written, "{revents:#x}");
         }
-        assert_eq!(PollSelector::new().unwrap().nothing().to_string(), "-");
+        assert_eq!(PollSelector::new().unwrap().no_event().to_string(), "-");
     }
 }

@@ -1,7 +1,7 @@
-//! The system call.
+//! The system calls.
 //!
-//! poll(2) is called by number, not through borrowed descriptors: a number may have been closed behind the
-//! table's back, which must be an answer here (`POLLNVAL`), not a broken promise.
+//! poll(2) takes numbers here, not borrowed descriptors: a number may have been closed behind the table's
+//! back. That must lead to an event (`POLLNVAL`), and not break the guarantee of a `BorrowedFd`.
 
 use std::io::{self, Write};
 use std::net::Shutdown;
@@ -16,7 +16,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::changes::{RDHUP, wanted};
 
-/// One call of poll(2): how many slots have an answer. Without a timeout the milliseconds are -1.
+/// Calls poll(2) once, and returns the number of slots with events. -1 milliseconds waits without a limit.
 pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usize, Errno> {
     inject::before(Call::Poll)?;
     // SAFETY: the kernel reads and writes as many elements as the slice has.
@@ -24,7 +24,7 @@ pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usiz
     Errno::result(result).map(|count| count as usize)
 }
 
-/// One call of ppoll(2) with a timeout as it is; the signal mask is left alone.
+/// Calls ppoll(2) once with an unchanged timeout and without a signal mask.
 #[cfg(not(any(target_os = "macos", target_os = "ios", target_os = "solaris", target_os = "illumos")))]
 pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) -> Result<usize, Errno> {
     let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
@@ -34,19 +34,20 @@ pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) 
     Errno::result(result).map(|count| count as usize)
 }
 
-/// How many descriptors this process may have open now: the bound of one call on Linux.
+/// Returns the soft `RLIMIT_NOFILE`, the bound of one call on Linux.
 pub(crate) fn open_limit() -> usize {
-    // Signed on some systems, and "infinity" a large number.
+    // The type is signed on some systems, and "infinity" is a large number.
     getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| usize::try_from(soft).unwrap_or(usize::MAX))
 }
 
-/// How often the question of [`read_shutdown_is_seen`] is asked if there is no answer.
-const QUESTIONS: usize = 16;
+/// The maximum number of attempts at the probe of [`read_shutdown_is_reported`].
+const PROBES: usize = 16;
 
-/// Whether this kernel tells a half-closed peer from readable data. FreeBSD 12 can be asked by a program that was
-/// built for 13, and stays silent. If it cannot be asked, for lack of descriptors or memory, the answer is no.
-pub(crate) fn read_shutdown_is_seen() -> bool {
-    let answer = || -> io::Result<c_short> {
+/// Returns whether this kernel distinguishes a half-closed peer from readable data. A program that was built
+/// for FreeBSD 13 can run on FreeBSD 12, which does not. If the probe fails, for lack of descriptors or
+/// memory, the result is `false`.
+pub(crate) fn read_shutdown_is_reported() -> bool {
+    let probe = || -> io::Result<c_short> {
         let (ours, mut theirs) = UnixStream::pair()?;
         theirs.write_all(b"x")?;
         theirs.shutdown(Shutdown::Write)?;
@@ -54,8 +55,8 @@ pub(crate) fn read_shutdown_is_seen() -> bool {
         poll(&mut slot, 0)?;
         Ok(slot[0].revents)
     };
-    let answered = || (0..QUESTIONS).find_map(|_| answer().ok()).unwrap_or(0);
-    RDHUP.is_some_and(|bit| answered() & bit != 0)
+    let revents = || (0..PROBES).find_map(|_| probe().ok()).unwrap_or(0);
+    RDHUP.is_some_and(|bit| revents() & bit != 0)
 }
 
 #[cfg(all(test, any(target_os = "linux", target_os = "android")))]
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linux_tells_a_half_closed_peer() {
-        assert!(read_shutdown_is_seen());
+    fn linux_reports_a_half_closed_peer() {
+        assert!(read_shutdown_is_reported());
     }
 }

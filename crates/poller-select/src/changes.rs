@@ -1,16 +1,16 @@
-//! What select is told: from the [`Interest`] in a descriptor to the sets that it is in.
+//! From the [`Interest`] in a descriptor to the sets that contain it.
 
 use fd_core::poller::Interest;
 
-/// One of the sets that select(2) is shown. The third, exceptional conditions, is of no use: what it says (urgent
-/// data, on some systems a failed connect) is not portable.
+/// A set of select(2). The third set, for exceptional conditions, is not used: its meaning (urgent data, on
+/// some systems a failed connect) is not portable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     Read,
     Write,
 }
 
-/// The sets that a descriptor goes into.
+/// Returns the sets for an interest.
 pub(crate) fn wanted(interest: Interest) -> impl Iterator<Item = Set> {
     let read = interest.recv.then_some(Set::Read);
     let write = interest.send.then_some(Set::Write);

@@ -1,8 +1,8 @@
-//! What select answers: from the sets that a descriptor was left in to [`Events`].
+//! From the sets that contain a descriptor after the call to [`Events`].
 
 use fd_core::poller::Events;
 
-/// What the kernel's answer means. End of file, errors and hang-ups look like readiness.
+/// Translates the presence in the two sets. End of file, errors and hang-ups look like readiness.
 pub(crate) fn translate(read: bool, write: bool) -> Events {
     Events::READY_R.when(read).or(Events::READY_W.when(write))
 }
@@ -11,7 +11,7 @@ pub(crate) fn translate(read: bool, write: bool) -> Events {
 mod tests {
     use super::*;
 
-    /// The table of protocol 14.
+    /// The table of protocol 14, for each set.
     #[test]
     fn each_set_means_what_the_table_says() {
         assert_eq!(translate(false, false), Events::NONE);

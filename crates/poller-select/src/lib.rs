@@ -1,13 +1,13 @@
-//! The select backend: the interest lives in memory that the group shares, and each thread builds its own sets of
-//! what it may poll, before each wait.
+//! The select backend: the interest is in memory that the group shares. Before each wait, each thread builds
+//! sets of the descriptors that it may poll.
 //!
-//! - Level-triggered, no errors, no hang-ups: readable and writable is all there is. Whether a connect succeeded
-//!   is for the handler to ask (`SO_ERROR`).
-//! - Descriptors below `FD_SETSIZE` only: a larger table is refused when the backend is made.
-//! - One number that is not open fails the whole call with `EBADF`. The bad one is searched for, reported once per
-//!   thread and registration, and left out; the others come with the next wait. Linux looks no further than its own
-//!   table of open files reaches, and stays silent about a bad number above that.
-//! - A thread that sleeps in select(2) does not see what others write to the shared interest: the core wakes it.
+//! - It is level-triggered, and reports only readable and writable, without errors and hang-ups. The handler
+//!   reads `SO_ERROR` to know whether a connect succeeded.
+//! - Descriptors must be below `FD_SETSIZE`: the backend cannot be created for a larger table.
+//! - One closed number fails the whole call with `EBADF`. Each thread searches for the number, reports it
+//!   once per registration, and leaves it out; the next wait returns the events of the others. Linux checks
+//!   no number beyond its own table of open files, and ignores a closed number above that.
+//! - A thread that sleeps in select(2) does not see later changes of the shared interest: the core wakes it.
 //!
 //! Sources: [select(2)], POSIX.1-2024 [select()], FreeBSD [select(2)][fbsd].
 //!
@@ -37,10 +37,10 @@ use fd_core::poller::{
 use crate::poller::SelectPoller;
 pub use crate::selector::selector;
 
-/// The select backend for a table of the given size.
+/// Creates the select backend for a table of the given size.
 ///
 /// # Errors
-/// [`BackendError::Capacity`] if the table has room for descriptors that no `fd_set` can hold.
+/// [`BackendError::Capacity`] if the table has room for numbers that no `fd_set` can contain.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
     Ok(Box::new(SelectBackend::new(limits)?))
 }
@@ -97,7 +97,8 @@ impl Backend for SelectBackend {
         _reason: DeregisterReason,
     ) {
         fault!(InterestSurvives => return);
-        // However it leaves: this map alone knows it. The caller's pin keeps late writers away (suspect 11).
+        // For every reason: the shared interest is the only record. The caller's pin keeps late writers away
+        // (suspect 11).
         if let Some(interest) = self.groups.get(group.index()) {
             interest.write(fd, Interest::NONE);
         }

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 
 use crate::changes::{Set, wanted};
 use crate::events::translate;
-use crate::sys::{self, FdSet, Seen};
+use crate::sys::{self, FdSet, Outcome};
 
 pub(crate) struct SelectPoller {
     thread: ThreadId,
@@ -57,11 +57,11 @@ impl SelectPoller {
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
         let was_unexplained = std::mem::take(&mut self.unexplained);
-        let seen = sys::select_or_signal(&mut read, &mut write, timeout)?;
-        fault!(SelectBadfFatal => if seen == Seen::BadDescriptor { return Ok(()) });
-        match seen {
-            Seen::Nothing => {}
-            Seen::Events => {
+        let outcome = sys::select_or_signal(&mut read, &mut write, timeout)?;
+        fault!(SelectBadfFatal => if outcome == Outcome::BadDescriptor { return Ok(()) });
+        match outcome {
+            Outcome::Nothing => {}
+            Outcome::Events => {
                 self.collect(
                     permission,
                     registration,
@@ -69,7 +69,7 @@ impl SelectPoller {
                     batch,
                 );
             }
-            Seen::BadDescriptor => {
+            Outcome::BadDescriptor => {
                 return self.report_closed(permission, registration, sys::is_open, was_unexplained, batch);
             }
         }

@@ -1,11 +1,13 @@
-//! select(2) as it is: three sets of numbers, and what the kernel leaves in them.
+//! Raw select(2): three sets of numbers, from which the kernel removes those that are not ready.
 //!
-//! - A set holds a number once: a second addition adds to the interest, and its token replaces the first one's.
-//! - A number that is in no set, `ENOENT`, is this module's answer: the kernel knows nothing of the sets.
-//! - A number that no set can hold is refused: beyond the set is somebody else's memory.
-//! - A wait shows the kernel copies: what is changed meanwhile is seen by the next wait.
-//! - The wake-up pipe's number is in the read set, too.
-//! - select(2) has no room for events: beyond the room they are left out, and every wait begins with the lowest number.
+//! - A set contains a number once: a second addition adds to the interest, and its token replaces the first
+//!   one.
+//! - The `ENOENT` for a number that is in no set is this module's answer: the kernel does not know the sets.
+//! - A number that no set can contain is refused: its bit would be in memory beyond the set.
+//! - A wait passes copies to the kernel: the next wait sees changes that are made meanwhile.
+//! - The read set also contains the number of the wake-up pipe.
+//! - select(2) has no bound on the number of events: this module drops those beyond `room`, and every wait
+//!   begins with the lowest number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,10 +23,10 @@ use nix::errno::Errno;
 
 use crate::sys::{self, FdSet};
 
-/// select(2) behind the raw interface.
+/// Creates a raw select selector.
 ///
 /// # Errors
-/// What the wake-up pipe answers; `InvalidInput` if no set can hold its number.
+/// The errors of the wake-up pipe; `InvalidInput` if no set can contain its number.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     Ok(Box::new(SelectSelector::new()?))
 }
@@ -53,25 +55,28 @@ impl SelectSelector {
         }
     }
 
+    /// Returns a copy of the registrations.
     fn copy(&self) -> BTreeMap<RawFd, Entry> {
         self.sets.lock().unwrap().clone()
     }
 
-    fn show(
+    /// Polls a copy of the registrations.
+    fn wait_with(
         &self,
         entries: BTreeMap<RawFd, Entry>,
         room: usize,
         timeout: Option<Duration>,
     ) -> Result<Vec<Event>, Errno> {
-        self.ask(entries, room, |sets| sys::select(sets, timeout))
+        self.call(entries, room, |sets| sys::select(sets, timeout))
     }
 
-    /// Fills the sets, makes the call, and reads what it left in them.
-    fn ask(
+    /// Fills the sets, makes the call, and returns the events in the resulting sets, at most `room`. Drains
+    /// the pipe.
+    fn call(
         &self,
         entries: BTreeMap<RawFd, Entry>,
         room: usize,
-        call: impl FnOnce([&mut FdSet; 3]) -> Result<usize, Errno>,
+        select: impl FnOnce([&mut FdSet; 3]) -> Result<usize, Errno>,
     ) -> Result<Vec<Event>, Errno> {
         let [mut read, mut write, mut except] = [(); 3].map(|()| FdSet::default());
         for (fd, Entry { interest, .. }) in &entries {
@@ -81,16 +86,15 @@ impl SelectSelector {
         }
         let pipe = self.pipe.number();
         read.insert(pipe);
-        if call([&mut read, &mut write, &mut except])? == 0 {
-            // Sets that the call was not told to look at are as they were.
+        if select([&mut read, &mut write, &mut except])? == 0 {
+            // With an `nfds` of zero the kernel leaves the sets unchanged.
             return Ok(Vec::new());
         }
         if read.contains(pipe) {
             self.pipe.drain();
         }
-        let left = |fd| (read.contains(fd), write.contains(fd), except.contains(fd));
         let event = |(fd, Entry { token, .. }): (RawFd, Entry)| {
-            let (read, write, except) = left(fd);
+            let (read, write, except) = (read.contains(fd), write.contains(fd), except.contains(fd));
             (read || write || except).then_some(Event { token, record: Record::Sets { read, write, except } })
         };
         Ok(entries.into_iter().filter_map(event).take(room).collect())
@@ -106,7 +110,9 @@ impl Selector for SelectSelector {
         Capabilities {
             modes: vec![Mode::Level],
             shared_wait: Ok(()),
-            changes_seen_by_waiters: Err("select(2) looks at the sets that it was called with"),
+            changes_seen_by_waiters: Err(
+                "select(2) sees the sets that it was called with, and no later change",
+            ),
             own_numbers: Ok(()),
             raw_records: true,
         }
@@ -116,7 +122,7 @@ impl Selector for SelectSelector {
         if mode == Mode::Level { VIEWS } else { &[] }
     }
 
-    fn nothing(&self) -> Answer {
+    fn no_event(&self) -> Answer {
         Answer(vec![Record::Sets { read: false, write: false, except: false }])
     }
 
@@ -151,7 +157,7 @@ impl Selector for SelectSelector {
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        self.show(self.copy(), room, timeout)
+        self.wait_with(self.copy(), room, timeout)
     }
 
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
@@ -163,10 +169,11 @@ impl Selector for SelectSelector {
             other => return Err(Unsupported(format!("select(2) has no such argument: {other:?}"))),
         };
         let before = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
-        let waited = self.ask(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
+        let waited =
+            self.call(self.copy(), usize::MAX, |sets| sys::select_raw(sets, count, timeout.as_mut()));
         let after = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
-        let time_left_is_told = timeout.map(|_| before != after);
-        Ok(waited.map(|events| RawWaited { events, time_left_is_told }))
+        let timeout_updated = timeout.map(|_| before != after);
+        Ok(waited.map(|events| RawWaited { events, timeout_updated }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -178,7 +185,8 @@ impl Selector for SelectSelector {
     }
 }
 
-/// `peer_shut` has no set: it is left out, unless nothing else is asked for.
+/// Checks that sets can express a registration. `peer_shut` has no set: it is left out, unless it is the only
+/// part.
 fn expressible(fd: RawFd, interest: Interest, mode: Mode) -> Result<(), Unsupported> {
     let reason = if mode != Mode::Level {
         Some(format!("select(2) is level-triggered only: there is no {mode:?}"))
@@ -190,10 +198,10 @@ fn expressible(fd: RawFd, interest: Interest, mode: Mode) -> Result<(), Unsuppor
     reason.map_or(Ok(()), |reason| Err(Unsupported(reason)))
 }
 
-/// Why no set can hold the number, if none can.
+/// Returns why no set can contain the number, or `None` if a set can.
 fn beyond(fd: RawFd) -> Option<String> {
     let reason = || {
-        format!("the number {fd} is beyond a set: numbers of 0 to {} fit (FD_SETSIZE)", libc::FD_SETSIZE - 1)
+        format!("no set can contain the number {fd}: it must be 0 to {} (FD_SETSIZE)", libc::FD_SETSIZE - 1)
     };
     (!FdSet::has_room_for(fd)).then(reason)
 }
@@ -214,7 +222,7 @@ mod tests {
         (reader, writer, fd)
     }
 
-    /// What is there now, as it is published.
+    /// Polls once, and returns the events in the published notation.
     fn seen(selector: &SelectSelector) -> Vec<(Token, String)> {
         events_of(selector.wait(8, Some(Duration::ZERO)))
     }
@@ -245,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_looks_at_the_sets_that_it_began_with() {
+    fn a_wait_polls_the_sets_of_its_beginning() {
         let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
         let (_other_reader, _other_writer, other) = readable_pipe();
         add(&selector, fd, 1, Interest::READ);
-        let shown = selector.copy();
+        let copy = selector.copy();
         add(&selector, other, 2, Interest::READ);
         selector.remove(fd);
-        assert_eq!(events_of(selector.show(shown, 8, Some(Duration::ZERO))), input([1]));
+        assert_eq!(events_of(selector.wait_with(copy, 8, Some(Duration::ZERO))), input([1]));
         assert_eq!(seen(&selector), input([2]));
     }
 
@@ -269,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_beyond_a_set_is_refused_and_nothing_is_touched() {
+    fn a_number_beyond_a_set_is_refused() {
         let selector = SelectSelector::new().unwrap();
         let size = libc::FD_SETSIZE as RawFd;
         for fd in [-1, RawFd::MIN, size, RawFd::MAX] {
@@ -280,10 +288,10 @@ mod tests {
             assert!(reason.contains(&fd.to_string()) && reason.contains("FD_SETSIZE"), "{reason}");
         }
         add(&selector, size - 1, 1, Interest::NONE);
-        assert_eq!(seen(&selector), [], "the highest fits, and is in no set");
+        assert_eq!(seen(&selector), [], "the highest number fits");
     }
 
-    /// And it is not this poller's end: once it is taken out, all is as before.
+    /// After its removal the poller works again.
     #[test]
     fn a_closed_number_fails_the_whole_call() {
         let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
@@ -307,19 +315,19 @@ mod tests {
         assert_eq!(
             events_of(waited(RawArgument::Count(0)).map(|waited| waited.events)),
             [],
-            "nobody is looked at"
+            "no number is polled"
         );
         assert_eq!(events_of(waited(timeval(5, 0)).map(|waited| waited.events)), input([1]));
         #[cfg(target_os = "linux")]
         {
-            assert_eq!(waited(timeval(5, 0)).unwrap().time_left_is_told, Some(true));
+            assert_eq!(waited(timeval(5, 0)).unwrap().timeout_updated, Some(true));
             let beyond = waited(RawArgument::Count(5000)).map(|waited| waited.events);
             assert_eq!(events_of(beyond), input([1]));
         }
     }
 
     #[test]
-    fn each_set_is_asked_for_and_answered_by_itself() {
+    fn each_set_is_requested_and_reported_independently() {
         let selector = SelectSelector::new().unwrap();
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(b"x").unwrap();
@@ -340,6 +348,6 @@ mod tests {
         }
         let half = Interest { peer_shut: true, ..Interest::NONE };
         assert!(matches!(selector.modify(fd, 1, half, Mode::Level), Changed::Unsupported(_)));
-        assert_eq!(selector.nothing().to_string(), "---");
+        assert_eq!(selector.no_event().to_string(), "---");
     }
 }

@@ -1,7 +1,7 @@
-//! The system call, and its sets.
+//! The system calls, and their sets.
 //!
-//! select(2) is called by number, not through borrowed descriptors: a number may have been closed behind the
-//! table's back, which must be an answer here (`EBADF`), not a broken promise.
+//! select(2) takes numbers here, not borrowed descriptors: a number may have been closed behind the table's
+//! back. That must lead to an error of the call (`EBADF`), and not break the guarantee of a `BorrowedFd`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,10 +13,10 @@ use fd_core::hooks::fault;
 use fd_core::hooks::inject::{self, Call};
 use nix::errno::Errno;
 
-/// One set of descriptors, and the highest of them.
+/// A set of descriptors, and the highest of them.
 pub(crate) struct FdSet {
     set: libc::fd_set,
-    /// One more than the highest number in it.
+    /// One more than the highest number in the set.
     end: RawFd,
 }
 
@@ -33,13 +33,15 @@ impl Default for FdSet {
 }
 
 impl FdSet {
-    /// Whether a set can hold `fd`.
+    /// Returns whether a set can contain `fd`.
     pub(crate) fn has_room_for(fd: RawFd) -> bool {
         (0..libc::FD_SETSIZE as RawFd).contains(&fd)
     }
 
+    /// Adds `fd`.
+    ///
     /// # Panics
-    /// If the set cannot hold `fd`. The backend refuses tables in which that could happen.
+    /// If a set cannot contain `fd`. The backend refuses tables for which that could happen.
     pub(crate) fn insert(&mut self, fd: RawFd) {
         assert!(Self::has_room_for(fd));
         // SAFETY: the number is within the set.
@@ -53,49 +55,54 @@ impl FdSet {
     }
 
     fn pointer(&mut self) -> *mut libc::fd_set {
-        // An empty set need not be looked at.
+        // Null means an empty set.
         if self.end == 0 { null_mut() } else { &mut self.set }
     }
 }
 
-/// What one call of select(2) led to.
+/// The outcome of one call of select(2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
-    /// The sets hold what is ready.
+pub(crate) enum Outcome {
+    /// The sets contain the ready descriptors.
     Events,
-    /// Nothing is ready, or a signal came; the sets say nothing.
+    /// No descriptor is ready, or a signal ended the wait; the contents of the sets are undefined.
     Nothing,
-    /// Some number is not open; the sets say nothing.
+    /// A number is not open; the contents of the sets are undefined.
     BadDescriptor,
 }
 
-/// One call of select(2), to which a signal is a success with nothing seen. It overwrites the sets.
-pub(crate) fn select_or_signal(read: &mut FdSet, write: &mut FdSet, timeout: Duration) -> io::Result<Seen> {
+/// Calls select(2) once. A signal ends the wait without an event. The call overwrites the sets.
+pub(crate) fn select_or_signal(
+    read: &mut FdSet,
+    write: &mut FdSet,
+    timeout: Duration,
+) -> io::Result<Outcome> {
     let result = select([read, write, &mut FdSet::default()], Some(timeout));
     fault!(InterruptedWaitFails => if result == Err(Errno::EINTR) { return Err(Errno::EINTR.into()) });
     match result {
-        Ok(0) | Err(Errno::EINTR) => Ok(Seen::Nothing),
-        Ok(_) => Ok(Seen::Events),
-        Err(Errno::EBADF) => Ok(Seen::BadDescriptor),
+        Ok(0) | Err(Errno::EINTR) => Ok(Outcome::Nothing),
+        Ok(_) => Ok(Outcome::Events),
+        Err(Errno::EBADF) => Ok(Outcome::BadDescriptor),
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// One call of select(2): how many bits are left in the sets, which are for reading, writing and exceptional conditions. It
-/// overwrites them. Without a timeout it waits for ever.
+/// Calls select(2) once, and returns the number of bits in the resulting sets: reading, writing and
+/// exceptional conditions. The call overwrites the sets. `None` waits without a limit.
 pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result<usize, Errno> {
     let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
     let mut timeout = timeout.map(timeval);
     let timeout = timeout.as_mut().map_or(null_mut(), |timeout| timeout as *mut _);
     let [read, write, except] = sets.map(FdSet::pointer);
     inject::before(Call::Select)?;
-    // SAFETY: each set is absent or valid and larger than `end`; the timeout may be overwritten, and is ours.
+    // SAFETY: each set is null, or valid and larger than `end`; the timeout is a local variable that may be
+    // overwritten.
     let result = unsafe { libc::select(end, read, write, except, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
-/// One call with arguments as they are: `nfds`, and the timeout, which is left as the kernel leaves it. Without a
-/// timeout it is zero.
+/// Calls select(2) once with unchanged arguments: `count` as `nfds`, and the timeout, which keeps the value
+/// that the kernel writes. `None` is a timeout of zero.
 pub(crate) fn select_raw(
     sets: [&mut FdSet; 3],
     count: Option<i32>,
@@ -103,7 +110,7 @@ pub(crate) fn select_raw(
 ) -> Result<usize, Errno> {
     let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
     let count = count.unwrap_or(end);
-    // The kernel may look at and write to `count` bits of each set.
+    // The kernel may read and write `count` bits of each set.
     let more = usize::try_from(count).unwrap_or(0) / libc::FD_SETSIZE;
     let mut large = [&sets[0].set, &sets[1].set, &sets[2].set].map(|set| {
         let mut large = vec![*set];
@@ -114,24 +121,25 @@ pub(crate) fn select_raw(
     let timeout = timeout.unwrap_or(&mut zero);
     let [read, write, except] = &mut large;
     inject::before(Call::Select)?;
-    // SAFETY: each set has `count` bits or more, and lives, as does the timeout; the kernel refuses a negative count.
+    // SAFETY: each set has `count` bits or more. The sets and the timeout outlive the call. The kernel
+    // refuses a negative count.
     let result =
         unsafe { libc::select(count, read.as_mut_ptr(), write.as_mut_ptr(), except.as_mut_ptr(), timeout) };
-    let answered = Errno::result(result)?;
+    let ready = Errno::result(result)?;
     for (set, large) in sets.into_iter().zip(large) {
         set.set = large[0];
     }
-    Ok(answered as usize)
+    Ok(ready as usize)
 }
 
-/// Whether `fd` is an open descriptor.
+/// Returns whether `fd` is an open descriptor.
 pub(crate) fn is_open(fd: RawFd) -> bool {
     // SAFETY: F_GETFD takes any number and touches no memory.
     inject::before(Call::FcntlGetfd).is_ok() && unsafe { libc::fcntl(fd, libc::F_GETFD) != -1 }
 }
 
-/// The timeout in the unit of select(2), rounded up: a thread that has to wait half a microsecond must not spin
-/// through it. macOS refuses more than 10⁸ seconds.
+/// Converts a timeout to the unit of select(2), rounded up: a thread with half a microsecond to wait must not
+/// spin. macOS refuses more than 10⁸ seconds.
 fn timeval(timeout: Duration) -> libc::timeval {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
     let timeout = timeout.min(LONGEST);
@@ -146,12 +154,12 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A number that is not open, that no test will get, and that the kernel looks at all the same: Linux passes
-    /// over bad numbers beyond what its table of open files was ever grown to.
+    /// Returns a closed number that no test gets, and that the kernel checks nevertheless: Linux ignores
+    /// closed numbers beyond the size of its table of open files, which only grows.
     pub(crate) fn closed_number() -> RawFd {
         const NUMBER: RawFd = 200;
         static GROWN: Once = Once::new();
-        // SAFETY: the copy is ours, and closed before anybody else can know its number.
+        // SAFETY: this function owns the copy, and closes it before other code can know its number.
         GROWN.call_once(|| unsafe {
             let copy = libc::fcntl(2, libc::F_DUPFD_CLOEXEC, NUMBER);
             assert_eq!(copy, NUMBER);
@@ -161,7 +169,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_no_timeout_at_all_is_zero_and_no_part_overflows() {
+    fn only_a_zero_timeout_rounds_to_zero_and_no_field_overflows() {
         let table = [
             (Duration::ZERO, (0, 0)),
             (Duration::from_nanos(1), (0, 1)),
@@ -178,7 +186,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_set_holds_its_borders() {
+    fn a_set_contains_its_lowest_and_highest_number() {
         let mut set = FdSet::default();
         let top = libc::FD_SETSIZE as RawFd - 1;
         for fd in [0, 63, 64, top] {

@@ -1,4 +1,4 @@
-//! The headline of a backend.
+//! The conformance summary of a backend.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,52 +7,52 @@ use metadata::{Results, Status};
 
 use crate::grid::Tally;
 
-/// What a report says of one backend, on all targets together.
+/// The results of one backend on all targets of a report.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Conformance {
-    /// The contract cells: all that counts.
+    /// The contract cells. Only these decide the verdict.
     pub contract: Tally,
-    /// All others: they record what the backend answers, and count against nobody.
+    /// The characterisation cells. They record the backend's answers and do not affect the verdict.
     pub characterisation: Tally,
-    /// How many targets have an answer of it: a cell that is neither unsupported nor without a result.
+    /// The number of targets on which at least one cell of the backend was supported and has a result.
     pub targets: usize,
 }
 
-/// The contract cells of a backend in a few words.
+/// The summary of a backend's contract cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// There is no answer: every cell is unsupported, or there is none.
+    /// Every cell is unsupported, or there is no cell.
     NoAnswer,
-    /// Every cell answers as it should, so many of them as it is documented to.
+    /// Every supported cell passes, or differs in a documented way.
     Holds {
-        /// How many cells answer.
+        /// The number of supported cells.
         cells: usize,
-        /// In how many of them a check does not hold, and that is documented.
+        /// The number of cells that differ in a documented way.
         documented: usize,
     },
-    /// No answer is wrong, and so many cells have none: they were not run, or their set-up failed.
+    /// No cell fails, but some cells were not run or have a set-up error.
     Incomplete {
-        /// How many cells have no answer.
+        /// The number of cells without an answer.
         missing: usize,
-        /// How many there are, without those that are unsupported.
+        /// The number of supported cells.
         of: usize,
     },
-    /// So many cells do not answer as they should.
+    /// Some cells fail.
     Fails {
-        /// How many cells.
+        /// The number of cells that fail.
         cells: usize,
-        /// How many there are, without those that are unsupported.
+        /// The number of supported cells.
         of: usize,
     },
 }
 
-/// Whether it is no statement about the backend.
-const fn says_nothing(status: Status) -> bool {
+/// Returns whether a status says nothing about the backend.
+const fn is_inconclusive(status: Status) -> bool {
     matches!(status, Status::NotRun | Status::Broken)
 }
 
 impl Conformance {
-    /// The backends of a report, by name.
+    /// Returns the summaries of all backends in a report, by name.
     pub fn of(results: &Results) -> BTreeMap<&str, Self> {
         let mut backends: BTreeMap<&str, Self> = BTreeMap::new();
         let mut answers: BTreeMap<(&str, &str), bool> = BTreeMap::new();
@@ -62,7 +62,7 @@ impl Conformance {
                 if cell.is_contract() { &mut backend.contract } else { &mut backend.characterisation };
             tally.count(cell.status);
             *answers.entry((&cell.backend, &cell.target)).or_default() |=
-                cell.status != Status::Unsupported && !says_nothing(cell.status);
+                cell.status != Status::Unsupported && !is_inconclusive(cell.status);
         }
         for ((backend, _), _) in answers.into_iter().filter(|(_, answers)| *answers) {
             backends.entry(backend).or_default().targets += 1;
@@ -70,11 +70,11 @@ impl Conformance {
         backends
     }
 
-    /// The headline. Only contract cells are in it.
+    /// Returns the verdict on the contract cells.
     pub fn verdict(&self) -> Verdict {
         let of = self.contract.count_of(|status| status != Status::Unsupported);
-        let missing = self.contract.count_of(says_nothing);
-        let wrong = self.contract.count_of(|status| status.is_failure() && !says_nothing(status));
+        let missing = self.contract.count_of(is_inconclusive);
+        let wrong = self.contract.count_of(|status| status.is_failure() && !is_inconclusive(status));
         let documented = self.contract.count_of(|status| status.is_pass() && status != Status::Pass);
         match () {
             () if of == 0 => Verdict::NoAnswer,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_is_the_worst_that_is_known() {
+    fn the_verdict_reports_the_worst_outcome() {
         let (pass, unsupported) = (("a", "poll", Pass), ("b", "poll", Unsupported));
         assert_eq!(verdict(&[pass, unsupported]), "all 1 contract cells hold");
         assert_eq!(verdict(&[unsupported]), "no contract cell answers here");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn characterisation_counts_against_nobody() {
+    fn characterisation_does_not_affect_the_verdict() {
         let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
         results.cells[1].layer = metadata::Layer::Characterisation;
         let backends = Conformance::of(&results);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_counts_if_something_answers_there() {
+    fn a_target_counts_if_one_of_its_cells_has_an_answer() {
         let mut results = samples::results("one", &[("a", "poll", Pass), ("a", "kqueue", Unsupported)]);
         results.cells.extend(samples::results("two", &[("a", "poll", Fail), ("b", "poll", NotRun)]).cells);
         results.cells.extend(samples::results("three", &[("a", "poll", NotRun)]).cells);

@@ -1,4 +1,4 @@
-//! What is different between two reports.
+//! The differences between two reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::grid::Tally;
 use crate::text::{code_span, first_line, markdown};
 
-/// What a change means. The first is the one to look at first.
+/// The direction of a change. The most severe one sorts first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// It passed, and does so no more: it fails, or is said to be unsupported.
+    /// The cell passed, and no longer does: it fails, or is unsupported.
     Regression,
-    /// It did not pass, and is worse; or it passes, and less well.
+    /// The new status is worse, but the cell did not pass before or still passes.
     Worse,
-    /// It is better.
+    /// The new status is better.
     Better,
 }
 
@@ -39,73 +39,73 @@ impl Direction {
     }
 }
 
-/// A cell whose status is not what it was.
+/// A cell whose status differs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Changed {
-    /// Where.
+    /// The target.
     pub target: String,
-    /// Which cell.
+    /// The cell's id.
     pub id: String,
-    /// What it was.
+    /// The status in the old report.
     pub old: Status,
-    /// What it is.
+    /// The status in the new report.
     pub new: Status,
-    /// What the change means.
+    /// Whether the change is a regression, another worsening or an improvement.
     pub direction: Direction,
-    /// The first line of the reason that it has.
+    /// The first line of the reason in the new report.
     pub reason: String,
-    /// The first line of the reason that it had.
+    /// The first line of the reason in the old report.
     pub old_reason: String,
 }
 
-/// A cell that only one of the reports has.
+/// A cell that only one of the two reports has.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Lone {
-    /// Where.
+pub struct UnmatchedCell {
+    /// The target.
     pub target: String,
-    /// Which cell.
+    /// The cell's id.
     pub id: String,
-    /// What it is, or was.
+    /// The status in that report.
     pub status: Status,
-    /// The first line of its reason.
+    /// The first line of the reason.
     pub reason: String,
 }
 
-/// A target that only one of the reports has rows of.
+/// A target with cells in only one of the two reports.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Lost {
+pub struct UnmatchedTarget {
     /// The target.
     pub target: String,
-    /// How many rows.
+    /// The number of its cells.
     pub cells: usize,
-    /// Why it was not run, if the other report says so.
+    /// The reason why it was not run, if the other report has one.
     pub not_run: Option<String>,
 }
 
-/// What is different between two reports, by target and id.
+/// The differences between two reports, by target and id.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Diff {
-    /// How many cells passed, and do so no more or are gone.
+    /// The number of cells that passed in the old report, and do not pass or do not exist in the new one.
     pub regressions: usize,
-    /// Cells with another status: regressions first, then what is worse, then what is better.
+    /// Cells with another status, sorted by direction: regressions, worse, better.
     pub changed: Vec<Changed>,
     /// Cells that only the new report has.
-    pub added: Vec<Lone>,
+    pub added: Vec<UnmatchedCell>,
     /// Cells that only the old report has.
-    pub deleted: Vec<Lone>,
-    /// How many cells have the status that they had.
+    pub deleted: Vec<UnmatchedCell>,
+    /// The number of cells with the same status in both reports.
     pub unchanged: usize,
-    /// Targets that only the new report has rows of. Their cells are `added`.
-    pub added_targets: Vec<Lost>,
-    /// Targets that only the old report has rows of. Their cells are `deleted`.
-    pub deleted_targets: Vec<Lost>,
+    /// Targets with cells in the new report only. Their cells are `added`.
+    pub added_targets: Vec<UnmatchedTarget>,
+    /// Targets with cells in the old report only. Their cells are `deleted`.
+    pub deleted_targets: Vec<UnmatchedTarget>,
 }
 
 impl Diff {
-    /// A comment on a pull request may have 65,536 characters; this leaves room for what else it says.
+    /// GitHub limits a comment on a pull request to 65,536 characters. This leaves room for other text in it.
     pub const MAX_BYTES: usize = 60 * 1024;
 
-    /// From `old` to `new`.
+    /// Compares `old` with `new`.
     pub fn new(old: &Results, new: &Results) -> Self {
         let (before, after) = (by_key(old), by_key(new));
         let (mut changed, mut unchanged) = (Vec::new(), 0);
@@ -116,16 +116,16 @@ impl Diff {
                 None => {}
             }
         }
-        // Stable: within a direction they stay sorted by target and id.
+        // The sort is stable: within a direction, the cells stay sorted by target and id.
         changed.sort_by_key(|change| change.direction);
-        let added = lone(&after, &before);
-        let deleted = lone(&before, &after);
+        let added = unmatched_cells(&after, &before);
+        let deleted = unmatched_cells(&before, &after);
         let regressed = changed.iter().filter(|change| change.direction == Direction::Regression).count();
         let lost = deleted.iter().filter(|cell| cell.status.is_pass()).count();
         Self {
             regressions: regressed + lost,
-            added_targets: lost_targets(&added, old),
-            deleted_targets: lost_targets(&deleted, new),
+            added_targets: unmatched_targets(&added, old),
+            deleted_targets: unmatched_targets(&deleted, new),
             changed,
             added,
             deleted,
@@ -133,15 +133,15 @@ impl Diff {
         }
     }
 
-    /// Whether every cell of each report is in the other one, with the same status.
+    /// Returns whether both reports have the same cells with the same statuses.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty()
     }
 
-    /// For a terminal. A target that only one of the reports has is one line.
+    /// Renders the differences for a terminal. A target in only one of the reports takes one line.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        for (heading, lines) in self.sections(Lone::line, Changed::line, Lost::line) {
+        for (heading, lines) in self.sections(UnmatchedCell::line, Changed::line, UnmatchedTarget::line) {
             let _ = writeln!(out, "{heading}");
             for line in lines {
                 let _ = writeln!(out, "  {}", one_line(&line));
@@ -152,15 +152,16 @@ impl Diff {
         out
     }
 
-    /// For a comment on a pull request: at most [`Self::MAX_BYTES`].
+    /// Renders the differences for a comment on a pull request, in at most [`Self::MAX_BYTES`] bytes.
     pub fn markdown(&self) -> String {
         let mut out = format!("### pollmatrix: {}\n", self.totals_line());
         let mut left = 0;
-        for (heading, lines) in self.sections(Lone::item, Changed::item, Lost::item) {
+        for (heading, lines) in self.sections(UnmatchedCell::item, Changed::item, UnmatchedTarget::item) {
             let mut begun = false;
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
-                // 100: the sentence below. Shorter lines further down might still fit; they would stand for the others.
+                // 100 bytes are reserved for the closing sentence. After the first line that does not fit, no
+                // other line is written, even if it is shorter.
                 if left > 0 || out.len() + heading.len() + line.len() + 100 > Self::MAX_BYTES {
                     left += 1;
                     continue;
@@ -171,12 +172,12 @@ impl Diff {
         }
         if left > 0 {
             let _ =
-                writeln!(out, "\n{left} more lines have no room here: `pollmatrix diff` prints all of them.");
+                writeln!(out, "\n{left} more lines are omitted here: `pollmatrix diff` prints all of them.");
         }
         out
     }
 
-    /// `3 changed (1 regressions), 2 added, 0 deleted, 1934 unchanged`.
+    /// Returns the totals: `1 regressions; 3 changed, 2 added, 0 deleted, 1934 unchanged`.
     pub fn totals_line(&self) -> String {
         format!(
             "{} regressions; {} changed, {} added, {} deleted, {} unchanged",
@@ -188,14 +189,14 @@ impl Diff {
         )
     }
 
-    /// What there is of each kind, as headings and lines. Regressions come first.
+    /// Returns a heading and lines for each kind of difference that occurs.
     fn sections(
         &self,
-        lone: impl Fn(&Lone) -> String,
+        lone: impl Fn(&UnmatchedCell) -> String,
         changed: impl Fn(&Changed) -> String,
-        target: impl Fn(&Lost, &Tally) -> String,
+        target: impl Fn(&UnmatchedTarget, &Tally) -> String,
     ) -> Vec<(String, Vec<String>)> {
-        let alone = |cells: &[Lone], targets: &[Lost]| {
+        let alone = |cells: &[UnmatchedCell], targets: &[UnmatchedTarget]| {
             let whole: BTreeSet<_> = targets.iter().map(|lost| lost.target.as_str()).collect();
             let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
             for cell in cells.iter().filter(|cell| whole.contains(cell.target.as_str())) {
@@ -227,7 +228,7 @@ impl Changed {
         format!("{bold}{} → {}{bold} {id} on {target}{why}", self.old, self.new)
     }
 
-    /// The reason that it has; without one, the reason that it had.
+    /// Returns the new reason, or the old one if there is no new reason.
     fn why(&self, shown: impl Fn(&str) -> String) -> String {
         match (self.reason.as_str(), self.old_reason.as_str()) {
             ("", "") => String::new(),
@@ -237,7 +238,7 @@ impl Changed {
     }
 }
 
-impl Lone {
+impl UnmatchedCell {
     fn line(&self) -> String {
         format!("{}  {} on {}{}", self.status, self.id, self.target, after(": ", &self.reason))
     }
@@ -248,7 +249,7 @@ impl Lone {
     }
 }
 
-impl Lost {
+impl UnmatchedTarget {
     fn line(&self, tally: &Tally) -> String {
         let why = self.not_run.as_deref().unwrap_or_default();
         format!("all of {}: {tally}{}", self.target, after("; not run: ", why))
@@ -259,7 +260,7 @@ impl Lost {
     }
 }
 
-/// `text` after `before`, unless there is none.
+/// Returns `text` after `before`, or nothing if `text` is empty.
 fn after(before: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{before}{text}") }
 }
@@ -283,11 +284,11 @@ fn change(old: &CellResult, new: &CellResult) -> Changed {
     }
 }
 
-/// The cells that only the first has.
-fn lone(here: &ByKey<'_>, there: &ByKey<'_>) -> Vec<Lone> {
+/// Returns the cells that only the first report has.
+fn unmatched_cells(here: &ByKey<'_>, there: &ByKey<'_>) -> Vec<UnmatchedCell> {
     let alone = here.iter().filter(|(key, _)| !there.contains_key(*key));
     alone
-        .map(|(_, cell)| Lone {
+        .map(|(_, cell)| UnmatchedCell {
             target: cell.target.clone(),
             id: cell.id.clone(),
             status: cell.status,
@@ -296,17 +297,17 @@ fn lone(here: &ByKey<'_>, there: &ByKey<'_>) -> Vec<Lone> {
         .collect()
 }
 
-/// The targets of `cells` that `other` has no row of.
-fn lost_targets(cells: &[Lone], other: &Results) -> Vec<Lost> {
-    let has_rows: BTreeSet<_> = other.cells.iter().map(|cell| cell.target.as_str()).collect();
+/// Returns the targets of `cells` that have no cell in `other`.
+fn unmatched_targets(cells: &[UnmatchedCell], other: &Results) -> Vec<UnmatchedTarget> {
+    let others: BTreeSet<_> = other.cells.iter().map(|cell| cell.target.as_str()).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| !has_rows.contains(cell.target.as_str())) {
+    for cell in cells.iter().filter(|cell| !others.contains(cell.target.as_str())) {
         *counts.entry(&cell.target).or_default() += 1;
     }
     let why = |target: &str| other.not_run.iter().find(|not_run| not_run.target == target);
     counts
         .into_iter()
-        .map(|(target, cells)| Lost {
+        .map(|(target, cells)| UnmatchedTarget {
             target: target.to_owned(),
             cells,
             not_run: why(target).map(|not_run| not_run.reason.clone()),
@@ -324,7 +325,7 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn every_cell_is_in_one_group_and_regressions_are_first() {
+    fn every_cell_is_in_one_section_and_regressions_are_first() {
         let old = samples::results(
             "here",
             &[
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_no_difference() {
+    fn equal_statuses_are_no_difference() {
         let mut results = samples::results("here", &[("a", "poll", Pass)]);
         let before = results.clone();
         results.cells[0].duration_ms = 99;
@@ -387,30 +388,30 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_is_gone_is_one_line_with_the_reason() {
+    fn a_missing_target_takes_one_line_with_the_reason() {
         let old = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
         let mut new = samples::results("there", &[("a", "poll", Pass)]);
-        new.not_run.push(NotRun { target: "here".into(), os: "linux".into(), reason: "no way".into() });
+        new.not_run.push(NotRun { target: "here".into(), os: "linux".into(), reason: "no machine".into() });
         let diff = Diff::new(&old, &new);
         assert_eq!(diff.regressions, 1);
         let text = diff.text();
-        assert!(text.contains("Deleted: 2\n  all of here: P1 F1; not run: no way\n\n"), "{text}");
+        assert!(text.contains("Deleted: 2\n  all of here: P1 F1; not run: no machine\n\n"), "{text}");
         assert!(text.contains("Added: 1\n  all of there: P1\n\n"), "{text}");
     }
 
     #[test]
-    fn markdown_fits_into_a_comment_and_counts_what_does_not() {
+    fn markdown_fits_into_a_comment_and_counts_the_omitted_lines() {
         let names: Vec<_> = (0..3000).map(|number| format!("variant-{number}")).collect();
         let rows = |status| names.iter().map(|name| (name.as_str(), "poll", status)).collect::<Vec<_>>();
         let mut new = samples::results("here", &rows(Fail));
         for cell in &mut new.cells {
-            cell.reason = Some("`@somebody` <b>".repeat(100));
+            cell.reason = Some("`@username` <b>".repeat(100));
         }
         let diff = Diff::new(&samples::results("here", &rows(Pass)), &new);
         let text = diff.markdown();
         assert!(text.len() <= Diff::MAX_BYTES, "{} bytes", text.len());
         let shown = text.lines().filter(|line| line.starts_with("- ")).count();
         assert!(shown > 100, "{shown}");
-        assert!(text.contains(&format!("\n{} more lines have no room here", 3000 - shown)), "{text}");
+        assert!(text.contains(&format!("\n{} more lines are omitted here", 3000 - shown)), "{text}");
     }
 }

@@ -6,38 +6,38 @@ use std::ops::Range;
 
 use metadata::{CellResult, Results, Status};
 
-/// How many cells of each status there are at one place of a table.
+/// The number of cells per status, in one field of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally(BTreeMap<Status, usize>);
 
 impl Tally {
-    /// The statuses that occur.
+    /// Returns the statuses that occur.
     pub fn statuses(&self) -> impl Iterator<Item = Status> + '_ {
         self.0.keys().copied()
     }
 
-    /// Whether one of its cells makes a run fail.
+    /// Returns whether any of the cells makes a run fail.
     pub fn has_failures(&self) -> bool {
         self.statuses().any(Status::is_failure)
     }
 
-    /// Each status that occurs, and how many cells have it.
+    /// Returns each status that occurs, with its number of cells.
     pub fn counts(&self) -> impl Iterator<Item = (Status, usize)> + '_ {
         self.0.iter().map(|(status, count)| (*status, *count))
     }
 
-    /// How many cells of a status of which `is` says so.
-    pub(crate) fn count_of(&self, is: impl Fn(Status) -> bool) -> usize {
-        self.counts().filter(|(status, _)| is(*status)).map(|(_, count)| count).sum()
+    /// Returns the number of cells whose status satisfies `predicate`.
+    pub(crate) fn count_of(&self, predicate: impl Fn(Status) -> bool) -> usize {
+        self.counts().filter(|(status, _)| predicate(*status)).map(|(_, count)| count).sum()
     }
 
-    /// One more cell.
+    /// Adds one cell.
     pub(crate) fn count(&mut self, status: Status) {
         *self.0.entry(status).or_default() += 1;
     }
 }
 
-/// `P14 F2`: a letter and a count per status; `-` if there is no cell.
+/// Written as a letter and a count per status, `P14 F2`, or as `-` if there is no cell.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
@@ -64,12 +64,12 @@ pub struct Column {
 pub struct Grid {
     /// The columns, sorted.
     pub columns: Vec<Column>,
-    /// The rows' headings, sorted, and one tally per column.
+    /// The headings of the rows, sorted, each with one tally per column.
     pub rows: Vec<(String, Vec<Tally>)>,
 }
 
 impl Grid {
-    /// One row per value of `row`, one column per target and backend that the cells have.
+    /// Creates a table with one row per value of `row`, and one column per target and backend of the cells.
     pub fn new<'a>(
         cells: impl Iterator<Item = &'a CellResult> + Clone,
         row: impl Fn(&'a CellResult) -> &'a str,
@@ -93,7 +93,7 @@ impl Grid {
         }
     }
 
-    /// One column more for each target that was not run.
+    /// Adds one column per target that was not run.
     pub(crate) fn with_not_run(mut self, results: &Results) -> Self {
         let targets: BTreeSet<_> = results.not_run.iter().map(|not_run| not_run.target.clone()).collect();
         for (_, tallies) in &mut self.rows {
@@ -103,7 +103,7 @@ impl Grid {
         self
     }
 
-    /// The columns of each target.
+    /// Returns the columns of each target.
     pub fn targets(&self) -> Vec<(&str, Range<usize>)> {
         let mut targets: Vec<(&str, Range<usize>)> = Vec::new();
         for (index, column) in self.columns.iter().enumerate() {
@@ -115,52 +115,54 @@ impl Grid {
         targets
     }
 
-    /// The targets' columns in as many lots as are needed for a table of each to be at most `width` characters wide,
-    /// where the columns of one target take as many as `wide` says. A target is never divided, however wide it is.
+    /// Distributes the targets over several tables, each at most `width` characters wide. `width_of` returns
+    /// the width of the columns of one target. The columns of one target stay in one table, even if they are
+    /// wider than `width`.
     pub(crate) fn folded(
         &self,
         width: usize,
-        wide: impl Fn(&str, &Range<usize>) -> usize,
+        width_of: impl Fn(&str, &Range<usize>) -> usize,
     ) -> Vec<Vec<(&str, Range<usize>)>> {
-        let mut lots: Vec<Vec<(&str, Range<usize>)>> = Vec::new();
+        let mut tables: Vec<Vec<(&str, Range<usize>)>> = Vec::new();
         let mut used = 0;
         for (target, columns) in self.targets() {
-            let wide = wide(target, &columns);
-            match lots.last_mut() {
-                Some(lot) if used + wide <= width => lot.push((target, columns)),
+            let needed = width_of(target, &columns);
+            match tables.last_mut() {
+                Some(table) if used + needed <= width => table.push((target, columns)),
                 _ => {
-                    lots.push(vec![(target, columns)]);
+                    tables.push(vec![(target, columns)]);
                     used = self.heading_width();
                 }
             }
-            used += wide;
+            used += needed;
         }
-        lots
+        tables
     }
 
-    /// How many characters the longest heading of a row has.
+    /// Returns the width of the longest row heading, in characters.
     pub(crate) fn heading_width(&self) -> usize {
         self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
     }
 
-    /// How many characters the widest entry of a column has.
+    /// Returns the width of the widest entry of a column, in characters.
     pub(crate) fn width(&self, column: usize) -> usize {
         let heading = self.columns[column].backend.as_deref().unwrap_or_default().chars().count();
         self.rows.iter().map(|(_, tallies)| tallies[column].to_string().len()).max().unwrap_or(0).max(heading)
     }
 
-    /// What the letters that occur stand for: `P pass  F fail`.
+    /// Returns the meanings of the letters that occur: `P pass  F fail`.
     pub fn legend(&self) -> String {
         let occurs = |status: &Status| {
             self.rows.iter().flat_map(|(_, tallies)| tallies).any(|tally| tally.0.contains_key(status))
         };
         let parts: Vec<_> = Status::ALL.iter().filter(|status| occurs(status)).collect();
-        let parts: Vec<_> = parts.iter().map(|status| format!("{} {status}", status.letter())).collect();
+        let parts: Vec<_> =
+            parts.iter().map(|status| format!("{} {}", status.letter(), status.label())).collect();
         parts.join("  ")
     }
 }
 
-/// The backends that targets have nothing to say about: every cell of theirs is unsupported, for one reason.
+/// The backends that are absent on a target: all their cells there are unsupported, for the same reason.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Absent<'a>(BTreeMap<(&'a str, &'a str), &'a str>);
 
@@ -177,17 +179,17 @@ impl<'a> Absent<'a> {
         Self(reasons.into_iter().filter_map(|(column, reason)| Some((column, reason?))).collect())
     }
 
-    /// Whether this backend is absent on this target.
+    /// Returns whether the backend is absent on the target.
     pub(crate) fn has(&self, target: &str, backend: &str) -> bool {
         self.0.contains_key(&(target, backend))
     }
 
-    /// Why this backend is absent on this target, if it is.
+    /// Returns the reason why the backend is absent on the target, if it is.
     pub(crate) fn reason(&self, target: &str, backend: &str) -> Option<&'a str> {
         self.0.get(&(target, backend)).copied()
     }
 
-    /// Each reason and its targets.
+    /// Returns each reason with its targets.
     pub(crate) fn reasons(&self) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
         let mut reasons: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for ((target, _), reason) in &self.0 {
@@ -197,7 +199,8 @@ impl<'a> Absent<'a> {
     }
 }
 
-/// Targets × backends, each with the text that a table shows: a tally of the contract's cells, `n/a`, `not run`.
+/// A table of targets × backends. Each field has the text to show: the tally of the contract cells, `n/a` or
+/// `not run`.
 pub(crate) struct Overview {
     /// The columns.
     pub(crate) backends: Vec<String>,
@@ -258,23 +261,23 @@ mod tests {
         let cells = cells();
         let grid = Grid::new(cells.iter(), |cell| &cell.scenario);
         let (heading, target) = ("group/name".len(), 21);
-        let lots = |width| grid.folded(width, |_, _| target).iter().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(lots(heading + 2 * target), [2]);
-        assert_eq!(lots(heading + 2 * target - 1), [1, 1]);
-        assert_eq!(lots(1), [1, 1]);
+        let tables = |width| grid.folded(width, |_, _| target).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(tables(heading + 2 * target), [2]);
+        assert_eq!(tables(heading + 2 * target - 1), [1, 1]);
+        assert_eq!(tables(1), [1, 1]);
     }
 
     #[test]
-    fn a_backend_is_absent_where_all_cells_are_unsupported_for_one_reason() {
+    fn a_backend_is_absent_where_all_its_cells_are_unsupported_for_one_reason() {
         let mut cells = cells();
         assert_eq!(
             Absent::of(&cells).reasons(),
             BTreeMap::from([("why unsupported", ["one", "two"].into())])
         );
-        let mut other = samples::row("one", "b", "kqueue", Unsupported);
+        let mut other = samples::cell("one", "b", "kqueue", Unsupported);
         other.reason = Some("another reason".into());
         cells.push(other);
-        cells.push(samples::row("two", "b", "kqueue", Pass));
+        cells.push(samples::cell("two", "b", "kqueue", Pass));
         assert_eq!(Absent::of(&cells), Absent::default());
     }
 }

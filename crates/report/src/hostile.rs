@@ -1,4 +1,4 @@
-//! Results whose every text attacks what shows it, in every form of the report.
+//! Tests of every form of report with hostile text in every field of the results.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,18 @@ use serde_json::Value;
 use crate::diff::Diff;
 use crate::{junit, markdown, pages, samples, terminal};
 
-/// What a terminal obeys, what reorders or hides text, what XML cannot hold, and what is markup in Markdown.
+/// Terminal control sequences, characters that reorder or hide text or that XML cannot hold, and Markdown
+/// markup.
 const TEXT: &str = "\x1b[8m\x1b]0;title\x07\u{9b}31m\u{7f}\r\u{8}\n\n# no heading\n\u{202e}\u{2028}\u{feff}\u{ffff}\t\
     <!-- <b> <img src=x> &amp; | \\| ` ``` `````` \\ ](https://example.org) ![i](j) [k]: l **m** __n__ ~~o~~ $p$ \\";
 
-/// Results with equally long harmless and hostile texts.
+/// Returns the same results twice: with harmless and with hostile texts of equal length.
 fn results() -> (Results, Results) {
     let harmless = "x".repeat(TEXT.chars().count());
     let [harmless, hostile] = [harmless.as_str(), TEXT].map(|text| {
         let mut value = serde_json::to_value(samples::merged()).unwrap();
         samples::poison(&mut value, text, &mut Vec::new());
-        Results::read(value.to_string().as_bytes()).expect("hostile results are results")
+        Results::read(value.to_string().as_bytes()).expect("hostile results are valid")
     });
     (harmless, hostile)
 }
@@ -34,7 +35,7 @@ fn events(text: &str) -> Parser<'_> {
     Parser::new_ext(text, options)
 }
 
-/// The same with other answers: what was a pass is none any more.
+/// Returns the results with other statuses: no cell passes any more.
 fn changed(results: &Results) -> Results {
     let mut changed = results.clone();
     for cell in &mut changed.cells {
@@ -44,7 +45,7 @@ fn changed(results: &Results) -> Results {
     changed
 }
 
-/// Nothing that a terminal obeys.
+/// Asserts that the text contains no control sequences and no invisible characters.
 #[track_caller]
 fn assert_visible(text: &str) {
     let seen = text.replace(['\n', '\t'], " ");
@@ -52,15 +53,15 @@ fn assert_visible(text: &str) {
     assert!(!text.contains('\x1b'));
 }
 
-/// What is markup in a text, and how often.
+/// Returns each kind of markup in the text, with its number of occurrences.
 fn markup(text: &str) -> BTreeMap<String, usize> {
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for event in events(text) {
         let kind = match event {
-            // A block of code may have any text in it.
+            // A code block may contain any text.
             Event::Start(Tag::CodeBlock(_)) => "code block".to_owned(),
             Event::Start(tag) => format!("{tag:?}"),
-            // Code in a table, if a pipe makes it necessary.
+            // Code in a table is written as a tag if it contains an escaped pipe.
             Event::InlineHtml(tag) if ["<code>", "</code>"].contains(&tag.as_ref()) => continue,
             Event::Html(tag) | Event::InlineHtml(tag) => tag.into_string(),
             Event::FootnoteReference(_) | Event::Rule | Event::TaskListMarker(_) => format!("{event:?}"),
@@ -73,7 +74,7 @@ fn markup(text: &str) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn a_terminal_shows_it_and_obeys_nothing() {
+fn terminal_output_escapes_hostile_text() {
     let (harmless, hostile) = results();
     let forms = |results: &Results| {
         let diff = Diff::new(results, &changed(results));
@@ -92,7 +93,7 @@ fn a_terminal_shows_it_and_obeys_nothing() {
     assert!(table.matches("\\u{1b}[8m").count() > 10 && diff.contains("\\u{1b}]0;title"), "{table}\n{diff}");
     assert_eq!(Results::read(json.as_bytes()).unwrap(), hostile);
 
-    // With colours, the sequences are those of the harmless one.
+    // With colours, the control sequences equal those of the harmless results.
     let sequences = |text: &str| -> Vec<String> {
         text.split('\x1b')
             .skip(1)
@@ -105,13 +106,13 @@ fn a_terminal_shows_it_and_obeys_nothing() {
 }
 
 #[test]
-fn in_markdown_it_is_text() {
+fn hostile_text_adds_no_markup_to_markdown() {
     let (harmless, hostile) = results();
     let forms = |results: &Results| {
         let diff = Diff::new(results, &changed(results)).markdown();
         let mut one = Results { runs: results.runs[..1].to_vec(), not_run: Vec::new(), ..results.clone() };
         one.cells.retain(|cell| cell.target == one.runs[0].target);
-        let pages = pages(&one).unwrap().into_iter().map(|page| page.text).collect::<String>();
+        let pages = pages(&one).into_iter().map(|page| page.text).collect::<String>();
         [markdown::report(results), markdown::report(&one), diff, pages]
     };
     for (text, expected) in forms(&hostile).iter().zip(&forms(&harmless)) {
@@ -121,7 +122,7 @@ fn in_markdown_it_is_text() {
 }
 
 #[test]
-fn each_text_reaches_the_reader_of_markdown_as_it_is() {
+fn rendered_markdown_shows_each_text_unchanged() {
     let (_, hostile) = results();
     let text = markdown::report(&hostile);
     let mut shown = String::new();
@@ -142,11 +143,11 @@ fn each_text_reaches_the_reader_of_markdown_as_it_is() {
 }
 
 #[test]
-fn xml_can_hold_it_and_nothing_is_lost() {
+fn junit_xml_with_hostile_text_is_valid_and_complete() {
     let (_, hostile) = results();
     let text = junit::report(&hostile).unwrap();
     assert_visible(&text);
-    let read = quick_junit::Report::deserialize_from_str(&text).expect("it is JUnit XML");
+    let read = quick_junit::Report::deserialize_from_str(&text).expect("the text is JUnit XML");
     let cases: Vec<_> = read.test_suites.iter().flat_map(|suite| &suite.test_cases).collect();
     assert_eq!(cases.len(), hostile.cells.len() + hostile.not_run.len());
     for cell in &hostile.cells {
@@ -159,7 +160,7 @@ fn xml_can_hold_it_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_line_that_begins_with_a_text_is_no_heading_and_no_list() {
+fn a_text_at_the_beginning_of_a_line_starts_no_block() {
     for beginning in
         ["# a", "- a", "+ a", "1. a", "12) a", "    a", "> a", "---", "===", "```", "~~~", "| a |", "\ta"]
     {
@@ -168,7 +169,7 @@ fn a_line_that_begins_with_a_text_is_no_heading_and_no_list() {
         let name = |value: &mut Value| *value = beginning.into();
         name(&mut value["runs"][0]["target"]);
         name(&mut value["cells"][0]["target"]);
-        let results = Results::read(value.to_string().as_bytes()).expect("they are results");
+        let results = Results::read(value.to_string().as_bytes()).expect("the results are valid");
         let expected = markdown::report(&samples::results("here", &[("a", "poll", Status::Pass)]));
         let text = markdown::report(&results);
         assert_eq!(markup(&text), markup(&expected), "{beginning}:\n{text}");

@@ -1,4 +1,4 @@
-//! The results as JUnit XML, which every CI system reads.
+//! JUnit XML, for CI systems.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use metadata::{CellResult, Results, Status, one_line, visible};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// The text of junit.xml: one test suite per target, backend and layer, one case per cell. A target that was not run is a
-/// suite with one skipped case.
+/// Renders junit.xml: one test suite per target, backend and layer, and one test case per cell. A target that
+/// was not run is a suite with one skipped case.
 ///
 /// # Errors
-/// None in practice: text that XML cannot hold is written out.
+/// None in practice: characters that XML cannot hold are escaped.
 pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("pollmatrix");
     let key = |cell: &'_ CellResult| (cell.target.clone(), cell.backend.clone(), !cell.is_contract());
@@ -28,7 +28,7 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         for run in results.runs.iter().filter(|run| run.target == target) {
             suite.add_property(("seed", run.seed.to_string().as_str()));
             if run.via != "native" {
-                suite.add_property(("via", one_line(&run.way()).as_ref()));
+                suite.add_property(("via", one_line(&run.runner()).as_ref()));
             }
         }
         if let Some(fault) = results.fault() {
@@ -37,8 +37,8 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         if let Some(one_in) = results.inject_errors() {
             suite.add_property(("inject-errors", one_in.to_string().as_str()));
         }
-        let of_this = (target, backend, characterisation);
-        let cells = results.cells.iter().filter(|cell| key(cell) == of_this);
+        let suite_key = (target, backend, characterisation);
+        let cells = results.cells.iter().filter(|cell| key(cell) == suite_key);
         suite.add_test_cases(cells.map(case));
         report.add_test_suite(suite);
     }
@@ -57,7 +57,7 @@ fn case(cell: &CellResult) -> TestCase {
     let mut status = match cell.status {
         Status::Pass | Status::Permitted | Status::KnownFail => TestCaseStatus::success(),
         Status::Unsupported => TestCaseStatus::skipped(),
-        // A set-up that failed and a row that is missing say nothing about the subject.
+        // A set-up error and a missing result say nothing about the poller.
         Status::Broken | Status::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
         _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
@@ -65,14 +65,14 @@ fn case(cell: &CellResult) -> TestCase {
     if cell.status != Status::Pass {
         status
             .set_type(cell.status.name())
-            .set_message(one_line(&format!("{}: {reason}", cell.status)).as_ref());
+            .set_message(one_line(&format!("{}: {reason}", cell.status.label())).as_ref());
         status.set_description(format!("{reason}\n{}", several_lines(&cell.reproducer)));
     }
     let mut case = TestCase::new(one_line(&cell.id).as_ref(), status);
     case.set_classname(one_line(&cell.scenario).as_ref()).set_time(Duration::from_millis(cell.duration_ms));
-    // A success has no message.
+    // JUnit has no message for a success.
     if matches!(cell.status, Status::Permitted | Status::KnownFail) {
-        case.set_system_out(format!("{}: {reason}\n", cell.status));
+        case.set_system_out(format!("{}: {reason}\n", cell.status.label()));
     }
     if !cell.stderr.is_empty() {
         case.set_system_err(several_lines(&cell.stderr));
@@ -80,7 +80,7 @@ fn case(cell: &CellResult) -> TestCase {
     case
 }
 
-/// The content of an element. XML's tabs are lost on the way.
+/// Escapes the content of an element. Tabs become spaces, because XML readers normalise them.
 fn several_lines(text: &str) -> String {
     visible(text).replace('\t', "    ")
 }
@@ -94,7 +94,7 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn characterisations_have_suites_of_their_own() {
+    fn characterisation_cells_have_a_separate_suite() {
         let mut results =
             samples::results("one", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
         results.cells[1].layer = metadata::Layer::Characterisation;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_have_suites_of_their_own() {
+    fn each_target_has_a_separate_suite() {
         let inputs = ["one", "two"].map(|target| Input {
             name: target.into(),
             results: samples::results(target, &[("a", "poll", Status::Pass)]),

@@ -1,8 +1,8 @@
-//! Every form in which results are shown, and what several of them come to.
+//! Renders, merges and compares results.
 //!
-//! [`Results`](metadata::Results) are what `results.json` holds. [`merge()`] joins those of several runs, [`Diff`] compares
-//! two. [`Grid`] counts them for the tables; [`html`], [`markdown`], [`junit`] and [`terminal`] write them;
-//! [`Conformance`] is the headline of a backend.
+//! [`Results`](metadata::Results) are the contents of `results.json`. [`merge()`] joins the results of
+//! several runs, and [`Diff`] compares two. [`Grid`] counts cells for the tables. [`html`], [`markdown`],
+//! [`junit`] and [`terminal`] render the reports. [`Conformance`] is the summary of one backend.
 
 mod conformance;
 mod diff;
@@ -20,8 +20,8 @@ pub mod terminal;
 mod text;
 
 pub use conformance::{Conformance, Verdict};
-pub use diff::{Changed, Diff, Direction, Lone, Lost};
+pub use diff::{Changed, Diff, Direction, UnmatchedCell, UnmatchedTarget};
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
-pub use pages::{PROVENANCE, Page, SameSystem, pages};
+pub use pages::{Page, pages};
 pub use text::first_line;

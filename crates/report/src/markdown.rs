@@ -1,4 +1,4 @@
-//! The report for people: a summary table, then whatever did not pass.
+//! The Markdown report: a summary table, then each cell that did not pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,29 +10,30 @@ use crate::grid::{Absent, Column, Grid, Overview};
 pub use crate::text::markdown as text;
 use crate::text::{code_block, code_span, markdown, table_code, tail};
 
-/// A CI job summary may have 1 MiB; this leaves room for what else a job says.
+/// GitHub limits a CI job summary to 1 MiB. This leaves room for other output of the job.
 pub const MAX_BYTES: usize = 900 * 1024;
-/// Tables of several targets are folded to about this many characters, so that a page need not be moved sideways.
+/// Tables of several targets are folded to about this many characters, so that a page needs no horizontal
+/// scrolling.
 const WIDTH: usize = 160;
-/// The end of standard error that is shown per cell.
+/// The number of bytes of standard error shown per cell.
 const STDERR_BYTES: usize = 4 * 1024;
 
-/// The text of report.md: at most [`MAX_BYTES`].
+/// Renders report.md, in at most [`MAX_BYTES`] bytes.
 pub fn report(results: &Results) -> String {
     let mut out = summary(results);
     unsupported(&mut out, results);
     let shown = |cell: &&CellResult| !matches!(cell.status, Status::Pass | Status::Unsupported);
     let cells: Vec<_> = results.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
-        out.push_str("\n## What did not pass\n");
+        out.push_str("\n## Cells that did not pass\n");
     }
     for (index, cell) in cells.iter().enumerate() {
         let text = detail(cell, results.has_several_targets());
-        // 200: the sentence below.
+        // 200 bytes are reserved for the closing sentence.
         if out.len() + text.len() + 200 > MAX_BYTES {
             let left = cells.len() - index;
             let _ =
-                write!(out, "\n{left} more cells did not pass and have no room here: see `results.json`.\n");
+                write!(out, "\n{left} more cells did not pass and are omitted here: see `results.json`.\n");
             break;
         }
         out.push_str(&text);
@@ -44,7 +45,7 @@ fn summary(results: &Results) -> String {
     let mut out = String::from("# pollmatrix\n\n");
     if let Some(fault) = results.fault() {
         let fault = code_span(fault);
-        let _ = writeln!(out, "**The fault {fault} was switched on: cells are meant to fail.**\n");
+        let _ = writeln!(out, "**The fault {fault} was switched on: failures are expected.**\n");
     }
     if let Some(one_in) = results.inject_errors() {
         let _ =
@@ -54,20 +55,24 @@ fn summary(results: &Results) -> String {
     let interrupted: BTreeSet<_> = interrupted.map(|run| run.target.as_str()).collect();
     if !interrupted.is_empty() && results.runs.len() > 1 {
         let interrupted: Vec<_> = interrupted.into_iter().map(markdown).collect();
-        let _ = writeln!(out, "**Runs of {} were interrupted: not complete.**\n", interrupted.join(", "));
+        let _ = writeln!(
+            out,
+            "**Runs of {} were interrupted: their results are incomplete.**\n",
+            interrupted.join(", ")
+        );
     } else if !interrupted.is_empty() {
-        out.push_str("**The run was interrupted: it is not complete.**\n\n");
+        out.push_str("**The run was interrupted: its results are incomplete.**\n\n");
     }
     for line in results.totals_lines() {
         let _ = writeln!(out, "{line}\n");
     }
     if let [run] = results.runs.as_slice() {
         let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
-        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.way()) };
-        let where_to = format!("{}{via} · {} {} on {}{libc}", run.target, run.os, run.kernel, run.machine);
-        let what = format!("pollmatrix {} · {}", run.build(), run.started);
-        let (where_to, what) = (markdown(&where_to), markdown(&what));
-        let _ = writeln!(out, "{where_to}, {} CPUs · seed `{}` · {what}\n", run.cpus, run.seed);
+        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.runner()) };
+        let system = format!("{}{via} · {} {} on {}{libc}", run.target, run.os, run.kernel, run.machine);
+        let build = format!("pollmatrix {} · {}", run.build(), run.started);
+        let (system, build) = (markdown(&system), markdown(&build));
+        let _ = writeln!(out, "{system}, {} CPUs · seed `{}` · {build}\n", run.cpus, run.seed);
     }
     if results.has_several_targets() {
         several_targets(&mut out, results);
@@ -99,7 +104,7 @@ fn summary(results: &Results) -> String {
     out
 }
 
-/// The cells of each layer that there are some of, under its heading.
+/// Returns the cells of each layer that is not empty, with the heading of the layer.
 fn layers(results: &Results) -> Vec<(&'static str, Vec<&CellResult>)> {
     let contract: Vec<_> = results.contract().collect();
     let characterisation: Vec<_> = results.characterisation().collect();
@@ -108,7 +113,8 @@ fn layers(results: &Results) -> Vec<(&'static str, Vec<&CellResult>)> {
     layers
 }
 
-/// Targets × backends; then groups of scenarios, with one column per target and backend.
+/// Writes a table of targets × backends, then a table of scenario groups with one column per target and
+/// backend.
 fn several_targets(out: &mut String, results: &Results) {
     let absent = Absent::of(&results.cells);
     let overview = Overview::of(results, &absent);
@@ -118,8 +124,8 @@ fn several_targets(out: &mut String, results: &Results) {
         let cells: Vec<_> = cells.iter().map(|(text, _)| text.as_str()).collect();
         let _ = writeln!(out, "| {target} | {} |", cells.join(" | "));
     }
-    // The target's name is over each of its columns.
-    let wide = |target: &str, columns: &Range<usize>| columns.len() * (target.len() + " | ".len());
+    // The target's name is the heading of each of its columns.
+    let width_of = |target: &str, columns: &Range<usize>| columns.len() * (target.len() + " | ".len());
     for (heading, cells) in layers(results) {
         if !heading.is_empty() {
             let _ = write!(out, "\n{}", heading.trim_end_matches('\n'));
@@ -128,9 +134,9 @@ fn several_targets(out: &mut String, results: &Results) {
         let present = cells.into_iter().filter(|cell| !absent.has(&cell.target, &cell.backend));
         let grid =
             Grid::new(present.collect::<Vec<_>>().into_iter(), CellResult::group).with_not_run(results);
-        for lot in grid.folded(WIDTH, wide) {
+        for targets in grid.folded(WIDTH, width_of) {
             out.push('\n');
-            let columns: Vec<_> = lot.into_iter().flat_map(|(_, columns)| columns).collect();
+            let columns: Vec<_> = targets.into_iter().flat_map(|(_, columns)| columns).collect();
             groups(out, &grid, &columns, |column| match &column.backend {
                 Some(backend) => format!("{}<br>{}", markdown(&column.target), markdown(backend)),
                 None => markdown(&column.target),
@@ -140,7 +146,7 @@ fn several_targets(out: &mut String, results: &Results) {
     }
 }
 
-/// Some columns of a table of groups.
+/// Writes a table with some columns of the grid.
 fn groups(out: &mut String, grid: &Grid, columns: &[usize], heading: impl Fn(&Column) -> String) {
     header(out, &columns.iter().map(|column| heading(&grid.columns[*column])).collect::<Vec<_>>());
     for (group, tallies) in &grid.rows {
@@ -153,13 +159,13 @@ fn groups(out: &mut String, grid: &Grid, columns: &[usize], heading: impl Fn(&Co
     }
 }
 
-/// The first two lines of a table whose first column has no heading.
+/// Writes the first two lines of a table whose first column has no heading.
 fn header(out: &mut String, columns: &[String]) {
     let _ = writeln!(out, "| | {} |", columns.join(" | "));
     let _ = writeln!(out, "|---|{}", "---|".repeat(columns.len()));
 }
 
-/// One row per run.
+/// Writes a table with one row per run.
 fn provenance(out: &mut String, results: &Results) {
     out.push_str("\n## Runs\n\n");
     let columns =
@@ -184,7 +190,7 @@ fn provenance(out: &mut String, results: &Results) {
     }
 }
 
-/// One line per reason: the cells differ in nothing else.
+/// Writes one line per reason for unsupported cells, with the number of cells.
 fn unsupported(out: &mut String, results: &Results) {
     let mut reasons: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.status == Status::Unsupported) {
@@ -207,7 +213,7 @@ fn unsupported(out: &mut String, results: &Results) {
 
 fn detail(cell: &CellResult, several_targets: bool) -> String {
     let on = if several_targets { format!(" on {}", markdown(&cell.target)) } else { String::new() };
-    let mut out = format!("\n### {} {}{on}\n\n", cell.status, code_span(&cell.id));
+    let mut out = format!("\n### {} {}{on}\n\n", cell.status.label(), code_span(&cell.id));
     if let Some(reason) = &cell.reason {
         let _ = writeln!(out, "{}\n", code_block(reason));
     }
@@ -223,11 +229,8 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
         let _ = writeln!(out, "{}\n", code_block(&text));
     }
     if !cell.stderr.is_empty() {
-        let _ = writeln!(
-            out,
-            "The end of its standard error:\n\n{}\n",
-            code_block(tail(&cell.stderr, STDERR_BYTES))
-        );
+        let _ =
+            writeln!(out, "The end of standard error:\n\n{}\n", code_block(tail(&cell.stderr, STDERR_BYTES)));
     }
     let _ = writeln!(out, "{}", code_span(&cell.reproducer));
     out
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_row_has_as_many_cells_as_its_heading() {
+    fn every_table_row_has_as_many_fields_as_the_table_has_headings() {
         let text = report(&merged());
         let mut columns = None;
         for line in text.lines() {
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_says_how_well_it_is_known() {
+    fn a_failed_check_shows_the_evidence() {
         let mut results = merged();
         let failed = results.cells.iter_mut().find(|cell| cell.status == Fail).unwrap();
         failed.checks = vec![samples::check()];
@@ -317,19 +320,19 @@ mod tests {
     }
 
     #[test]
-    fn the_markdown_report_fits_into_a_job_summary_whatever_happened() {
-        let rows = (0..4000).map(|number| {
-            let mut row = CellResult::without_attempt(
-                samples::subject("here", &format!("tcp-level-{number}t1g"), "epoll"),
+    fn a_report_of_many_failures_fits_into_a_job_summary() {
+        let cells = (0..4000).map(|number| {
+            let mut cell = CellResult::without_attempt(
+                samples::planned("here", &format!("tcp-level-{number}t1g"), "epoll"),
                 Status::Crash,
                 "why".repeat(100),
             );
-            row.stderr = "x".repeat(16 * 1024);
-            row
+            cell.stderr = "x".repeat(16 * 1024);
+            cell
         });
-        let results = Results::new(samples::run("here"), Vec::new(), rows.collect());
+        let results = Results::new(samples::run("here"), Vec::new(), cells.collect());
         let text = report(&results);
         assert!(text.len() <= MAX_BYTES, "{} bytes", text.len());
-        assert!(text.contains("more cells did not pass and have no room here"));
+        assert!(text.contains("more cells did not pass and are omitted here"));
     }
 }

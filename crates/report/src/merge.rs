@@ -1,78 +1,78 @@
-//! Joining the results of several runs.
+//! Merges the results of several runs.
 //!
-//! Runs are kept as they are, each with its provenance; only one that is in several inputs is there once. Rows belong
-//! to a target and an id. What is in the result does not depend on the order of the inputs, unless somebody asks for
-//! the first or the last of several answers.
+//! Every run is kept unchanged, with its provenance. A run that occurs in several inputs is kept once. Cells
+//! are matched by target and id. The merged results do not depend on the order of the inputs, except with
+//! [`Prefer::First`] and [`Prefer::Last`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use metadata::{CellResult, Results, Run, Scenario, Status};
 
-/// Results to be joined.
+/// Results to merge.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What to call them in errors: the file.
+    /// The name for errors: the file.
     pub name: String,
     /// The results.
     pub results: Results,
 }
 
-/// Which of several different answers about one cell counts.
+/// Which of several different statuses of one cell is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prefer {
-    /// The one of the first input that has one.
+    /// The status in the first input that has the cell.
     First,
-    /// The one of the last input that has one.
+    /// The status in the last input that has the cell.
     Last,
-    /// The worst.
+    /// The worst status.
     Worst,
 }
 
-/// What is allowed.
+/// Options of [`merge()`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rules {
-    /// Different answers about one cell are refused unless this says which of them counts.
+    /// Which status is kept if the inputs have different ones for a cell. `None` refuses them.
     pub prefer: Option<Prefer>,
-    /// Results of different matrix files, or of different executables for one target, may be joined.
+    /// Accepts results of different matrix files, and of different executables for one target.
     pub mixed: bool,
 }
 
-/// Results joined.
+/// Merged results.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The results.
     pub results: Results,
-    /// What is worth knowing about them.
+    /// Notes for the user: which cells occurred in several inputs, and what was kept.
     pub notes: Vec<String>,
 }
 
-/// A cell that the inputs disagree on.
+/// A cell with different statuses in several inputs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// Where.
+    /// The target.
     pub target: String,
-    /// Which cell.
+    /// The cell's id.
     pub id: String,
-    /// The inputs' names, and what they say.
-    pub answers: Vec<(String, Status)>,
+    /// The names of the inputs, each with its status.
+    pub statuses: Vec<(String, Status)>,
 }
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answers: Vec<_> =
-            self.answers.iter().map(|(name, status)| format!("{status} in {name}")).collect();
-        write!(f, "{} on {}: {}", self.id, self.target, answers.join(", "))
+        let statuses: Vec<_> =
+            self.statuses.iter().map(|(name, status)| format!("{status} in {name}")).collect();
+        write!(f, "{} on {}: {}", self.id, self.target, statuses.join(", "))
     }
 }
 
-/// Why results cannot be joined.
+/// The reasons why results cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    /// A fault is switched on in some of them only, or not the same.
+    /// Two inputs were run with different faults or injected errors, or only one of them was.
     #[error("{0}, and {1}")]
-    Faults(Faulty, Faulty),
-    /// They are of different matrix files.
+    Faults(Disturbed, Disturbed),
+    /// Two inputs were run with different matrix files.
     #[error("{0} and {1} were run with different matrix files: their cells may mean different things")]
     Matrices(String, String),
     /// One target was run with different executables.
@@ -80,24 +80,24 @@ pub enum MergeError {
     Executables {
         /// The target.
         target: String,
-        /// The input's name.
+        /// The name of an input.
         first: String,
-        /// The input's name.
+        /// The name of another input.
         second: String,
     },
-    /// They disagree on cells.
+    /// The inputs have different statuses for some cells.
     #[error("{} cells have different results in several inputs:\n{}", .0.len(), first_few(.0))]
     Conflicts(Vec<Conflict>),
 }
 
-/// An input and what it was run with on purpose.
+/// An input, with the fault and the injected errors that it was run with.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Faulty {
+pub struct Disturbed {
     name: String,
     disturbance: Option<String>,
 }
 
-impl fmt::Display for Faulty {
+impl fmt::Display for Disturbed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.disturbance {
             Some(disturbance) => write!(f, "{} was run with {disturbance}", self.name),
@@ -107,7 +107,7 @@ impl fmt::Display for Faulty {
 }
 
 fn first_few(conflicts: &[Conflict]) -> String {
-    /// All of them would hide what is wrong.
+    /// A longer list would hide the error message.
     const NAMED: usize = 5;
     let mut lines: Vec<_> = conflicts.iter().take(NAMED).map(|conflict| format!("  {conflict}")).collect();
     if conflicts.len() > NAMED {
@@ -116,13 +116,14 @@ fn first_few(conflicts: &[Conflict]) -> String {
     lines.join("\n")
 }
 
-/// Joins results.
+/// Merges results.
 ///
-/// A row that says `not-run` gives way to any other. Of equal answers about one cell, the one with the most attempts
-/// is kept.
+/// A cell with the status `not-run` is replaced by any other result of the cell. Of results with equal
+/// status, the one with the most attempts is kept.
 ///
 /// # Errors
-/// They do not belong together, or disagree: see [`Rules`].
+/// The inputs were run with different faults, matrix files or executables, or have different statuses for a
+/// cell. See [`Rules`].
 pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     check_faults(&inputs)?;
     if !rules.mixed {
@@ -130,17 +131,17 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
         check_executables(&inputs)?;
     }
     let mut notes = Vec::new();
-    let (mut runs, mut not_run, mut answers) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-    let mut described: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
+    let (mut runs, mut not_run, mut by_cell) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    let mut descriptions: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
     for Input { name, results } in inputs {
         runs.extend(results.runs);
         not_run.extend(results.not_run);
         for (id, scenario) in results.scenarios {
-            described.entry(id).or_default().push(scenario);
+            descriptions.entry(id).or_default().push(scenario);
         }
         for cell in results.cells {
-            let known: &mut Vec<_> = answers.entry((cell.id.clone(), cell.target.clone())).or_default();
-            known.push((name.clone(), cell));
+            let candidates: &mut Vec<_> = by_cell.entry((cell.id.clone(), cell.target.clone())).or_default();
+            candidates.push((name.clone(), cell));
         }
     }
     runs.sort_by_cached_key(|run| (run.target.clone(), run.via.clone(), run.emulator.clone(), text_of(run)));
@@ -148,26 +149,28 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     not_run.retain(|not_run| !runs.iter().any(|run| run.target == not_run.target));
     notes.extend(several_commits(&runs));
 
-    let mut choice = Choice::default();
-    let cells = answers.into_values().filter_map(|rows| choice.one_of(rows, rules.prefer)).collect();
-    if !choice.conflicts.is_empty() {
-        return Err(MergeError::Conflicts(choice.conflicts));
+    let mut selection = Selection::default();
+    let cells =
+        by_cell.into_values().filter_map(|candidates| selection.select(candidates, rules.prefer)).collect();
+    if !selection.conflicts.is_empty() {
+        return Err(MergeError::Conflicts(selection.conflicts));
     }
-    notes.extend(choice.notes());
-    notes.extend(several_descriptions(&described));
-    let scenarios = described.into_iter().filter_map(|(id, known)| Some((id, newest(known)?))).collect();
+    notes.extend(selection.notes());
+    notes.extend(several_descriptions(&descriptions));
+    let scenarios =
+        descriptions.into_iter().filter_map(|(id, scenarios)| Some((id, newest(scenarios)?))).collect();
     let without_runs = Results::of_no_run(not_run.into_iter().collect());
     Ok(Merged { results: Results { runs, scenarios, cells, ..without_runs }, notes })
 }
 
 fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {
-    let faulty =
-        |input: &Input| Faulty { name: input.name.clone(), disturbance: input.results.disturbance() };
-    // Inputs of targets that were not run make no statement.
+    let disturbed =
+        |input: &Input| Disturbed { name: input.name.clone(), disturbance: input.results.disturbance() };
+    // An input without a run, of targets that were not run, fits every other one.
     let mut with_runs = inputs.iter().filter(|input| !input.results.runs.is_empty());
     let Some(first) = with_runs.next() else { return Ok(()) };
     match with_runs.find(|input| input.results.disturbance() != first.results.disturbance()) {
-        Some(other) => Err(MergeError::Faults(faulty(first), faulty(other))),
+        Some(other) => Err(MergeError::Faults(disturbed(first), disturbed(other))),
         None => Ok(()),
     }
 }
@@ -176,7 +179,7 @@ fn check_matrices(inputs: &[Input]) -> Result<(), MergeError> {
     let mut known: Option<(&str, &Run)> = None;
     for (name, run) in runs(inputs) {
         let (first, other) = known.get_or_insert((name, run));
-        // A file that was merged with leave from others is one that is mixed already.
+        // Runs in the same input may differ: it was merged with `mixed`.
         if other.matrix != run.matrix && *first != name {
             return Err(MergeError::Matrices((*first).to_owned(), name.to_owned()));
         }
@@ -196,7 +199,7 @@ fn check_executables(inputs: &[Input]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Every run with the name of its input.
+/// Returns every run, with the name of its input.
 fn runs(inputs: &[Input]) -> impl Iterator<Item = (&str, &Run)> {
     inputs.iter().flat_map(|input| input.results.runs.iter().map(|run| (input.name.as_str(), run)))
 }
@@ -208,46 +211,55 @@ fn several_commits(runs: &[Run]) -> Option<String> {
         .then(|| format!("the runs are of different versions of pollmatrix: {}", named.join(", ")))
 }
 
-fn several_descriptions(described: &BTreeMap<String, Vec<Scenario>>) -> Option<String> {
-    let differ = |known: &&Vec<Scenario>| known.windows(2).any(|pair| !pair[0].says_the_same(&pair[1]));
-    let count = described.values().filter(differ).count();
+fn several_descriptions(descriptions: &BTreeMap<String, Vec<Scenario>>) -> Option<String> {
+    let differ =
+        |scenarios: &&Vec<Scenario>| scenarios.windows(2).any(|pair| !pair[0].is_same_description(&pair[1]));
+    let count = descriptions.values().filter(differ).count();
     (count > 0).then(|| {
-        format!("{count} scenarios are described differently by the inputs: the newest pollmatrix's words are kept")
+        format!(
+            "{count} scenarios have different descriptions: the one of the newest pollmatrix is kept for each"
+        )
     })
 }
 
-/// What the newest pollmatrix says of a scenario. Each description has its own version, so that a report that was
-/// joined before counts for no more than its parts. The text decides between equal versions, whatever the order of the inputs.
-fn newest(known: Vec<Scenario>) -> Option<Scenario> {
-    known.into_iter().max_by_key(|scenario| (scenario.described_by(), text_of(scenario)))
+/// Returns the description that the newest pollmatrix wrote.
+///
+/// Each description carries its own version, so a report that was merged before counts no more than its
+/// parts. Between equal versions the text decides, so that the order of the inputs does not matter.
+fn newest(descriptions: Vec<Scenario>) -> Option<Scenario> {
+    descriptions.into_iter().max_by_key(|scenario| (scenario.described_by(), text_of(scenario)))
 }
 
-/// What was done with cells that several inputs have.
+/// Selects one result per cell, and counts the cells that several inputs have.
 #[derive(Default)]
-struct Choice {
+struct Selection {
     conflicts: Vec<Conflict>,
     equal: usize,
-    settled: usize,
+    preferred: usize,
     replaced: usize,
 }
 
-impl Choice {
-    /// The row that counts of those that there are about one cell.
-    fn one_of(&mut self, mut rows: Vec<(String, CellResult)>, prefer: Option<Prefer>) -> Option<CellResult> {
-        let answered = |(_, row): &(String, CellResult)| row.status != Status::NotRun;
-        if rows.iter().any(answered) && !rows.iter().all(answered) {
-            rows.retain(answered);
+impl Selection {
+    /// Returns the result to keep of all results of one cell. `None` records a conflict.
+    fn select(
+        &mut self,
+        mut candidates: Vec<(String, CellResult)>,
+        prefer: Option<Prefer>,
+    ) -> Option<CellResult> {
+        let was_run = |(_, cell): &(String, CellResult)| cell.status != Status::NotRun;
+        if candidates.iter().any(was_run) && !candidates.iter().all(was_run) {
+            candidates.retain(was_run);
             self.replaced += 1;
         }
-        if rows.len() == 1 {
-            return rows.pop().map(|(_, row)| row);
+        if candidates.len() == 1 {
+            return candidates.pop().map(|(_, cell)| cell);
         }
-        let first = rows.first()?.1.status;
-        let status = if rows.iter().all(|(_, row)| row.status == first) {
+        let first = candidates.first()?.1.status;
+        let status = if candidates.iter().all(|(_, cell)| cell.status == first) {
             self.equal += 1;
             first
         } else {
-            let mut statuses = rows.iter().map(|(_, row)| row.status);
+            let mut statuses = candidates.iter().map(|(_, cell)| cell.status);
             let status = match prefer {
                 Some(Prefer::First) => statuses.next(),
                 Some(Prefer::Last) => statuses.next_back(),
@@ -255,35 +267,39 @@ impl Choice {
                 None => None,
             };
             match status {
-                Some(_) => self.settled += 1,
-                None => self.conflicts.push(conflict(&rows)),
+                Some(_) => self.preferred += 1,
+                None => self.conflicts.push(conflict(&candidates)),
             }
             status?
         };
-        rows.into_iter()
-            .map(|(_, row)| row)
-            .filter(|row| row.status == status)
-            // The text decides among rows that are equally good, whatever the order of the inputs.
-            .min_by_key(|row| (std::cmp::Reverse(row.attempts.total), text_of(row)))
+        candidates
+            .into_iter()
+            .map(|(_, cell)| cell)
+            .filter(|cell| cell.status == status)
+            // Between equal numbers of attempts the text decides, so that the order of the inputs does not
+            // matter.
+            .min_by_key(|cell| (std::cmp::Reverse(cell.attempts.total), text_of(cell)))
     }
 
     fn notes(&self) -> Vec<String> {
         let parts = [
-            (self.equal, "are in several inputs with the same status: one of them is kept"),
-            (self.settled, "are in several inputs with different ones: --prefer decided"),
+            (self.equal, "are in several inputs with the same status: one result is kept"),
+            (self.preferred, "are in several inputs with different statuses: --prefer decided"),
             (self.replaced, "were not run in one input and have a result in another"),
         ];
         parts
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} cells {what}"))
+            .map(|(count, text)| format!("{count} cells {text}"))
             .collect()
     }
 }
 
-fn conflict(rows: &[(String, CellResult)]) -> Conflict {
-    let (target, id) = rows.first().map(|(_, row)| (row.target.clone(), row.id.clone())).unwrap_or_default();
-    Conflict { target, id, answers: rows.iter().map(|(name, row)| (name.clone(), row.status)).collect() }
+fn conflict(candidates: &[(String, CellResult)]) -> Conflict {
+    let first = candidates.first().map(|(_, cell)| (cell.target.clone(), cell.id.clone()));
+    let (target, id) = first.unwrap_or_default();
+    let statuses = candidates.iter().map(|(name, cell)| (name.clone(), cell.status)).collect();
+    Conflict { target, id, statuses }
 }
 
 fn text_of<T: serde::Serialize>(value: &T) -> String {
@@ -305,7 +321,7 @@ mod tests {
 
     fn shard(name: &str, target: &str, rows: &[(&str, &str, Status)]) -> Input {
         let mut results = samples::results(target, rows);
-        // Each has a run of its own.
+        // Each shard has its own run.
         results.runs[0].started = name.to_owned();
         input(name, results)
     }
@@ -317,7 +333,7 @@ mod tests {
     }
 
     fn statuses(merged: &Results) -> Vec<(String, Status)> {
-        merged.cells.iter().map(|row| (format!("{} {}", row.id, row.target), row.status)).collect()
+        merged.cells.iter().map(|cell| (format!("{} {}", cell.id, cell.target), cell.status)).collect()
     }
 
     fn worst() -> Rules {
@@ -325,9 +341,9 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_inputs_does_not_show() {
+    fn the_order_of_the_inputs_does_not_matter() {
         let mut twice = shard("b", "one", &[("y", "poll", Pass), ("z", "poll", Fail)]);
-        // Equal in status and not in text.
+        // The status is equal, the text is not.
         twice.results.cells[0].duration_ms = 77;
         let inputs = [
             shard("a", "one", &[("x", "epoll", Pass), ("y", "poll", Pass), ("z", "poll", Crash)]),
@@ -358,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn in_steps_or_at_once_is_the_same() {
+    fn merging_in_steps_equals_merging_at_once() {
         let inputs = [
             shard("a", "one", &[("x", "epoll", Pass)]),
             shard("b", "one", &[("x", "epoll", Pass), ("y", "poll", NotRun)]),
@@ -372,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_descriptions_the_newest_counts_in_steps_or_at_once() {
+    fn the_newest_of_several_descriptions_is_kept_in_steps_or_at_once() {
         let described = |name: &str, id: &str, version: &str, title: &str| {
             let mut shard = shard(name, name, &[("x", "epoll", Pass)]);
             let scenario =
@@ -386,9 +402,12 @@ mod tests {
         let two = described("c", "group/name", "0.2.0", "Two");
         let merged = of(&[nine, ten.clone(), two]);
         assert_eq!(merged.results.scenarios["group/name"].title, "Ten");
-        assert!(merged.notes.iter().any(|note| note.starts_with("1 scenarios are described")), "{merged:?}");
+        assert!(
+            merged.notes.iter().any(|note| note.starts_with("1 scenarios have different descriptions")),
+            "{merged:?}"
+        );
 
-        // What was joined with something newer is no newer for that.
+        // Merging an old description with a newer one of another scenario does not make it newer.
         let old = described("d", "group/gone", "0.1.0", "One");
         let newer = described("e", "group/gone", "0.2.0", "Two");
         let first = input("de", of(&[old, ten]).results);
@@ -396,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn disagreements_are_refused_and_named() {
+    fn different_statuses_are_refused_and_listed() {
         let row = |status| [("x", "epoll", status)];
         let inputs = vec![shard("a.json", "one", &row(Pass)), shard("b.json", "one", &row(Fail))];
         let text = merge(inputs, Rules::default()).unwrap_err().to_string();
@@ -412,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_preferred_answer_counts() {
+    fn the_preferred_status_is_kept() {
         let row = |status| [("x", "epoll", status)];
         let inputs =
             [shard("a", "one", &row(Pass)), shard("b", "one", &row(Crash)), shard("c", "one", &row(Fail))];
@@ -425,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_answers_the_one_with_the_most_attempts_is_kept() {
+    fn of_equal_statuses_the_result_with_the_most_attempts_is_kept() {
         let mut inputs: Vec<_> =
             ["a", "b", "c"].iter().map(|name| shard(name, "one", &[("x", "epoll", Pass)])).collect();
         for (input, total) in inputs.iter_mut().zip([3, 20, 1]) {
@@ -437,17 +456,17 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_an_attempt_is_no_answer() {
+    fn a_cell_that_was_not_run_is_replaced_by_any_result() {
         let inputs = vec![
             shard("a", "one", &[("x", "epoll", NotRun), ("y", "epoll", NotRun)]),
             shard("b", "one", &[("x", "epoll", Fail), ("y", "epoll", NotRun)]),
         ];
         let merged = merge(inputs, Rules::default()).unwrap();
-        assert_eq!(merged.results.cells.iter().map(|row| row.status).collect::<Vec<_>>(), [Fail, NotRun]);
+        assert_eq!(merged.results.cells.iter().map(|cell| cell.status).collect::<Vec<_>>(), [Fail, NotRun]);
     }
 
     #[test]
-    fn results_with_a_fault_are_never_merged_with_others() {
+    fn results_with_different_faults_are_never_merged() {
         let mut inputs =
             vec![shard("a", "one", &[("x", "epoll", Pass)]), shard("b", "two", &[("x", "epoll", Pass)])];
         inputs[1].results.runs[0].fault = Some("double-close".into());
@@ -466,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn other_matrices_and_executables_need_leave() {
+    fn different_matrices_and_executables_need_mixed() {
         let inputs = |edit: fn(&mut Run)| {
             let mut inputs =
                 vec![shard("a", "one", &[("x", "epoll", Pass)]), shard("b", "one", &[("y", "epoll", Pass)])];
@@ -480,7 +499,7 @@ mod tests {
         assert!(matches!(refused(&executable), MergeError::Executables { target, .. } if target == "one"));
         let mixed = Rules { mixed: true, ..Rules::default() };
         assert!(merge(matrix, mixed).is_ok() && merge(executable, mixed).is_ok());
-        // Different targets have different executables anyway.
+        // Different targets always have different executables.
         let targets = vec![shard("a", "one", &[]), shard("b", "two", &[])];
         assert!(merge(targets, Rules::default()).is_ok());
     }

@@ -1,4 +1,4 @@
-//! What each backend answers, as a page per backend and system for a repository: the same answers give the same text.
+//! The answers of each backend, as one Markdown page per target and backend. Equal answers give equal pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,61 +7,41 @@ use metadata::{CellResult, Check, Results, Run, Scenario, Status};
 
 use crate::text::{code_block, code_span, markdown, table_code};
 
-/// What the line of a page begins with that says where it comes from. It is the only one that another kernel or another
-/// version of pollmatrix changes although they answer alike.
-pub const PROVENANCE: &str = "Measured on ";
-
 /// A page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// `linux-x86_64/epoll.md`.
+    /// `x86_64-linux-gnu/epoll.md`.
     pub path: String,
-    /// Its text.
+    /// The Markdown text.
     pub text: String,
 }
 
-/// Two runs that would have the same pages.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0} and {1} are both {2}")]
-pub struct SameSystem(pub String, pub String, pub String);
-
-/// The pages of all that has answers to lines of verbs, sorted by path.
-///
-/// # Errors
-/// Two targets are the same system.
-pub fn pages(results: &Results) -> Result<Vec<Page>, SameSystem> {
-    let mut systems: BTreeMap<String, &Run> = BTreeMap::new();
-    for run in &results.runs {
-        let system = format!("{}-{}", run.os, run.arch);
-        if let Some(other) = systems.get(&system).filter(|other| other.target != run.target) {
-            return Err(SameSystem(other.target.clone(), run.target.clone(), system));
-        }
-        systems.insert(system, run);
-    }
+/// Renders the pages of all targets and backends that have answers to scripts, in the order of the runs.
+pub fn pages(results: &Results) -> Vec<Page> {
     let mut pages = Vec::new();
-    for (system, run) in systems {
+    for run in &results.runs {
         let cells = || results.cells.iter().filter(|cell| cell.target == run.target);
         let answered = cells().filter(|cell| cell.checks.iter().any(|check| check.asked.is_some()));
         let backends: BTreeSet<_> = answered.map(|cell| cell.backend.as_str()).collect();
         for backend in backends {
-            let of_this: Vec<_> = cells().filter(|cell| cell.backend == backend).collect();
+            let cells: Vec<_> = cells().filter(|cell| cell.backend == backend).collect();
             pages.push(Page {
-                path: format!("{system}/{backend}.md"),
-                text: page(results, run, backend, &of_this),
+                path: format!("{}/{backend}.md", run.target),
+                text: page(results, run, backend, &cells),
             });
         }
     }
-    Ok(pages)
+    pages
 }
 
 fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> String {
-    let on = markdown(&format!("{backend} answers on {}, {}", run.os, run.arch));
-    let mut out = format!("# What {on}\n\n");
+    let mut out = format!("# {}\n\n", markdown(&format!("Answers of {backend} on {}, {}", run.os, run.arch)));
     let by = markdown(&format!("{} {} by pollmatrix {}", run.os, version(&run.kernel), run.pollmatrix));
-    let _ = writeln!(out, "{PROVENANCE}{by}.\n");
+    let _ = writeln!(out, "Measured on {by}.\n");
     out.push_str(
-        "Written by `pollmatrix publish`. Each question has the line that was performed: \
-         `pollmatrix probe 'LINE'` performs it again.\nThe notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.\n",
+        "Written by `pollmatrix publish`. Each question is followed by its script: \
+         `pollmatrix probe 'SCRIPT'` runs it again.\n\
+         docs/expectations.md explains the notation, docs/verbs.md the verbs.\n",
     );
     let mut scenarios: BTreeMap<(&str, String, &str), (&Scenario, Vec<&CellResult>)> = BTreeMap::new();
     for cell in cells {
@@ -73,25 +53,26 @@ fn page(results: &Results, run: &Run, backend: &str, cells: &[&CellResult]) -> S
         scenarios.entry(key).or_insert_with(|| (scenario, Vec::new())).1.push(cell);
     }
     let mut group = "";
-    for ((of, row, id), (scenario, cells)) in &scenarios {
-        if *of != group {
-            group = of;
+    for ((its_group, behaviour, id), (scenario, cells)) in &scenarios {
+        if *its_group != group {
+            group = its_group;
             let _ = writeln!(out, "\n## {}", markdown(group));
         }
-        section(&mut out, row, id, scenario, cells);
+        section(&mut out, behaviour, id, scenario, cells);
     }
     out
 }
 
-/// The numbers of a kernel's release: who built it makes no difference.
+/// Returns the numbers of a kernel's release, without the suffix of its builder.
 fn version(release: &str) -> &str {
     let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
     release[..end].trim_end_matches('.')
 }
 
-fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[&CellResult]) {
+/// Writes one question with its script, its links and the table of answers.
+fn section(out: &mut String, behaviour: &str, id: &str, scenario: &Scenario, cells: &[&CellResult]) {
     let question = scenario.question.as_deref().unwrap_or(&scenario.title);
-    let heading = markdown(&format!("{row}: {question}"));
+    let heading = markdown(&format!("{behaviour}: {question}"));
     let _ = writeln!(out, "\n### {heading}\n\n{}\n", code_span(id));
     let _ = writeln!(out, "{}", code_block(scenario.verbs.as_deref().unwrap_or_default()));
     if !scenario.links.is_empty() {
@@ -112,7 +93,7 @@ fn section(out: &mut String, row: &str, id: &str, scenario: &Scenario, cells: &[
     }
 }
 
-/// A link, if it leads to the web.
+/// Returns a link if the URL is a plain web address, otherwise the text of both.
 fn link_to(text: &str, url: &str) -> String {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     let is_plain = |c: char| c.is_ascii_graphic() && !"<>()[]\\`\"".contains(c);
@@ -122,7 +103,7 @@ fn link_to(text: &str, url: &str) -> String {
     }
 }
 
-/// What is asked as rows, what the descriptors are as columns.
+/// Writes the answers as a table: questions as rows, kinds of descriptors as columns.
 fn table(out: &mut String, cells: &[&CellResult]) {
     let mut columns: Vec<&str> = Vec::new();
     let mut rows: Vec<(String, BTreeMap<&str, Vec<String>>)> = Vec::new();
@@ -130,14 +111,14 @@ fn table(out: &mut String, cells: &[&CellResult]) {
         let mut place = 0;
         for check in &cell.checks {
             let Some(asked) = &check.asked else { continue };
-            let column = asked.variant.split_once(':').map_or(asked.variant.as_str(), |(is, _)| is);
+            let column = asked.variant.split_once(':').map_or(asked.variant.as_str(), |(kind, _)| kind);
             if !columns.contains(&column) {
                 columns.push(column);
             }
             let question = asked.to_string();
-            // After what was asked before it: questions stay in the order of the line.
+            // A new question goes after the previous one, so that questions stay in the order of the script.
             place = match rows.iter().position(|(known, _)| *known == question) {
-                Some(known) => known,
+                Some(index) => index,
                 None => {
                     let next = if rows.is_empty() { 0 } else { (place + 1).min(rows.len()) };
                     rows.insert(next, (question, BTreeMap::new()));
@@ -164,7 +145,7 @@ fn table(out: &mut String, cells: &[&CellResult]) {
     }
 }
 
-/// What was answered; where that differs from run to run, what may be.
+/// Returns the observed answer; the allowed answers if it varies from run to run.
 fn answer(check: &Check) -> String {
     let spans =
         |answers: &[String]| answers.iter().map(|answer| table_code(answer)).collect::<Vec<_>>().join(" or ");
@@ -203,7 +184,7 @@ mod tests {
         for cell in &mut results.cells {
             cell.layer = metadata::Layer::Characterisation;
         }
-        results.runs[0].kernel = "6.1.3-someone".into();
+        results.runs[0].kernel = "6.1.3-custom".into();
         results.runs[0].arch = "x86_64".into();
         let mut varies = check("unix:end", "poll", "12");
         varies.varies = Some("size".into());
@@ -227,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_questions_lines_and_answers() {
-        let pages = pages(&results()).unwrap();
-        let expected = "# What poll answers on linux, x86_64
+    fn a_page_has_questions_scripts_and_answers() {
+        let pages = pages(&results());
+        let expected = "# Answers of poll on linux, x86_64
 
 Measured on linux 6.1.3 by pollmatrix 1.2.3.
 
-Written by `pollmatrix publish`. Each question has the line that was performed: `pollmatrix probe 'LINE'` performs it again.
-The notation is that of docs/expectations.md, the verbs are those of docs/verbs.md.
+Written by `pollmatrix publish`. Each question is followed by its script: `pollmatrix probe 'SCRIPT'` runs it again.
+docs/expectations.md explains the notation, docs/verbs.md the verbs.
 
 ## group
 
@@ -256,11 +237,11 @@ Bugs: [mio#1](https://example.org/1)
 tcp, level: why unsupported.
 ";
         assert_eq!(pages.len(), 1, "a backend without an answer has no page");
-        assert_eq!((pages[0].path.as_str(), pages[0].text.as_str()), ("linux-x86_64/poll.md", expected));
+        assert_eq!((pages[0].path.as_str(), pages[0].text.as_str()), ("here/poll.md", expected));
     }
 
     #[test]
-    fn what_differs_between_runs_does_not_show() {
+    fn differences_between_runs_with_equal_answers_do_not_change_the_pages() {
         let mut other = results();
         for cell in &mut other.cells {
             cell.duration_ms += 1;
@@ -272,12 +253,5 @@ tcp, level: why unsupported.
         other.runs[0].kernel = "6.1.3-another".into();
         other.runs[0].seed = metadata::Seed(7);
         assert_eq!(pages(&other), pages(&results()));
-    }
-
-    #[test]
-    fn two_targets_of_one_system_are_refused() {
-        let mut two = results();
-        two.runs.push(Run { target: "there".into(), ..two.runs[0].clone() });
-        assert_eq!(pages(&two), Err(SameSystem("here".into(), "there".into(), "linux-x86_64".into())));
     }
 }

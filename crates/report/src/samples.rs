@@ -1,13 +1,13 @@
-//! Merged results and hostile texts for the tests of this crate, beside the samples of `metadata`.
+//! Merged results and hostile texts for the tests of this crate, in addition to the samples of `metadata`.
 
 use metadata::Status::{Fail, Pass, Unsupported};
-pub use metadata::samples::{check, results, row, run, scenario, subject};
+pub use metadata::samples::{cell, check, planned, results, run, scenario};
 use metadata::{Link, NotRun, Results, Scenario};
 use serde_json::Value;
 
 use crate::merge::{Input, Rules, merge};
 
-/// Results of two targets and of one that was not run, with something to say everywhere.
+/// Returns the results of two targets and one that was not run, with every field filled.
 pub fn merged() -> Results {
     let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail), ("b", "poll", Pass)];
     let inputs = ["one", "two"].map(|target| Input { name: target.into(), results: results(target, &rows) });
@@ -25,13 +25,13 @@ pub fn merged() -> Results {
     results
 }
 
-/// Makes every text hostile, each in its own way: what it was stays in front.
+/// Appends `hostile` to every text and key, and collects the changed texts in `poisoned`.
 pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|value| poison(value, hostile, poisoned)),
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
-                // Not texts, but one of a few words.
+                // These fields hold one of a fixed set of names.
                 if !["status", "seed", "evidence", "layer", "transport", "trigger"].contains(&name.as_str()) {
                     poison(value, hostile, poisoned);
                 }
@@ -43,7 +43,7 @@ pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
                     poisoned.extend(entries.keys().cloned());
                 }
             }
-            // An id has parts that stand beside it.
+            // The id must match the scenario and the backend.
             if let (Some(id), Some(scenario), Some(backend)) =
                 (fields.get("id"), fields.get("scenario"), fields.get("backend"))
             {

@@ -1,4 +1,4 @@
-//! The matrix as a table for a terminal.
+//! Tables for a terminal.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,19 +9,23 @@ use metadata::{CellResult, Results, Run, Status, one_line};
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::text::shortened;
 
-/// Tables of several targets are folded to this width, whatever the terminal's is: the same results look the same
-/// everywhere.
+/// Tables of several targets are folded to this width, whatever the width of the terminal is, so that equal
+/// results give equal output.
 const WIDTH: usize = 100;
-/// Between columns.
+/// The space between columns.
 const GAP: u16 = 2;
-/// The longest name of an emulator in the table of runs. The whole of it is in the report.
-const LONGEST_WAY: usize = 40;
+/// The longest name of a runner in the table of runs. The report has the whole name.
+const LONGEST_RUNNER: usize = 40;
 
-/// Scenarios as rows, backends as columns, a letter and a count per status, and the legend. Characterisations have a table
-/// of their own, by groups if they are not alone.
+/// Renders the results as tables: scenarios as rows, backends as columns, a letter and a count per status,
+/// and the legend.
 ///
-/// With several targets: first the targets as rows, then the scenarios with the backends of each target side by side,
-/// as many targets in one table as there is room for; then the runs, and the targets that were not run.
+/// Characterisation cells have a separate table. Its rows are groups, or scenarios if there are no contract
+/// cells.
+///
+/// With several targets, the first table has targets as rows and backends as columns. Then follow tables of
+/// scenarios, each with as many targets side by side as fit, then the runs, and the targets that were not
+/// run.
 pub fn matrix(results: &Results, colour: bool) -> String {
     let mut out = String::new();
     let absent = match results.has_several_targets() {
@@ -41,7 +45,7 @@ pub fn matrix(results: &Results, colour: bool) -> String {
         let grid = Grid::new(present, if alone { scenario } else { CellResult::group });
         let _ = writeln!(
             out,
-            "{}characterisation: what each answers, beside what is known of it",
+            "{}characterisation: the answers of each poller, compared with the recorded ones",
             if alone { "" } else { "\n" }
         );
         tables(&mut out, results, &grid, colour);
@@ -50,17 +54,17 @@ pub fn matrix(results: &Results, colour: bool) -> String {
     out
 }
 
-/// A grid in as many tables as are needed for it to fit, and its legend.
+/// Writes a grid, folded into several tables if necessary, and its legend.
 fn tables(out: &mut String, results: &Results, grid: &Grid, colour: bool) {
-    let wide = |target: &str, columns: &Range<usize>| {
-        let (wide, lacking) = room(grid, target, columns);
-        wide + lacking
+    let width_of = |target: &str, columns: &Range<usize>| {
+        let (width, missing) = room(grid, target, columns);
+        width + missing
     };
     let width = if results.has_several_targets() { WIDTH } else { usize::MAX };
-    for lot in grid.folded(width, wide) {
-        let columns = lot.iter().flat_map(|(_, columns)| columns.clone()).collect::<Vec<_>>();
+    for targets in grid.folded(width, width_of) {
+        let columns = targets.iter().flat_map(|(_, columns)| columns.clone()).collect::<Vec<_>>();
         if results.has_several_targets() {
-            let _ = writeln!(out, "{}", headings(grid, &lot));
+            let _ = writeln!(out, "{}", headings(grid, &targets));
         }
         let rows = grid.rows.iter().map(|(name, tallies)| {
             let tallies = columns.iter().map(|column| &tallies[*column]);
@@ -71,7 +75,7 @@ fn tables(out: &mut String, results: &Results, grid: &Grid, colour: bool) {
         let header: Vec<_> = columns.iter().map(backend).collect();
         let mut table = table(&header, rows, colour);
         if results.has_several_targets() {
-            widen(&mut table, grid, &lot);
+            widen(&mut table, grid, &targets);
         }
         let _ = writeln!(out, "{}\n", text_of(&table));
     }
@@ -82,10 +86,10 @@ fn scenario(cell: &CellResult) -> &str {
     &cell.scenario
 }
 
-/// A table without lines.
+/// Returns a table without borders.
 fn table<R: Iterator<Item = Cell>>(header: &[String], rows: impl Iterator<Item = R>, colour: bool) -> Table {
     let mut table = Table::new();
-    // The caller knows the stream that this goes to; comfy-table would look at standard output.
+    // The caller knows the output stream. comfy-table would check whether standard output is a terminal.
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
     if colour {
         table.enforce_styling();
@@ -122,36 +126,37 @@ fn colour_of(tally: &Tally) -> Color {
     }
 }
 
-/// How wide the columns of a target are together, and how much its name lacks to fit over them.
+/// Returns the total width of a target's columns, and the width that the target's name needs in addition.
 fn room(grid: &Grid, target: &str, columns: &Range<usize>) -> (usize, usize) {
-    let wide: usize = columns.clone().map(|column| grid.width(column) + usize::from(GAP)).sum();
-    (wide, (target.chars().count() + usize::from(GAP)).saturating_sub(wide))
+    let width: usize = columns.clone().map(|column| grid.width(column) + usize::from(GAP)).sum();
+    (width, (target.chars().count() + usize::from(GAP)).saturating_sub(width))
 }
 
-/// The line of targets over the backends.
-fn headings(grid: &Grid, lot: &[(&str, Range<usize>)]) -> String {
+/// Returns the line of target names above the backends.
+fn headings(grid: &Grid, targets: &[(&str, Range<usize>)]) -> String {
     let mut line = " ".repeat(grid.heading_width() + usize::from(GAP));
-    for (target, columns) in lot {
-        let (wide, lacking) = room(grid, target, columns);
-        let _ = write!(line, "{:1$}", one_line(target), wide + lacking);
+    for (target, columns) in targets {
+        let (width, missing) = room(grid, target, columns);
+        let _ = write!(line, "{:1$}", one_line(target), width + missing);
     }
     line.trim_end().to_owned()
 }
 
-/// Makes the last column of each target so wide that the target's name fits over all of them.
-fn widen(table: &mut Table, grid: &Grid, lot: &[(&str, Range<usize>)]) {
-    // Column 0 has the rows' headings: the last column of a target has the number of columns so far.
+/// Widens the last column of each target until the target's name fits above its columns.
+fn widen(table: &mut Table, grid: &Grid, targets: &[(&str, Range<usize>)]) {
+    // Column 0 holds the row headings, so the index of a target's last column is the number of columns so
+    // far.
     let mut last = 0;
-    for (target, columns) in lot {
+    for (target, columns) in targets {
         last += columns.len();
-        let (_, lacking) = room(grid, target, columns);
+        let (_, missing) = room(grid, target, columns);
         if let Some(column) = table.column_mut(last) {
-            column.set_padding((0, GAP + u16::try_from(lacking).unwrap_or(0)));
+            column.set_padding((0, GAP + u16::try_from(missing).unwrap_or(0)));
         }
     }
 }
 
-/// Targets × backends, and why some backends are not there.
+/// Writes a table of targets × backends, and the reasons for absent backends.
 fn overview(out: &mut String, results: &Results, absent: &Absent<'_>, colour: bool) {
     let overview = Overview::of(results, absent);
     let rows = overview.targets.iter().map(|(target, cells)| {
@@ -170,14 +175,14 @@ fn overview(out: &mut String, results: &Results, absent: &Absent<'_>, colour: bo
     }
 }
 
-/// Where the rows come from, if that is not one run, and what has none.
+/// Writes a table of runs if there are several, and the targets that were not run.
 fn provenance(out: &mut String, results: &Results) {
     if results.runs.len() > 1 {
         let rows = results.runs.iter().map(|run| {
             let interrupted = if run.interrupted { "interrupted" } else { "" };
-            let way = shortened(&run.way(), LONGEST_WAY);
+            let runner = shortened(&run.runner(), LONGEST_RUNNER);
             let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
-            [run.target.clone(), way, kernel(run), cpus, seed, interrupted.to_owned()]
+            [run.target.clone(), runner, kernel(run), cpus, seed, interrupted.to_owned()]
                 .map(|text| Cell::new(one_line(&text)))
                 .into_iter()
         });
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn one_target_is_one_table_with_every_backend() {
+    fn results_of_one_target_are_one_table_with_every_backend() {
         let text = matrix(&samples::results("here", &ROWS), false);
         let expected = "            epoll  kqueue  poll   select\n\
                         group/name  P1     U1      P1 F1  P1\n\
@@ -237,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn characterisations_stand_below_by_groups_or_alone_by_scenarios() {
+    fn characterisation_rows_are_groups_below_contract_cells_and_scenarios_otherwise() {
         let mut results = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
         results.cells[1].layer = metadata::Layer::Characterisation;
         let expected = "            poll\n\
@@ -245,14 +250,14 @@ mod tests {
                         \n\
                         P pass\n\
                         \n\
-                        characterisation: what each answers, beside what is known of it\n       \
+                        characterisation: the answers of each poller, compared with the recorded ones\n       \
                         poll\n\
                         group  F1\n\
                         \n\
                         F fail\n";
         assert_eq!(matrix(&results, false), expected);
         results.cells.remove(0);
-        let expected = "characterisation: what each answers, beside what is known of it\n            \
+        let expected = "characterisation: the answers of each poller, compared with the recorded ones\n            \
                         poll\n\
                         group/name  F1\n\
                         \n\
@@ -261,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn two_targets_stand_side_by_side_with_the_backends_that_they_have() {
+    fn two_targets_are_side_by_side_with_their_own_backends() {
         let inputs = ["one", "a-target-with-quite-a-long-name"]
             .map(|target| Input { name: target.into(), results: samples::results(target, &ROWS) });
         let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
@@ -299,13 +304,13 @@ mod tests {
         assert!(widest <= Some(WIDTH), "{text}");
         for number in 0..14 {
             let target = format!("armv{number:02}-linux-gnueabihf");
-            // In the overview, over its columns, in the table of runs.
+            // In the overview, above its columns, and in the table of runs.
             assert_eq!(text.matches(&target).count(), 3, "{text}");
         }
     }
 
     #[test]
-    fn colours_do_not_move_anything() {
+    fn colours_do_not_change_the_layout() {
         let plain = matrix(&many(), false);
         let coloured = matrix(&many(), true);
         let mut stripped = String::new();

@@ -1,15 +1,15 @@
-//! Text that has to fit: first lines, ends, code spans, cells of tables; and text that hides nothing.
+//! Shortens text, and escapes it for Markdown.
 
 use metadata::{one_line, visible};
 
-/// The first line of a text of several, shortened.
+/// Returns the first line, shortened to 240 characters.
 pub fn first_line(text: &str) -> String {
-    /// What fits beside a cell's id, roughly. The whole text is in the report.
+    /// The approximate room after a cell's id. The report has the whole text.
     const LONGEST: usize = 240;
     shortened(text.lines().next().unwrap_or_default(), LONGEST)
 }
 
-/// At most `longest` characters, and a sign if that is not all.
+/// Returns at most `longest` characters, with an ellipsis if the text is longer.
 pub(crate) fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -17,41 +17,44 @@ pub(crate) fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// At most the last `bytes` bytes, from the beginning of a character.
+/// Returns at most the last `bytes` bytes, beginning at a character boundary.
 pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let start = (text.len().saturating_sub(bytes)..text.len()).find(|start| text.is_char_boundary(*start));
     &text[start.unwrap_or(text.len())..]
 }
 
-/// A block of code in Markdown. Its fence is longer than any in the text, so that no text can end it.
+/// Returns a Markdown code block. Its fence is longer than any in the text, so that the text cannot end the
+/// block.
 pub(crate) fn code_block(text: &str) -> String {
     let text = visible(text);
     let fence = "`".repeat(longest_fence(&text).max(2) + 1);
     format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
-/// Code in a line of Markdown: nothing in it is a link, a tag or somebody's name.
+/// Returns a Markdown code span, in which nothing is a link, a tag or a mention.
 pub(crate) fn code_span(text: &str) -> String {
     let text = one_line(text);
     if text.is_empty() {
         return String::new();
     }
     let fence = "`".repeat(longest_fence(&text) + 1);
-    // A space at both ends is taken away again; without it, a text that begins with a backtick would lengthen the fence.
+    // A renderer removes one space at both ends. Without it, a backtick at either end would lengthen the
+    // fence.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// Code in a cell of a Markdown table.
+/// Returns code for a field of a Markdown table.
 pub(crate) fn table_code(text: &str) -> String {
-    // What separates cells is looked for first: to escape it by a backslash, none may be before it.
+    // A table is split at its pipes before code spans are parsed. A pipe after a backslash cannot be escaped
+    // by another.
     if text.contains("\\|") || text.ends_with('\\') {
         return format!("<code>{}</code>", markdown(text));
     }
     code_span(text).replace('|', "\\|")
 }
 
-/// Text in a line or a cell of Markdown: nothing in it is markup, and it begins no block.
+/// Escapes text for a line or a table field of Markdown: it contains no markup and starts no block.
 pub fn markdown(text: &str) -> String {
     let text = one_line(text);
     let mut out = String::with_capacity(text.len());
@@ -66,7 +69,7 @@ pub fn markdown(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             ' ' if at == 0 => out.push_str("&#32;"),
             '\\' | '`' | '*' | '[' | ']' | '|' | '~' | '$' => out.extend(['\\', c]),
-            // Within a word it means nothing.
+            // An underscore within a word is no markup.
             '_' if !(before.is_alphanumeric() && after.is_alphanumeric()) => out.push_str("\\_"),
             '#' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
             '.' | ')' if at == ends_number && after == ' ' => out.extend(['\\', c]),
@@ -86,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_longer_than_any_in_the_text() {
+    fn a_fence_is_longer_than_any_fence_in_the_text() {
         assert!(code_block("a ```` b").starts_with("`````text\n"));
         assert!(code_block("plain").starts_with("```text\n"));
         assert_eq!(code_span("plain"), "`plain`");
@@ -94,20 +97,20 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_begins_at_a_character() {
+    fn a_tail_begins_at_a_character_boundary() {
         assert_eq!(tail("aéb", 2), "b");
         assert_eq!(tail("abc", 9), "abc");
         assert_eq!(tail("", 9), "");
     }
 
     #[test]
-    fn a_first_line_is_one_line_and_short() {
+    fn a_first_line_is_shortened() {
         assert_eq!(first_line("one\ntwo"), "one");
         assert_eq!(first_line(&"é".repeat(500)), format!("{}…", "é".repeat(240)));
     }
 
     #[test]
-    fn text_in_markdown_is_text() {
+    fn markup_in_text_is_escaped() {
         assert_eq!(markdown("x86_64-linux-gnu (1.5)"), "x86_64-linux-gnu (1.5)");
         assert_eq!(markdown("a|b\n<!-- _c_ `d` \\"), "a\\|b\\\\n&lt;!-- \\_c\\_ \\`d\\` \\\\");
         for (text, expected) in
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn code_in_a_table_stays_in_its_cell() {
+    fn code_in_a_table_stays_in_its_field() {
         assert_eq!(table_code("a|b\nc"), "`a\\|b\\nc`");
         assert_eq!(table_code("a\\|b"), "<code>a\\\\\\|b</code>");
         assert_eq!((code_span(""), table_code("")), (String::new(), String::new()));

@@ -1,4 +1,4 @@
-//! Which backends exist on this OS: the one place that says so in code.
+//! The backends of this OS. This is the only place in code that lists them.
 
 use cfg_if::cfg_if;
 use fd_core::poller::MakeBackend;
@@ -9,24 +9,24 @@ use crate::error::Error;
 /// A backend that this OS has.
 #[derive(Clone, Copy)]
 pub struct Backend {
-    /// What matrix.yml calls it.
+    /// The name in matrix.yml.
     pub name: &'static str,
-    /// Under the FD core.
+    /// Creates the backend for the FD core.
     pub core: MakeBackend,
-    /// The poller itself.
+    /// Creates the raw poller.
     pub selector: MakeSelector,
 }
 
-/// A poller by itself: a backend's, or a subject's.
+/// A raw poller: that of a backend, or of an adapter.
 #[derive(Clone, Copy)]
 pub struct Poller {
-    /// What its column is called.
+    /// The name of its column.
     pub name: &'static str,
-    /// How one is made.
+    /// Creates the poller.
     pub make: MakeSelector,
 }
 
-/// The backend of a crate, whose functions have the same names in each.
+/// The backend of a crate. All backend crates have the same functions.
 macro_rules! backend {
     ($name:literal, $crate_name:ident) => {
         Some(Backend { name: $name, core: $crate_name::backend, selector: &$crate_name::selector })
@@ -52,7 +52,7 @@ cfg_if! {
     }
 }
 
-/// Every backend by the name that matrix.yml has for it, if this OS has it.
+/// Every backend by its name in matrix.yml, with its functions if this OS has it.
 pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("epoll", EPOLL),
     ("kqueue", KQUEUE),
@@ -60,22 +60,25 @@ pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("select", backend!("select", poller_select)),
 ];
 
-/// The queue that this OS has in its kernel.
+/// Returns the kernel event queue of this OS: epoll or kqueue.
 pub fn queue() -> Option<MakeSelector> {
     EPOLL.or(KQUEUE).map(|backend| backend.selector)
 }
 
-/// Every backend that this OS has.
+/// Returns every backend that this OS has.
 pub fn here() -> impl Iterator<Item = Backend> {
     BACKENDS.into_iter().filter_map(|(_, backend)| backend)
 }
 
-/// The backend of this name, if it is built into this program.
+/// Returns the backend of this name, if this program has it.
 pub fn find(name: &str) -> Option<Backend> {
     here().find(|backend| backend.name == name)
 }
 
-/// The backend of this name, or why there is none.
+/// Returns the backend of this name.
+///
+/// # Errors
+/// This program has no backend of this name.
 pub fn named(name: &str) -> Result<Backend, Error> {
     find(name).ok_or_else(|| {
         let names: Vec<_> = here().map(|backend| backend.name).collect();
@@ -90,7 +93,7 @@ mod tests {
     use crate::plan::Source;
 
     #[test]
-    fn the_code_and_the_matrix_agree_on_what_exists_here() {
+    fn the_code_and_the_matrix_agree_on_the_backends_of_this_system() {
         let environment = Environment::default();
         let matrix = Source::load(None, &environment).expect("matrix.yml is well-formed").matrix;
         let listed: Vec<_> = matrix.backends.iter().map(|backend| backend.id.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Commands of other programs: quoted for a shell, found as a shell finds them, put in front of this one.
+//! Command lines: quoting for a shell, looking up programs, prefixes in front of the executable.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 
-/// Words as a shell takes them.
+/// Joins words to a command line, quoted for a shell.
 pub fn quoted(words: &[String]) -> String {
-    // Words that came from a command line or a file's name have no NUL.
+    // Words from a command line or a file name contain no NUL, which is the only error.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
-/// A command and its first arguments, typed as one argument with a shell's quotes.
+/// A command and its first arguments, given as one argument with a shell's quotes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Words(pub Vec<String>);
 
@@ -22,7 +22,7 @@ impl FromStr for Words {
     fn from_str(text: &str) -> Result<Self, String> {
         match shlex::split(text) {
             None => Err("a quote is not closed, or the last character is a backslash".into()),
-            Some(words) if words.is_empty() => Err("it has no word".into()),
+            Some(words) if words.is_empty() => Err("the command is empty".into()),
             Some(words) => Ok(Self(words)),
         }
     }
@@ -34,12 +34,12 @@ impl fmt::Display for Words {
     }
 }
 
-/// A text in single quotes: one word for a shell, whatever is in it.
+/// Puts a text in single quotes: one word for a shell, whatever its characters.
 pub fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// What a shell starts when `name` is typed.
+/// Returns the file that a shell with this `PATH` starts for `name`.
 pub fn on_path(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let file = Path::new(name);
     if file.components().count() > 1 {
@@ -48,7 +48,7 @@ pub fn on_path(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// `executable` behind the words of a prefix; without any, the executable itself.
+/// Returns the command that starts `executable` behind the words of a prefix, or directly if there are none.
 pub fn behind(prefix: &[String], executable: &Path) -> Command {
     match prefix {
         [] => Command::new(executable),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_looked_up_as_a_shell_does() {
+    fn a_name_is_looked_up_as_in_a_shell() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
         std::fs::write(&file, "").unwrap();

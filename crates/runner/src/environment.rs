@@ -1,11 +1,11 @@
-//! What every part of a run has to know of how it was started: which pollers are asked, and what is expected of them.
+//! The global options of a run: the adapters to test, and the expectations to judge by.
 
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use expectations::{Answers, Divergences, Version};
+use expectations::{Divergences, Expectations, Version};
 use matrix::{Backend, Exclude, Matrix};
 use metadata::{Attempt, Mode, Os, did_you_mean};
 use selector::{MakeSelector, Selector};
@@ -15,74 +15,75 @@ use crate::command::quoted;
 use crate::error::Error;
 use crate::provenance;
 
-/// What `--subject` and `--expectations` say. One that is made with [`Environment::default`] asks this system's own pollers
-/// alone and judges by what is built in.
+/// The values of `--subject` and `--expectations`. [`Environment::default`] tests only this system's own
+/// pollers and judges by the built-in expectations.
 #[derive(Default)]
 pub struct Environment {
-    subjects: Vec<Subject>,
-    expectations: Option<Expectations>,
-    built_in: OnceLock<Answers>,
+    adapters: Vec<Adapter>,
+    expectations: Option<ExpectationsFolder>,
+    built_in: OnceLock<Expectations>,
 }
 
-/// Somebody else's poller: a column beside the backends, for the rows of the characterisation only.
-struct Subject {
-    /// What follows `--subject`: a library's name, or a command line.
+/// A third-party poller: a column beside the backends, for behaviours only.
+struct Adapter {
+    /// The value of `--subject`: the name of a built-in library, or a command line.
     typed: String,
     poller: Poller,
     modes: Vec<Mode>,
 }
 
-/// What is in the folder that `--expectations` names.
-struct Expectations {
+/// The contents of the folder that `--expectations` names.
+struct ExpectationsFolder {
     dir: PathBuf,
     divergences: Divergences,
-    answers: Answers,
+    answers: Expectations,
 }
 
 impl Environment {
-    /// Makes each subject once, to know its name and its modes, and reads the expectations: before anything is run.
+    /// Starts each adapter once, to learn its name and modes, and reads the expectations, before any cell
+    /// runs.
     ///
-    /// `keep` what was made for the first who wants one, if this process is going to ask it. On a machine that is so many times
-    /// `slow`er, programs are given so much more time to answer.
+    /// `keep` the started adapters for their first use, if this process is going to test them. `slow`
+    /// multiplies the time that an adapter has to answer.
     ///
     /// # Errors
-    /// A subject cannot be made, or the expectations are wrong.
+    /// An adapter cannot be started, or the expectations are malformed.
     pub fn load(
         expectations: Option<&Path>,
         typed: &[String],
         keep: bool,
         slow: NonZeroU32,
     ) -> Result<Self, Error> {
-        let mut subjects: Vec<Subject> = Vec::new();
+        let mut adapters: Vec<Adapter> = Vec::new();
         for typed in typed {
-            let subject = Subject::make(typed, keep, slow)?;
-            let name = subject.poller.name;
+            let adapter = Adapter::make(typed, keep, slow)?;
+            let name = adapter.poller.name;
             let is_known = backends::BACKENDS.iter().any(|(other, _)| *other == name);
-            if is_known || subjects.iter().any(|other| other.poller.name == name) {
-                return Err(Error::SubjectName { typed: typed.clone(), name });
+            if is_known || adapters.iter().any(|other| other.poller.name == name) {
+                return Err(Error::AdapterName { typed: typed.clone(), name });
             }
-            subjects.push(subject);
+            adapters.push(adapter);
         }
-        let names: Vec<_> = subjects.iter().map(|subject| subject.poller.name).collect();
-        let expectations = expectations.map(|dir| Expectations::load(dir, &names)).transpose()?;
+        let names: Vec<_> = adapters.iter().map(|adapter| adapter.poller.name).collect();
+        let expectations = expectations.map(|dir| ExpectationsFolder::load(dir, &names)).transpose()?;
         if expectations.is_none() {
-            // Now, for `judge` cannot complain.
+            // Here, because `judge` cannot report an error.
             Divergences::built_in()?;
         }
-        Ok(Self { subjects, expectations, built_in: OnceLock::new() })
+        Ok(Self { adapters, expectations, built_in: OnceLock::new() })
     }
 
-    /// Every poller that can be asked: of the backends that this OS has, and the subjects.
+    /// Returns every poller that can be tested: those of this OS's backends, and the adapters.
     pub fn pollers(&self) -> impl Iterator<Item = Poller> + '_ {
         let of_backends =
             backends::here().map(|backend| Poller { name: backend.name, make: backend.selector });
-        of_backends.chain(self.subjects.iter().map(|subject| subject.poller))
+        of_backends.chain(self.adapters.iter().map(|adapter| adapter.poller))
     }
 
-    /// The poller of this name.
+    /// Returns the poller of this name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no poller of this name.
     pub fn poller(&self, name: &str) -> Result<Poller, Error> {
         self.pollers().find(|poller| poller.name == name).ok_or_else(|| {
             let names: Vec<_> = self.pollers().map(|poller| poller.name).collect();
@@ -90,77 +91,82 @@ impl Environment {
         })
     }
 
-    /// The names of the subjects.
-    pub fn subjects(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.subjects.iter().map(|subject| subject.poller.name)
+    /// Returns the names of the adapters.
+    pub fn adapters(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.adapters.iter().map(|adapter| adapter.poller.name)
     }
 
-    /// What was typed for the subject of this name, for another pollmatrix that is to ask it.
-    pub fn typed(&self, name: &str) -> Option<&str> {
-        let subject = self.subjects.iter().find(|subject| subject.poller.name == name)?;
-        Some(&subject.typed)
+    /// Returns the value of `--subject` for the adapter of this name, to pass to another pollmatrix process.
+    pub fn adapter_argument(&self, name: &str) -> Option<&str> {
+        let adapter = self.adapters.iter().find(|adapter| adapter.poller.name == name)?;
+        Some(&adapter.typed)
     }
 
-    /// The option that makes another command know the subject of this name: ` --subject './my-adapter epoll'`, or nothing.
-    pub fn subject_option(&self, name: &str) -> String {
-        let typed = self.typed(name);
+    /// Returns the option that passes the adapter of this name to another command:
+    /// ` --subject './my-adapter epoll'`, or nothing.
+    pub fn adapter_option(&self, name: &str) -> String {
+        let typed = self.adapter_argument(name);
         typed.map(|typed| format!(" --subject {}", quoted(&[typed.to_owned()]))).unwrap_or_default()
     }
 
-    /// Subjects are asked by this very program.
+    /// Checks that adapters are only used in a native run, because this program starts them.
     ///
     /// # Errors
-    /// There is one, and the run is not native.
-    pub fn expect_no_subject_elsewhere(&self, is_native: bool) -> Result<(), Error> {
-        match self.subjects.first() {
-            Some(subject) if !is_native => Err(Error::SubjectElsewhere(subject.typed.clone())),
+    /// There is an adapter, and the run is not native.
+    pub fn refuse_adapters_elsewhere(&self, is_native: bool) -> Result<(), Error> {
+        match self.adapters.first() {
+            Some(adapter) if !is_native => Err(Error::AdapterElsewhere(adapter.typed.clone())),
             _ => Ok(()),
         }
     }
 
-    /// Gives the matrix a column per subject, which has cells of rows only: it is not under the FD core.
+    /// Adds a column per adapter to the matrix. The column has no contract cells, because the FD core cannot
+    /// use an adapter.
     pub fn add_columns(&self, matrix: &mut Matrix) {
-        for Subject { poller, modes, .. } in &self.subjects {
+        for Adapter { poller, modes, .. } in &self.adapters {
             let id = poller.name.to_owned();
-            let of_the_core =
+            let contract =
                 matrix.scenarios.iter_mut().filter(|scenario| characterisation::find(&scenario.id).is_none());
-            of_the_core.for_each(|scenario| {
+            contract.for_each(|scenario| {
                 scenario.exclude.push(Exclude { backend: Some(id.clone()), ..Exclude::default() });
             });
             matrix.backends.push(Backend { id, os: os().into_iter().collect(), triggers: modes.clone() });
         }
     }
 
-    /// What `--expectations` names, if it was given.
+    /// Returns the folder that `--expectations` names, if the option was given.
     pub fn expectations(&self) -> Option<&Path> {
         self.expectations.as_ref().map(|given| given.dir.as_path())
     }
 
-    /// The option that makes another command judge alike: ` --expectations 'DIR'`, or nothing.
+    /// Returns the option that makes another command judge by the same expectations: ` --expectations 'DIR'`,
+    /// or nothing.
     pub fn expectations_option(&self) -> String {
         self.expectations().map(|dir| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
     }
 
-    /// What this system's raw pollers are expected to answer, and those subjects that are asked.
+    /// Returns the expected answers of this system's raw pollers and of the adapters.
     ///
     /// # Errors
-    /// What is built in is wrong.
-    pub fn answers(&self) -> Result<&Answers, Error> {
+    /// The built-in expectations are malformed.
+    pub fn answers(&self) -> Result<&Expectations, Error> {
         if let Some(given) = &self.expectations {
             return Ok(&given.answers);
         }
-        // Not before they are asked for: to read them takes a cell of the core longer than to run.
+        // Read on first use: reading them takes longer than running a contract cell.
         if self.built_in.get().is_none() {
-            let subjects: Vec<_> = self.subjects().collect();
-            let answers = os().map_or(Ok(Answers::default()), |os| Answers::built_in_of(os, &subjects))?;
+            let adapters: Vec<_> = self.adapters().collect();
+            let answers =
+                os().map_or(Ok(Expectations::default()), |os| Expectations::built_in_of(os, &adapters))?;
             let _ = self.built_in.set(answers);
         }
         Ok(self.built_in.get().unwrap_or_else(|| unreachable!("it was just set")))
     }
 
-    /// The attempt as it is to be reported: a failure that is documented for this system is none.
+    /// Returns the attempt as the report shows it: a failure that is documented for this system becomes an
+    /// expected failure.
     ///
-    /// It is judged where it was made: only there is it known on which kernel.
+    /// The machine that made the attempt judges it, because only that machine knows the kernel's version.
     pub fn judge(&self, attempt: Attempt) -> Attempt {
         let given = self.expectations.as_ref().map(|given| &given.divergences);
         let divergences = given.or_else(|| Divergences::built_in().ok());
@@ -169,16 +175,16 @@ impl Environment {
     }
 }
 
-impl Subject {
+impl Adapter {
     fn make(typed: &str, keep: bool, slow: NonZeroU32) -> Result<Self, Error> {
         let known = subjects::find(typed);
         let make = match known {
-            Some(subject) => subject.make,
+            Some(adapter) => adapter.make,
             None => subjects::process(words(typed)?, subjects::PATIENCE.saturating_mul(slow.get())),
         };
         let made = make().map_err(|source| failed(typed, &source))?;
         let name = match known {
-            Some(subject) => subject.name,
+            Some(adapter) => adapter.name,
             None => made.name().to_owned().leak(),
         };
         let modes = made.capabilities().modes;
@@ -187,44 +193,45 @@ impl Subject {
     }
 }
 
-impl Expectations {
-    fn load(dir: &Path, subjects: &[&'static str]) -> Result<Self, Error> {
+impl ExpectationsFolder {
+    fn load(dir: &Path, adapters: &[&'static str]) -> Result<Self, Error> {
         let divergences = Divergences::load(dir)?;
-        let answers = os().map_or(Ok(Answers::default()), |os| Answers::load_of(dir, os, subjects))?;
+        let answers =
+            os().map_or(Ok(Expectations::default()), |os| Expectations::load_of(dir, os, adapters))?;
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
         Ok(Self { dir, divergences, answers })
     }
 }
 
-/// This system, if expectations know it.
+/// Returns this system, if the expectations cover it.
 pub fn os() -> Option<Os> {
     provenance::OS.parse().ok()
 }
 
-/// The version of this system's kernel, if it has numbers.
+/// Returns the version of this system's kernel, if its release is numeric.
 pub fn version() -> Option<Version> {
     Version::of_release(os()?, &provenance::kernel().0)
 }
 
 fn words(typed: &str) -> Result<Vec<String>, Error> {
-    shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| Error::Subject {
+    shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| Error::Adapter {
         typed: typed.to_owned(),
-        why: "a quote is not closed, or nothing is in it".into(),
-        help: "quote it as a shell wants it: --subject './my-adapter epoll'".into(),
+        why: "a quote is not closed, or the command is empty".into(),
+        help: "quote it for a shell: --subject './my-adapter epoll'".into(),
     })
 }
 
 fn failed(typed: &str, source: &io::Error) -> Error {
     let help = if subjects::find(typed).is_none() && source.kind() != io::ErrorKind::Unsupported {
-        let names = subjects::SUBJECTS.iter().map(|subject| subject.name);
+        let names = subjects::LIBRARIES.iter().map(|adapter| adapter.name);
         format!(
-            "{}; or a command line: `pollmatrix subject-check {typed}` says more",
+            "{}; for a command line, `pollmatrix subject-check {typed}` shows details",
             did_you_mean(typed, names)
         )
     } else {
-        "leave it out: there is nothing to ask on this system".into()
+        "omit it: this system cannot run it".into()
     };
-    Error::Subject { typed: typed.to_owned(), why: source.to_string(), help }
+    Error::Adapter { typed: typed.to_owned(), why: source.to_string(), help }
 }
 
 fn kept(made: Box<dyn Selector>, make: MakeSelector) -> MakeSelector {

@@ -1,4 +1,4 @@
-//! Everything that can keep cells from being run, with what to do about it.
+//! Errors that prevent cells from running, each with its remedy.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
 
-/// Why cells could not be run, or a report could not be written.
+/// An error that prevents cells from running, or a report from being written.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what each of them is")]
+#[expect(missing_docs, reason = "the message of each variant describes it")]
 pub enum Error {
     #[error(transparent)]
     Matrix(#[from] MatrixError),
@@ -18,7 +18,7 @@ pub enum Error {
     Expectations(#[from] ExpectationsError),
     #[error(transparent)]
     BuiltInExpectations(#[from] &'static ExpectationsError),
-    #[error("matrix.yml has no target that runs natively for {0}, which this pollmatrix is built for")]
+    #[error("matrix.yml has no native target for {0}, the triple of this pollmatrix")]
     NoTarget(&'static str),
     #[error("there is no target '{id}'")]
     UnknownTarget { id: String, help: String },
@@ -26,16 +26,16 @@ pub enum Error {
     UnknownCell { id: String, help: String },
     #[error("there is no fault '{name}'")]
     UnknownFault { name: String, help: String },
-    #[error("this pollmatrix has no faults that could be switched on")]
+    #[error("this pollmatrix was built without faults")]
     NoFaults,
     #[error("there is no backend '{name}' here")]
     UnknownBackend { name: String, help: String },
     #[error("--subject {typed}: {why}")]
-    Subject { typed: String, why: String, help: String },
-    #[error("--subject {typed}: there is a column '{name}' already")]
-    SubjectName { typed: String, name: &'static str },
-    #[error("--subject {0}: subjects are asked on this very machine only")]
-    SubjectElsewhere(String),
+    Adapter { typed: String, why: String, help: String },
+    #[error("--subject {typed}: there is already a column '{name}'")]
+    AdapterName { typed: String, name: &'static str },
+    #[error("--subject {0}: adapters run natively on this machine only")]
+    AdapterElsewhere(String),
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error, help: &'static str },
     #[error("another pollmatrix is writing to {}", .0.display())]
@@ -44,15 +44,15 @@ pub enum Error {
     NotAJournal { path: PathBuf, reason: String },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
-    #[error("there is no way '{way}'")]
-    UnknownWay { way: String, help: String },
-    #[error("the way '{way}' needs {option}")]
-    WayNeeds { way: &'static str, option: &'static str },
+    #[error("there is no runner '{runner}'")]
+    UnknownRunner { runner: String, help: String },
+    #[error("the runner '{runner}' needs {option}")]
+    RunnerNeeds { runner: &'static str, option: &'static str },
     #[error("{target} cannot be run from here{}", listed(why))]
-    NoWay { target: String, why: Vec<(String, String)> },
-    #[error("{command} is no command: {why}")]
+    NoRunner { target: String, why: Vec<(String, String)> },
+    #[error("{command} is not a command: {why}")]
     BadPrefix { command: String, why: String },
-    #[error("cannot make a container of the image {image}: {why}")]
+    #[error("cannot prepare the container image {image}: {why}")]
     Container { image: String, why: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
@@ -62,16 +62,16 @@ pub enum Error {
     CannotStart { why: Vec<(String, String)> },
     #[error("{} has no results of {target}: {why}", path.display())]
     NoImport { path: PathBuf, target: String, why: String },
-    #[error("cannot write the report as JUnit: {0}")]
+    #[error("cannot write the JUnit report: {0}")]
     Junit(String),
 }
 
-/// What to say about a report directory that cannot be written to.
+/// The help for a report directory that cannot be written to.
 pub const REPORT_DIR_HELP: &str =
-    "make it writable and make room, or choose another place with --report-dir DIR";
+    "make it writable and free disk space, or choose another place with --report-dir DIR";
 
 impl Error {
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> String {
         match self {
             Self::Matrix(error) => error.help(),
@@ -82,56 +82,55 @@ impl Error {
             | Self::UnknownCell { help, .. }
             | Self::UnknownFault { help, .. }
             | Self::UnknownBackend { help, .. }
-            | Self::Subject { help, .. }
+            | Self::Adapter { help, .. }
             | Self::ForeignJournal { help, .. }
-            | Self::UnknownWay { help, .. } => help.clone(),
+            | Self::UnknownRunner { help, .. } => help.clone(),
             Self::Io { help, .. } => (*help).into(),
-            Self::WayNeeds { option, .. } => format!("give {option}"),
+            Self::RunnerNeeds { option, .. } => format!("give {option}"),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
-            Self::SubjectName { .. } => "give each subject once, and each adapter a name of its own".into(),
-            Self::SubjectElsewhere(_) => {
-                "leave --target and --via out, or start pollmatrix over there".into()
+            Self::AdapterName { .. } => "give each adapter once, and a unique name".into(),
+            Self::AdapterElsewhere(_) => {
+                "omit --target and --via, or start pollmatrix on the other machine".into()
             }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
-            Self::Locked(_) => "wait for it, or choose another place with --report-dir DIR".into(),
-            Self::NotAJournal { .. } => "leave --resume out: the file is then moved aside".into(),
-            Self::NoWay { .. } => {
+            Self::Locked(_) => "wait until it ends, or choose another place with --report-dir DIR".into(),
+            Self::NotAJournal { .. } => "omit --resume: the file is then moved aside".into(),
+            Self::NoRunner { .. } => {
                 "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
             }
-            Self::BadPrefix { .. } => "close its quotes; a word with blanks in it needs some".into(),
+            Self::BadPrefix { .. } => "close its quotes, and quote words that contain spaces".into(),
             Self::Container { .. } => {
-                "without a registry, ci/base-image.sh makes a base image; POLLMATRIX_BASE names another one"
+                "without a registry, ci/base-image.sh builds a base image; POLLMATRIX_BASE names another one"
                     .into()
             }
             Self::Ssh { .. } => {
-                "`ssh HOST true` must work without a question; --ssh COMMAND takes options".into()
+                "`ssh HOST true` must work without a prompt; --ssh COMMAND takes options".into()
             }
             Self::Replaced(_) => {
-                "start it again when nothing is built or installed any more: results are those of one program"
-                    .into()
+                "run it again when no build or installation is in progress: a run uses one program".into()
             }
             Self::CannotStart { .. } => {
                 "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
             }
             Self::NoImport { .. } => {
-                "give what `pollmatrix exec --all` has printed, or the results.json of a run, of this target"
+                "give the output of `pollmatrix exec --all`, or the results.json of a run, of this target"
                     .into()
             }
-            Self::Junit(_) => "this is a bug in pollmatrix".into(),
+            Self::Junit(_) => "this is a bug in pollmatrix: please report it".into(),
         }
     }
 
-    /// Whether other targets can be run in spite of it.
+    /// Returns whether the error concerns one target only, so that others can still run.
     pub fn is_of_one_target(&self) -> bool {
         matches!(
             self,
-            Self::NoWay { .. } | Self::BadPrefix { .. } | Self::Container { .. } | Self::Ssh { .. }
+            Self::NoRunner { .. } | Self::BadPrefix { .. } | Self::Container { .. } | Self::Ssh { .. }
         )
     }
 }
 
-/// `: one: why; two: why`.
+/// Joins names and reasons: `: one: reason; two: reason`.
 fn listed(why: &[(String, String)]) -> String {
-    let parts: Vec<_> = why.iter().map(|(what, why)| format!("{what}: {why}")).collect();
+    let parts: Vec<_> = why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
 }

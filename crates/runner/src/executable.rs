@@ -1,4 +1,5 @@
-//! The file that cells are started from. It stays the one whose hash the report names, whatever is built meanwhile.
+//! The file that cells are started from. Every cell runs the program whose hash is in the report, even if the
+//! file is replaced by a build during the run.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -13,10 +14,10 @@ use crate::{provenance, self_start};
 /// The folder in a report directory that holds the private copy of a run.
 const FOLDER: &str = ".executable";
 
-/// What to do about a file that cannot be read.
+/// The help for an executable that cannot be read.
 const GONE: &str = "build it again: the executable was moved or replaced";
 
-/// The file of this program.
+/// Returns the file of this program.
 pub fn own() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(|source| Error::Io {
         action: "find the file of",
@@ -26,7 +27,7 @@ pub fn own() -> Result<PathBuf, Error> {
     })
 }
 
-/// Which file it is, and which version of it.
+/// Identifies a file and its version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stamp {
     device: u64,
@@ -36,7 +37,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    /// `None` if the file cannot be seen from here: behind a command it may have another name.
+    /// Returns `None` if the file is not visible: behind a command it can have another name.
     fn of(path: &Path) -> Option<Self> {
         let data = fs::metadata(path).ok()?;
         Some(Self {
@@ -48,23 +49,23 @@ impl Stamp {
     }
 }
 
-/// See the module.
+/// The executable of a run: a private copy, or the original file with a check for replacement.
 #[derive(Debug)]
 pub struct Executable {
     path: PathBuf,
     hash: OnceLock<String>,
     stamp: Mutex<Option<Stamp>>,
     replaced: AtomicBool,
-    /// Where it is, if it is a copy.
+    /// The folder of the private copy, if there is one.
     _folder: Option<Folder>,
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 struct Folder(PathBuf);
 
 impl Folder {
-    /// A run that was killed has left its folder behind.
+    /// Creates the folder in a report directory. Removes the folder of a run that was killed.
     fn in_report(dir: &Path) -> io::Result<Self> {
         let path = std::path::absolute(dir)?.join(FOLDER);
         let _ = fs::remove_dir_all(&path);
@@ -84,7 +85,7 @@ impl Drop for Folder {
 }
 
 impl Executable {
-    /// The file itself: a replacement is noticed, and nothing is started after it.
+    /// Uses the original file. A replacement is detected, and no cell is started after it.
     pub fn watch(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -95,9 +96,14 @@ impl Executable {
         }
     }
 
-    /// A private copy, which a replacement of the file does not reach: in `dir`, which no other run uses, or where
-    /// nothing can be started from there, in the system's folder for temporary files. The file itself if there is no
-    /// room for a copy. `is_native`: this machine can start it.
+    /// Makes a private copy, which a replacement of the file does not affect.
+    ///
+    /// The copy is in `dir`, which no other run uses, or, if a program cannot be started from there, in the
+    /// system's folder for temporary files. Uses the original file if no copy can be made. `is_native` says
+    /// whether this machine can start the program.
+    ///
+    /// # Errors
+    /// The file cannot be read, or was replaced meanwhile.
     pub fn hold(path: &Path, dir: &Path, is_native: bool) -> Result<Self, Error> {
         let fit = |copy: &Self| !is_native || self_start::starts(&copy.path);
         let copy = |folder| Self::copy(path, folder).ok().filter(fit);
@@ -116,22 +122,22 @@ impl Executable {
 
     fn copy(path: &Path, folder: Folder) -> io::Result<Self> {
         let to = folder.0.join(path.file_name().unwrap_or("pollmatrix".as_ref()));
-        // A link is a copy as long as a new version is a new file, as a linker's and an installer's is. It is noticed
-        // if it is not.
+        // A hard link serves as a copy as long as linkers and installers write a new version to a new file.
+        // If the file is overwritten instead, the check detects it.
         let before = Stamp::of(path);
         fs::hard_link(path, &to).or_else(|_| fs::copy(path, &to).map(|_| ()))?;
         if Stamp::of(path) != before {
-            return Err(io::Error::other("it was replaced"));
+            return Err(io::Error::other("the file was replaced"));
         }
         Ok(Self { _folder: Some(folder), ..Self::watch(&to) })
     }
 
-    /// What is started.
+    /// Returns the file to start.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// SHA-256 of it.
+    /// Returns the SHA-256 of the file, in hexadecimal.
     pub fn hash(&self) -> io::Result<&str> {
         if self.hash.get().is_none() {
             let hash = provenance::hash_of(&self.path)?;
@@ -140,26 +146,26 @@ impl Executable {
         Ok(self.hash.get().map_or("", String::as_str))
     }
 
-    /// Whether it is what it was. Once it is not, it never is again.
-    pub fn is_the_same(&self) -> bool {
+    /// Returns whether the file is unchanged. Once it has changed, the answer stays `false`.
+    pub fn is_unchanged(&self) -> bool {
         let mut stamp = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Stamp::of(&self.path);
         if now != *stamp {
-            // `touch` makes no other program of it.
+            // The content decides: `touch` only changes the time.
             let hash = provenance::hash_of(&self.path).ok();
             if hash.is_some() && hash.as_ref() == self.hash.get() {
                 *stamp = now;
             } else {
-                // Relaxed: a flag alone, nothing is published with it.
+                // Relaxed: the flag publishes no other data.
                 self.replaced.store(true, Ordering::Relaxed);
             }
         }
         !self.replaced.load(Ordering::Relaxed)
     }
 
-    /// The error if a replacement was noticed.
+    /// Returns an error if a replacement was detected.
     pub fn check(&self) -> Result<(), Error> {
-        if self.is_the_same() { Ok(()) } else { Err(Error::Replaced(self.path.clone())) }
+        if self.is_unchanged() { Ok(()) } else { Err(Error::Replaced(self.path.clone())) }
     }
 }
 
@@ -183,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_of_its_name_does_not_reach_the_copy() {
+    fn a_new_file_of_the_same_name_does_not_affect_the_copy() {
         let dir = tempfile::tempdir().unwrap();
         let path = program(&dir, "the first");
         let held = hold(&path, &dir);
         fs::remove_file(&path).unwrap();
         program(&dir, "another");
-        assert!(held.is_the_same());
+        assert!(held.is_unchanged());
         assert_eq!(fs::read_to_string(held.path()).unwrap(), "the first");
         assert_eq!(held.path().file_name(), path.file_name());
         let copy = held.path().to_path_buf();
@@ -198,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_behind_is_in_nobodys_way() {
+    fn the_copy_of_a_killed_run_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = program(&dir, "the first");
         std::mem::forget(hold(&path, &dir));
@@ -207,34 +213,34 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_written_over_is_refused_for_good() {
+    fn an_overwritten_file_is_refused_even_after_it_is_restored() {
         let dir = tempfile::tempdir().unwrap();
         let path = program(&dir, "the first");
         let held = [hold(&path, &dir), Executable::watch(&path)];
-        // Through a link it reaches the copy, too.
+        // The hard link makes the copy change, too.
         program(&dir, "another one");
         held.iter().for_each(|held| assert!(matches!(held.check(), Err(Error::Replaced(_)))));
         program(&dir, "the first");
-        assert!(held.iter().all(|held| !held.is_the_same()));
+        assert!(held.iter().all(|held| !held.is_unchanged()));
     }
 
     #[test]
-    fn another_time_makes_no_other_program_of_it() {
+    fn a_new_modification_time_is_not_a_replacement() {
         let dir = tempfile::tempdir().unwrap();
         let path = program(&dir, "the first");
         let held = hold(&path, &dir);
         File::options().append(true).open(held.path()).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        assert!(held.is_the_same());
+        assert!(held.is_unchanged());
     }
 
     #[test]
-    fn where_nothing_can_be_written_the_file_itself_is_watched() {
+    fn without_a_writable_folder_the_original_file_is_watched() {
         let dir = tempfile::tempdir().unwrap();
         let path = program(&dir, "no program");
-        // No copy of it starts.
+        // A copy of this file does not start.
         let held = Executable::hold(&path, &dir.path().join("missing"), true).unwrap();
         assert_eq!(held.path(), path);
         fs::remove_file(&path).unwrap();
-        assert!(!held.is_the_same());
+        assert!(!held.is_unchanged());
     }
 }

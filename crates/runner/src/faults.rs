@@ -1,4 +1,4 @@
-//! Mistakes of the core, and errors below it, that are switched on for the rest of this process.
+//! Faults of the core, and injected errors below it, switched on for the rest of this process.
 
 use std::num::NonZeroU32;
 
@@ -7,10 +7,10 @@ use metadata::{Seed, did_you_mean};
 
 use crate::error::Error;
 
-/// The fault of this name, if this program can switch it on.
+/// Returns the fault of this name, if this program can switch it on.
 ///
 /// # Errors
-/// There is none, or it cannot.
+/// There is no such fault, or this program was built without faults.
 pub fn find(name: &str) -> Result<Fault, Error> {
     let found = by_name(name);
     let fault =
@@ -18,15 +18,15 @@ pub fn find(name: &str) -> Result<Fault, Error> {
     if cfg!(feature = "faults") { Ok(fault) } else { Err(Error::NoFaults) }
 }
 
-/// The rate, if this program can inject errors.
+/// Returns the rate unchanged, if this program can inject errors.
 ///
 /// # Errors
-/// It cannot.
+/// This program was built without faults.
 pub fn injectable(one_in: NonZeroU32) -> Result<NonZeroU32, Error> {
     if cfg!(feature = "faults") { Ok(one_in) } else { Err(Error::NoFaults) }
 }
 
-/// Makes system calls below the core fail for the rest of this process.
+/// Makes one in `one_in` system calls below the core fail, for the rest of this process.
 pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
     #[cfg(feature = "faults")]
     fd_core::hooks::inject::enable(seed.0, cell, one_in);
@@ -34,16 +34,16 @@ pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
     let _ = (seed, cell, one_in);
 }
 
-/// The fault of this name.
+/// Returns the fault of this name.
 pub fn by_name(name: &str) -> Option<Fault> {
     Fault::ALL.iter().find(|fault| fault.name() == name).copied()
 }
 
-/// What to type in place of the name of a fault that does not exist.
+/// Returns the help for the name of a fault that does not exist.
 pub fn did_you_mean_fault(name: &str) -> String {
     match metadata::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
         Some(_) => did_you_mean(name, Fault::ALL.iter().map(|fault| fault.name())),
-        None => "`pollmatrix faults --list` shows them".into(),
+        None => "`pollmatrix faults --list` shows every fault".into(),
     }
 }
 

@@ -1,8 +1,8 @@
-//! The journal of a run: one JSON line per result, appended as it comes, so that an interrupted run is
-//! continued instead of repeated.
+//! The journal of a run: one JSON line per result, appended when the result arrives, so that an interrupted
+//! run can be resumed.
 //!
-//! The first line says which run it is, the last one that it is complete. A line is written with one call, so
-//! that a process that is killed leaves whole lines and at most one part of a line at the end.
+//! The first line identifies the run; the last one marks it as complete. Each line is written with one call,
+//! so a process that is killed leaves whole lines, and at most one truncated line at the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -15,16 +15,16 @@ use metadata::{CellResult, Layer, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
-use crate::lines;
+use crate::json_lines;
 
-/// The journal's name in the report directory.
+/// The file name of the journal in the report directory.
 pub const NAME: &str = "journal.jsonl";
-/// Only one run at a time writes to a report directory: whoever holds this file locked.
+/// The lock file. The run that holds its lock is the only one that writes to the report directory.
 const LOCK: &str = ".lock";
-/// How long a lock may outlive its holder.
+/// How long to wait for a lock that can outlive its holder.
 const LEFTOVER: Duration = Duration::from_secs(2);
 
-/// Which run it is: results are continued only by the same.
+/// Identifies a run. Only a run with the same identity can resume it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Identity {
     /// SHA-256 of the matrix file.
@@ -35,20 +35,20 @@ pub struct Identity {
     pub seed: Seed,
     /// The fault that is switched on.
     pub fault: Option<String>,
-    /// One in how many system calls below the core fails.
+    /// One in this many system calls below the core fails.
     #[serde(default)]
     pub inject_errors: Option<NonZeroU32>,
     /// Attempts per cell.
     pub repeat: u32,
-    /// Which cells.
+    /// The selected cells.
     pub selection: Selected,
-    /// Of which target.
+    /// The target.
     pub target: String,
-    /// How they are run, as `--via` takes it.
+    /// The runner, as `--via` takes it.
     pub via: String,
 }
 
-/// A [`Selection`] as the journal holds it.
+/// A [`Selection`], as the journal stores it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Selected {
     prefixes: Vec<String>,
@@ -72,7 +72,7 @@ impl From<&Selection> for Selected {
 }
 
 impl Selected {
-    /// As the matrix crate wants it.
+    /// Converts it to the type of the matrix crate.
     pub fn selection(&self) -> Selection {
         Selection {
             prefixes: self.prefixes.clone(),
@@ -84,52 +84,52 @@ impl Selected {
     }
 }
 
-/// One line.
+/// One line of the journal.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line.
     Run { started: String, identity: Box<Identity> },
-    /// What the machine that runs the cells says of itself.
+    /// The provenance that the executor's machine reports.
     Machine(Box<Run>),
     /// A result.
     Cell(Box<CellResult>),
-    /// The run was interrupted and goes on from here.
+    /// The run was interrupted, and continues after this line.
     Resumed { at: String },
-    /// The last line: nothing is missing.
+    /// The last line: the run is complete.
     Complete,
 }
 
-/// What a journal holds.
+/// The contents of a journal.
 pub struct Contents {
-    /// Which run.
+    /// The identity of the run.
     pub identity: Identity,
-    /// When it started.
+    /// When the run started.
     pub started: String,
-    /// How often it was resumed.
+    /// How often the run was resumed.
     pub resumed: u32,
-    /// What the machine that runs the cells says of itself, if it was asked.
+    /// The provenance that the executor's machine reports, if there was an executor.
     pub machine: Option<Run>,
-    /// Whether it is complete.
+    /// Whether the run is complete.
     pub complete: bool,
-    /// The results; the last one of a cell counts.
-    pub rows: Vec<CellResult>,
-    /// What to warn about, if some of it cannot be read.
+    /// The newest result of each cell.
+    pub results: Vec<CellResult>,
+    /// A warning, if a part of the journal cannot be read.
     pub loss: Option<String>,
-    /// The length of the whole lines, if there is a part of a line after them.
+    /// The length of the whole lines, if a truncated line follows them.
     torn_at: Option<u64>,
 }
 
-/// Whether there is a journal in `dir`.
+/// Returns whether there is a journal in `dir`.
 pub fn exists(dir: &Path) -> bool {
     dir.join(NAME).exists()
 }
 
-/// Reads the journal in `dir`, as far as it can be read. `None` if there is none, or none that got as far as its first
-/// line.
+/// Reads the readable lines of the journal in `dir`. Returns `None` if there is no journal, or no whole line
+/// in it.
 ///
 /// # Errors
-/// The first line does not say which run it is, or a second run begins.
+/// The first line does not identify the run, or a second run begins.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
     let text = match std::fs::read(&path) {
@@ -137,7 +137,7 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
     };
-    let lines = lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    let lines = json_lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
     if lines.is_empty() {
         return Ok(None);
     }
@@ -147,7 +147,7 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let is_damaged = !lines.damaged.is_empty();
     let mut all = lines.whole.into_iter();
     let Some((1, Line::Run { started, identity })) = all.next() else {
-        return Err(wrong(1, "does not say which run it is"));
+        return Err(wrong(1, "does not identify the run"));
     };
     let mut contents = Contents {
         identity: *identity,
@@ -155,16 +155,16 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         resumed: 0,
         machine: None,
         complete: false,
-        rows: Vec::new(),
+        results: Vec::new(),
         loss,
-        torn_at: lines.torn.map(|(_, place)| place),
+        torn_at: lines.torn.map(|(_, offset)| offset),
     };
     for (number, line) in all {
         match line {
             Line::Machine(run) => contents.machine = Some(*run),
-            Line::Cell(row) => {
-                contents.rows.retain(|known| known.id != row.id);
-                contents.rows.push(*row);
+            Line::Cell(result) => {
+                contents.results.retain(|known| known.id != result.id);
+                contents.results.push(*result);
             }
             Line::Resumed { .. } => {
                 contents.resumed += 1;
@@ -178,11 +178,11 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     Ok(Some(contents))
 }
 
-/// The right to write to a report directory, until it is dropped or the process ends.
+/// The right to write to a report directory. Ends when it is dropped or the process exits.
 pub struct Lock(#[allow(dead_code)] Option<File>);
 
 impl Lock {
-    /// Creates the directory if it is not there, and locks it.
+    /// Creates the directory if it does not exist, and locks it.
     pub fn take(dir: &Path) -> Result<Self, Error> {
         let failed = |action, path: &Path, source| Error::Io {
             action,
@@ -194,30 +194,31 @@ impl Lock {
         let path = dir.join(LOCK);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.map_err(|source| failed("write", &path, source))?;
-        let asked = Instant::now();
+        let begun = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(Some(file))),
-                // A run that was killed may have a child between its fork and its exec, which shares the lock until then.
-                Err(TryLockError::WouldBlock) if asked.elapsed() < LEFTOVER => {
+                // A run that was killed can have a child between fork and exec, which shares the lock until
+                // the exec.
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LEFTOVER => {
                     std::thread::sleep(LEFTOVER / 100);
                 }
                 Err(TryLockError::WouldBlock) => return Err(Error::Locked(dir.to_path_buf())),
-                // A file system without locks: two runs at a time are the user's to avoid.
+                // A file system without locks: the user must avoid two runs at a time.
                 Err(TryLockError::Error(_)) => return Ok(Self(None)),
             }
         }
     }
 }
 
-/// A journal that is being written.
+/// A journal that is open for writing.
 pub struct Journal {
     file: File,
     path: PathBuf,
 }
 
 impl Journal {
-    /// Begins a new journal in `dir`. There must be none: see [`move_aside`].
+    /// Creates a journal in `dir`, which must not have one: see [`move_aside`].
     pub fn create(dir: &Path, identity: &Identity, started: &str) -> Result<Self, Error> {
         let path = dir.join(NAME);
         let file = OpenOptions::new().create(true).append(true).open(&path);
@@ -226,7 +227,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Goes on with the journal in `dir`, whose `contents` were read before.
+    /// Opens the journal in `dir` to append to it. `contents` are what [`read`] returned for it.
     pub fn resume(dir: &Path, contents: &Contents, now: &str) -> Result<Self, Error> {
         let path = dir.join(NAME);
         let open = || {
@@ -242,17 +243,17 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Appends what the machine that runs the cells says of itself.
+    /// Appends the provenance that the executor's machine reports.
     pub fn machine(&mut self, run: &Run) -> Result<(), Error> {
         self.write(&Line::Machine(Box::new(run.clone())))
     }
 
     /// Appends a result.
-    pub fn append(&mut self, row: &CellResult) -> Result<(), Error> {
-        self.write(&Line::Cell(Box::new(row.clone())))
+    pub fn append(&mut self, result: &CellResult) -> Result<(), Error> {
+        self.write(&Line::Cell(Box::new(result.clone())))
     }
 
-    /// Says that nothing is missing.
+    /// Marks the run as complete.
     pub fn complete(&mut self) -> Result<(), Error> {
         self.write(&Line::Complete)
     }
@@ -265,9 +266,9 @@ impl Journal {
 }
 
 impl Contents {
-    /// What makes `identity` another run than this one, if something does, and how to get the same.
+    /// Returns the first difference between `identity` and this run, and its remedy, if they differ.
     pub fn difference(&self, identity: &Identity) -> Option<(String, String)> {
-        let new_run = || "leave --resume out to start a new run; the old journal is moved aside".to_owned();
+        let new_run = || "omit --resume to start a new run; the old journal is moved aside".to_owned();
         let mine = &self.identity;
         let option = |name: &str, value: &Option<String>| match value {
             Some(value) => format!("with {name} {value}"),
@@ -284,7 +285,7 @@ impl Contents {
             return Some(("it has another matrix".into(), new_run()));
         }
         if mine.executable != identity.executable {
-            return Some(("it was made by another build of pollmatrix".into(), new_run()));
+            return Some(("it was written by another build of pollmatrix".into(), new_run()));
         }
         if mine.fault != identity.fault {
             let was = option("--fault", &mine.fault);
@@ -298,7 +299,7 @@ impl Contents {
             return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
         }
         if mine.seed != identity.seed {
-            let help = format!("leave --seed out to resume with the same, or {}", new_run());
+            let help = format!("omit --seed to resume with the same one, or {}", new_run());
             return Some((format!("it has the seed {}", mine.seed), help));
         }
         if mine.repeat != identity.repeat {
@@ -309,15 +310,15 @@ impl Contents {
             ));
         }
         if mine.selection != identity.selection {
-            let help = format!("leave the cells out to resume with the same, or {}", new_run());
+            let help = format!("omit the cells to resume with the same ones, or {}", new_run());
             return Some((format!("it has other cells: {}", mine.selection.selection().describe()), help));
         }
         None
     }
 }
 
-/// Makes room for a new journal. One of a complete run is removed: its results are in the report, which the
-/// new run replaces as well. Anything else is kept under another name, which is returned.
+/// Makes room for a new journal. Removes the journal of a complete run, whose results are in the report,
+/// which the new run replaces, too. Renames any other journal, and returns its new name.
 pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
     let path = dir.join(NAME);
     if !path.exists() {

@@ -1,34 +1,41 @@
-//! Runs cells, each in a process of its own, and hands over their results.
+//! Runs cells, one process each, and collects their results.
 //!
-//! From the bottom up: [`plan`] says which cells there are and which of them this machine can run; [`cell`] runs one of them in
-//! this very process; [`supervise`] starts such a process, limits it and judges its end; [`schedule`] runs many at a time.
-//! [`ways`] prepare a command that starts an executor elsewhere, [`remote`] talks to it in the lines of [`stream`]. A
-//! [`session`] is a run of one target with its [`journal`], so that it can be resumed, and ends in a report [`folder`].
+//! From the bottom up:
 //!
-//! What all of them share is an [`Environment`], which is passed.
+//! - [`plan`] lists the cells, and which of them this machine can run.
+//! - [`cell`] runs one cell in the calling process.
+//! - [`supervise`] starts a process for a cell, limits it, and judges its exit.
+//! - [`schedule`] runs many cells in parallel.
+//! - [`runners`] prepares the command that starts an executor: native, prefix, container, ssh, import.
+//! - [`remote`] talks to an executor in the lines of [`stream`].
+//! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
+//!   [`report_dir`].
+//!
+//! All of them share an [`Environment`], which is passed as an argument.
 
 pub mod backends;
 pub mod cell;
+pub mod characterise;
 pub mod command;
+pub mod descriptor_limits;
+pub mod diagnostics;
 pub mod environment;
 mod error;
 pub mod executable;
 pub mod exit;
 pub mod faults;
-pub mod folder;
 pub mod journal;
+pub mod json_lines;
 pub mod lifeline;
-pub mod limits;
-pub mod lines;
-pub mod notes;
+pub mod outcome;
 pub mod output;
 pub mod pipes;
 pub mod plan;
 pub mod progress;
 pub mod provenance;
-pub mod ran;
 pub mod remote;
-pub mod rows;
+pub mod report_dir;
+pub mod runners;
 pub mod schedule;
 pub mod self_start;
 mod selftest;
@@ -37,7 +44,6 @@ pub mod signals;
 pub mod stream;
 pub mod supervise;
 pub mod testing;
-pub mod ways;
 
 pub use environment::Environment;
 pub use error::{Error, REPORT_DIR_HELP};

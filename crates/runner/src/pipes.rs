@@ -1,4 +1,4 @@
-//! The standard streams of a child process: read as data come, without a thread, and never more than there is room for.
+//! The standard streams of a child process, read without a thread and within limits.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,38 +9,38 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// What is read with one call.
+/// The size of a read, in bytes.
 const CHUNK: usize = 64 * 1024;
-/// Between two looks at whether a process has ended, at the most.
-const LOOK: Duration = Duration::from_millis(20);
-/// For what a process leaves behind to close its end of a pipe.
+/// The longest interval between two checks whether a process has exited.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// How long to wait until descendants of a process have closed their ends of its pipes.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// How much a stream may carry.
+/// Limits of a stream, in bytes.
 #[derive(Clone, Copy)]
 pub struct Limit {
-    /// The last so many bytes are kept.
+    /// How many of the last bytes to keep.
     pub keep: usize,
-    /// After so many bytes the process is killed.
+    /// How many bytes the process may write before it is killed.
     pub total: usize,
 }
 
-/// A process that wrote more than it may.
+/// A process that exceeded the limit of a stream.
 #[derive(Debug, thiserror::Error)]
 #[error("it wrote more than {} to {stream}, and was killed", bytes(*limit))]
-pub struct TooMuch {
+pub struct TooMuchOutput {
     stream: &'static str,
     limit: usize,
 }
 
-impl TooMuch {
-    /// The error unless it holds.
-    pub fn unless(holds: bool, stream: &'static str, limit: usize) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { stream, limit }) }
+impl TooMuchOutput {
+    /// Returns the error if `count`, in bytes, exceeds `limit`.
+    pub fn check(count: usize, stream: &'static str, limit: usize) -> Result<(), Self> {
+        if count <= limit { Ok(()) } else { Err(Self { stream, limit }) }
     }
 }
 
-/// `4 MiB`.
+/// Formats a number of bytes: `4 MiB`.
 pub fn bytes(count: usize) -> String {
     match count {
         0..0x10_0000 => format!("{} KiB", count / 1024),
@@ -48,21 +48,21 @@ pub fn bytes(count: usize) -> String {
     }
 }
 
-/// A reading end that never makes the caller wait.
+/// The reading end of a pipe, in non-blocking mode.
 pub struct Source<P> {
     pipe: Option<P>,
 }
 
 impl<P: Read + AsFd> Source<P> {
-    /// Nothing is a stream that has ended.
+    /// Sets the pipe to non-blocking mode. `None` is a stream that has ended.
     pub fn new(pipe: Option<P>) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
-            do_not_wait(pipe.as_fd())?;
+            set_nonblocking(pipe.as_fd())?;
         }
         Ok(Self { pipe })
     }
 
-    /// What is there, a chunk of it at the most. `None`: nothing at this time, or never again.
+    /// Reads at most one chunk. Returns `None` if no data are available now, or the stream has ended.
     pub fn read<'a>(&mut self, buffer: &'a mut [u8; CHUNK]) -> Option<&'a [u8]> {
         loop {
             match self.pipe.as_mut()?.read(buffer) {
@@ -74,12 +74,12 @@ impl<P: Read + AsFd> Source<P> {
         }
     }
 
-    fn end(&self) -> Option<BorrowedFd<'_>> {
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 }
 
-/// The end of a stream.
+/// Keeps the last bytes of a stream.
 pub struct Tail<P> {
     source: Source<P>,
     name: &'static str,
@@ -89,66 +89,67 @@ pub struct Tail<P> {
 }
 
 impl<P: Read + AsFd> Tail<P> {
-    /// Of this pipe, which messages call so.
+    /// Reads from this pipe. `name` is its name in messages.
     pub fn new(pipe: Option<P>, name: &'static str, limit: Limit) -> io::Result<Self> {
         Ok(Self { source: Source::new(pipe)?, name, limit, kept: Vec::new(), total: 0 })
     }
 
-    /// Reads what is there.
-    pub fn read(&mut self) -> Result<(), TooMuch> {
+    /// Reads all data that are available now.
+    pub fn read(&mut self) -> Result<(), TooMuchOutput> {
         let mut buffer = [0; CHUNK];
         let Limit { keep, total } = self.limit;
         while let Some(read) = self.source.read(&mut buffer) {
             self.total += read.len();
             self.kept.extend_from_slice(read);
-            // Not at every read: removing from the front moves all the rest.
+            // Only when twice the length is reached, because removing from the front moves the rest.
             if self.kept.len() > 2 * keep {
                 self.kept.drain(..self.kept.len() - keep);
             }
-            TooMuch::unless(self.total <= total, self.name, total)?;
+            TooMuchOutput::check(self.total, self.name, total)?;
         }
         Ok(())
     }
 
-    /// To wait for.
-    pub fn end(&self) -> Option<BorrowedFd<'_>> {
-        self.source.end()
+    /// Returns the descriptor to wait for.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.source.fd()
     }
 
-    /// What was kept.
+    /// Returns the kept bytes as text.
     pub fn text(&mut self) -> String {
         self.kept.drain(..self.kept.len().saturating_sub(self.limit.keep));
         String::from_utf8_lossy(&self.kept).into_owned()
     }
 }
 
-/// Lines, each as it becomes whole.
+/// Reads a stream line by line.
 pub struct Lines<P> {
     source: Source<P>,
     read: Vec<u8>,
-    /// So many bytes of it were lines.
+    /// How many bytes of `read` were returned as lines.
     taken: usize,
-    /// And up to here there is no end of another one.
+    /// How many bytes of `read` were searched for the end of the next line.
     searched: usize,
     longest: usize,
 }
 
 impl<P: Read + AsFd> Lines<P> {
-    /// Of this pipe; a line that is longer is an error.
+    /// Reads from this pipe. A line longer than `longest` bytes is an error.
     pub fn new(pipe: Option<P>, longest: usize) -> io::Result<Self> {
         Ok(Self { source: Source::new(pipe)?, read: Vec::new(), taken: 0, searched: 0, longest })
     }
 
-    /// The next line with its end; the last one may have none.
-    pub fn next_line(&mut self) -> Result<Option<String>, TooMuch> {
+    /// Returns the next line with its newline, which the last line can lack. Returns `None` if no whole line
+    /// is available now.
+    pub fn next_line(&mut self) -> Result<Option<String>, TooMuchOutput> {
         let mut buffer = [0; CHUNK];
         loop {
-            if let Some(line) = self.whole() {
+            if let Some(line) = self.take_line() {
                 return Ok(Some(line));
             }
             self.read.drain(..std::mem::take(&mut self.taken));
             self.searched = self.read.len();
-            TooMuch::unless(self.read.len() <= self.longest, "one line of standard output", self.longest)?;
+            TooMuchOutput::check(self.read.len(), "one line of standard output", self.longest)?;
             match self.source.read(&mut buffer) {
                 Some(read) => self.read.extend_from_slice(read),
                 None if self.is_open() || self.read.is_empty() => return Ok(None),
@@ -157,17 +158,17 @@ impl<P: Read + AsFd> Lines<P> {
         }
     }
 
-    /// To wait for.
-    pub fn end(&self) -> Option<BorrowedFd<'_>> {
-        self.source.end()
+    /// Returns the descriptor to wait for.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.source.fd()
     }
 
-    /// Whether more may come.
+    /// Returns whether the stream has not ended.
     pub fn is_open(&self) -> bool {
         self.source.pipe.is_some()
     }
 
-    fn whole(&mut self) -> Option<String> {
+    fn take_line(&mut self) -> Option<String> {
         let end = self.read[self.searched..].iter().position(|byte| *byte == b'\n')?;
         let next = self.searched + end + 1;
         let line = text(&self.read[self.taken..next]);
@@ -180,22 +181,22 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Text for a process's standard input, which stays open behind it.
+/// Writes text to a process's standard input, and keeps it open afterwards.
 pub struct Feed {
     pipe: Option<ChildStdin>,
     left: Vec<u8>,
 }
 
 impl Feed {
-    /// Nothing is a standard input that is somewhere else.
+    /// Sets the pipe to non-blocking mode. `None` is a standard input that is not a pipe.
     pub fn new(pipe: Option<ChildStdin>, text: String) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
-            do_not_wait(pipe.as_fd())?;
+            set_nonblocking(pipe.as_fd())?;
         }
         Ok(Self { pipe, left: text.into_bytes() })
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as the pipe accepts now.
     pub fn write(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         while !self.left.is_empty() {
@@ -203,14 +204,14 @@ impl Feed {
                 Ok(written) => drop(self.left.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // It has gone: its output says so.
+                // The process has exited, which its output shows.
                 Err(_) => self.left.clear(),
             }
         }
     }
 
-    /// To wait for, if something is left to be written.
-    pub fn end(&self) -> Option<BorrowedFd<'_>> {
+    /// Returns the descriptor to wait for, if text is left to write.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().filter(|_| !self.left.is_empty()).map(AsFd::as_fd)
     }
 }
@@ -224,7 +225,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Those that are pipes.
+    /// Takes the output streams of a child that are pipes.
     pub fn of(child: &mut Child, stdout: Limit, stderr: Limit) -> io::Result<Self> {
         Ok(Self {
             stdout: Tail::new(child.stdout.take(), "standard output", stdout)?,
@@ -232,21 +233,21 @@ impl Outputs {
         })
     }
 
-    /// Reads what is there.
-    pub fn read(&mut self) -> Result<(), TooMuch> {
+    /// Reads all data that are available now.
+    pub fn read(&mut self) -> Result<(), TooMuchOutput> {
         self.stdout.read()?;
         self.stderr.read()
     }
 
-    /// Reads to the end, for a while.
-    pub fn drain(&mut self) -> Result<(), TooMuch> {
+    /// Reads to the end of both streams, but not longer than [`DRAIN`].
+    pub fn drain(&mut self) -> Result<(), TooMuchOutput> {
         let began = Instant::now();
         loop {
             self.read()?;
             if !self.is_open() || began.elapsed() > DRAIN {
                 return Ok(());
             }
-            self.wait(LOOK);
+            self.wait(CHECK_INTERVAL);
         }
     }
 
@@ -255,34 +256,36 @@ impl Outputs {
     }
 
     fn wait(&self, time: Duration) {
-        wait(&[self.stdout.end(), self.stderr.end()], None, time);
+        wait(&[self.stdout.fd(), self.stderr.fd()], None, time);
     }
 }
 
-/// How a wait for a process ended.
+/// Why a wait for a process returned.
 pub enum Waited {
-    /// By itself.
+    /// The process exited.
     Exited(ExitStatus),
-    /// The deadline is over.
+    /// The deadline passed.
     TimedOut,
-    /// It was asked to stop.
+    /// A stop was requested.
     Stopped,
-    /// It wrote more than it may.
-    TooMuch(TooMuch),
+    /// The process exceeded the limit of a stream.
+    TooMuchOutput(TooMuchOutput),
 }
 
-/// Reads what a process writes until it ends or has to be ended, which is the caller's to do.
+/// Reads the output of a process until it exits, or a limit, the deadline or a stop is reached. The caller
+/// must then kill the process.
 pub fn watch(
     child: &mut Child,
     outputs: &mut Outputs,
     deadline: Option<Instant>,
     stop: impl Fn() -> bool,
 ) -> io::Result<Waited> {
-    // There is no portable wait for a process with a time limit. The steps grow, so that a short one is not kept waiting.
+    // There is no portable wait for a process with a time limit. The interval grows, so that a short process
+    // is noticed early.
     let mut step = Duration::from_millis(1);
     loop {
         if let Err(too_much) = outputs.read() {
-            return Ok(Waited::TooMuch(too_much));
+            return Ok(Waited::TooMuchOutput(too_much));
         }
         if let Some(status) = child.try_wait()? {
             return Ok(Waited::Exited(status));
@@ -294,13 +297,13 @@ pub fn watch(
             return Ok(Waited::TimedOut);
         }
         outputs.wait(step);
-        step = (step * 2).min(LOOK);
+        step = (step * 2).min(CHECK_INTERVAL);
     }
 }
 
-/// What a command wrote until it ended.
-pub struct Said {
-    /// How it ended.
+/// The exit status and the output of a command.
+pub struct CommandOutput {
+    /// The exit status.
     pub status: ExitStatus,
     /// Standard output, if it is a pipe.
     pub stdout: String,
@@ -308,46 +311,46 @@ pub struct Said {
     pub stderr: String,
 }
 
-/// Runs a command that answers in a few lines to its end. It is killed after `limit`, if there is one.
-pub fn ask(command: &mut Command, limit: Option<Duration>) -> io::Result<Said> {
-    const ANSWER: Limit = Limit { keep: 1 << 20, total: 64 << 20 };
+/// Runs a command with little output until it exits. Kills it after `limit`, if there is one.
+pub fn output_of(command: &mut Command, limit: Option<Duration>) -> io::Result<CommandOutput> {
+    const OUTPUT: Limit = Limit { keep: 1 << 20, total: 64 << 20 };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let mut child = command.spawn()?;
-    let mut heard = || {
-        let mut outputs = Outputs::of(&mut child, ANSWER, ANSWER)?;
+    let mut collect = || {
+        let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
         let status = match watch(&mut child, &mut outputs, deadline, || false)? {
             Waited::Exited(status) => status,
-            Waited::TooMuch(too_much) => return Err(io::Error::other(too_much)),
+            Waited::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
             Waited::TimedOut | Waited::Stopped => {
                 let seconds = limit.unwrap_or_default().as_secs();
                 return Err(io::Error::other(format!("no answer within {seconds} s")));
             }
         };
-        // What it left behind may hold the other end: what is there is enough.
+        // Descendants of the command can still hold the pipes, so do not wait for their end.
         outputs.read().map_err(io::Error::other)?;
-        Ok(Said { status, stdout: outputs.stdout.text(), stderr: outputs.stderr.text() })
+        Ok(CommandOutput { status, stdout: outputs.stdout.text(), stderr: outputs.stderr.text() })
     };
-    heard().inspect_err(|_| {
+    collect().inspect_err(|_| {
         let _ = child.kill();
         let _ = child.wait();
     })
 }
 
-/// Waits until one of these can be read, or this one written to; for so long at the most.
+/// Waits until one of `read` is readable or `write` is writable, but not longer than `time`.
 pub fn wait(read: &[Option<BorrowedFd<'_>>], write: Option<BorrowedFd<'_>>, time: Duration) {
-    let readers = read.iter().flatten().map(|end| PollFd::new(*end, PollFlags::POLLIN));
-    let writer = write.map(|end| PollFd::new(end, PollFlags::POLLOUT));
-    let mut ends: Vec<_> = readers.chain(writer).collect();
+    let readers = read.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN));
+    let writer = write.map(|fd| PollFd::new(fd, PollFlags::POLLOUT));
+    let mut fds: Vec<_> = readers.chain(writer).collect();
     let timeout = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-    match poll(&mut ends, timeout) {
+    match poll(&mut fds, timeout) {
         Ok(_) | Err(Errno::EINTR) => {}
-        // Out of memory: the caller looks again.
+        // Out of memory: the caller checks the descriptors again after this time.
         Err(_) => std::thread::sleep(time),
     }
 }
 
-fn do_not_wait(end: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = OFlag::from_bits_retain(fcntl(end, FcntlArg::F_GETFL)?);
-    fcntl(end, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(())
 }

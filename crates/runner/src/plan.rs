@@ -1,11 +1,11 @@
-//! What is to be run: the selected cells, and which of them this machine can run.
+//! The plan of a run: the selected cells, and which of them the target can run.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix, MatrixError, Selection, Target};
-use metadata::{Seed, Subject, did_you_mean, nearest};
+use metadata::{PlannedCell, Seed, did_you_mean, nearest};
 use sha2::{Digest, Sha256};
 
 use crate::environment::Environment;
@@ -13,16 +13,16 @@ use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
 use crate::{cell, faults};
 
-/// The matrix file that was there when this program was built.
+/// The built-in matrix file.
 pub const BUILT_IN: &str = include_str!("../../../matrix.yml");
 
-/// The matrix in use, and what else every part of a run has to know.
+/// The matrix file in use, and the environment.
 pub struct Source<'e> {
-    /// How this program was started.
+    /// The global options.
     pub environment: &'e Environment,
-    /// What it says.
+    /// The contents of the matrix file, with a column per adapter.
     pub matrix: Matrix,
-    /// The file, if it is not the one that is built in. Absolute: cells get it too.
+    /// The absolute path of the file, which cells get, too. `None` for the built-in file.
     pub path: Option<PathBuf>,
     /// SHA-256 of the file.
     pub hash: String,
@@ -32,7 +32,7 @@ impl<'e> Source<'e> {
     /// Reads the matrix file, or the built-in one.
     ///
     /// # Errors
-    /// It cannot be read, or something in it is wrong.
+    /// The file cannot be read, or is malformed.
     pub fn load(path: Option<&Path>, environment: &'e Environment) -> Result<Self, Error> {
         let (mut matrix, text) = match path {
             Some(path) => read(path)?,
@@ -46,12 +46,12 @@ impl<'e> Source<'e> {
         Ok(Self { environment, matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
     }
 
-    /// The target whose cells this program runs by itself.
+    /// Returns the target that is native to this program.
     pub fn target(&self) -> Result<&Target, Error> {
         self.matrix.native_target(TRIPLE).ok_or(Error::NoTarget(TRIPLE))
     }
 
-    /// The target of this id, or the one that this program runs by itself.
+    /// Returns the target of this id, or the native one if there is no id.
     pub fn target_or_own(&self, id: Option<&str>) -> Result<&Target, Error> {
         let Some(id) = id else { return self.target() };
         self.matrix.target(id).ok_or_else(|| {
@@ -60,7 +60,7 @@ impl<'e> Source<'e> {
         })
     }
 
-    /// The selected cells, as planned for a target.
+    /// Plans the selected cells for a target.
     pub fn plan(&self, target: &Target, selection: &Selection) -> Result<Vec<Planned>, Error> {
         let cells = selection.apply(&self.matrix)?;
         Ok(cells.into_iter().map(|cell| self.planned(cell, target)).collect())
@@ -72,7 +72,7 @@ impl<'e> Source<'e> {
         let unsupported = (!exists).then(|| format!("{} does not exist on {}", cell.id.backend, target.os));
         let matrix =
             self.path.as_ref().map(|path| format!(" --matrix '{}'", path.display())).unwrap_or_default();
-        let subject = Subject {
+        let spec = PlannedCell {
             command: format!("pollmatrix run '{}'{matrix}", cell.id),
             id: cell.id.to_string(),
             scenario: cell.id.scenario,
@@ -81,17 +81,17 @@ impl<'e> Source<'e> {
             layer: cell.layer,
             params: cell.variant,
         };
-        Planned { subject, timeout: cell.timeout, unsupported }
+        Planned { spec, timeout: cell.timeout, unsupported }
     }
 }
 
-/// The error for an id that the matrix does not have.
+/// Returns the error for an id that no cell has.
 pub fn unknown_cell(id: &str, cells: &[Cell]) -> Error {
     let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
     unknown(id, ids.iter().map(String::as_str))
 }
 
-/// The same, with the ids that there are.
+/// Returns the error for an id that is not one of `ids`.
 pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
     let help = match nearest(id, ids) {
         Some(near) => format!("did you mean '{near}'?"),
@@ -100,67 +100,70 @@ pub fn unknown<'a>(id: &str, ids: impl IntoIterator<Item = &'a str>) -> Error {
     Error::UnknownCell { id: id.to_owned(), help }
 }
 
-/// A matrix file with all that it names, and its text.
+/// Reads a matrix file. Returns the matrix and the text of the file.
 pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
     Matrix::load(path, &cell::descriptions())
 }
 
-/// Adds to the command that runs a cell again what was typed for this run, and says which cells cannot be run like that.
+/// Adds the options of this run to the rerun arguments of each cell, and marks cells that do not support
+/// them.
 ///
 /// # Errors
-/// No error can be injected in this build.
-pub fn typed(
+/// This build cannot inject errors.
+pub fn add_rerun_arguments(
     planned: &mut [Planned],
-    elsewhere: &str,
+    runner_options: &str,
     attempts: &Attempts,
     environment: &Environment,
 ) -> Result<(), Error> {
-    let options = format!("{elsewhere}{}{}", environment.expectations_option(), disturbed(attempts));
+    let options =
+        format!("{runner_options}{}{}", environment.expectations_option(), disturbance_options(attempts));
     let injects = attempts.inject_errors.map(faults::injectable).transpose()?.is_some();
     for cell in planned {
-        let subject = environment.subject_option(&cell.subject.backend);
-        cell.subject.command += &format!("{options}{subject}");
-        if injects && characterisation::find(&cell.subject.scenario).is_some() {
+        let subject = environment.adapter_option(&cell.spec.backend);
+        cell.spec.command += &format!("{options}{subject}");
+        if injects && characterisation::find(&cell.spec.scenario).is_some() {
             cell.unsupported.get_or_insert_with(|| RAW.to_owned());
         }
     }
     Ok(())
 }
 
-/// Why no error is injected in a characterisation.
-const RAW: &str = "it asks the raw poller, and errors are injected below the core's";
+/// Why characterisations do not support injected errors.
+const RAW: &str = "it tests the raw poller, and errors are injected below the core's pollers only";
 
-/// The options for what is broken on purpose, as one would type them.
-pub fn disturbed(attempts: &Attempts) -> String {
+/// Returns the options that switch on a fault or inject errors, as text for a command line.
+pub fn disturbance_options(attempts: &Attempts) -> String {
     let fault = attempts.fault.as_ref().map(|fault| format!(" --fault {fault}"));
     let errors = attempts.inject_errors.map(|one_in| format!(" --inject-errors={one_in}"));
     fault.into_iter().chain(errors).collect()
 }
 
-/// How cells are attempted, here or where an executor is.
+/// The options of attempts at cells, for this process or an executor.
 #[derive(Clone)]
 pub struct Attempts {
-    /// Cells at the same time. Nothing: as many as the machine runs at once.
+    /// The number of cells to run in parallel. `None`: the number of processors.
     pub jobs: Option<NonZeroUsize>,
-    /// Attempts per cell.
+    /// The number of attempts per cell.
     pub repeat: NonZeroU32,
     /// The fault to switch on.
     pub fault: Option<String>,
-    /// One in how many system calls below the core fails.
+    /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
-    /// The seed of each first attempt. Nothing: a new one.
+    /// The seed of each first attempt. `None`: a new seed.
     pub seed: Option<Seed>,
-    /// How many times slower than an ordinary machine this one is. Nothing: an ordinary one, or an executor measures it.
+    /// How many times slower than an ordinary machine this one is. `None`: as fast, or measured by an
+    /// executor.
     pub slow: Option<NonZeroU32>,
 }
 
 /// A cell of the plan.
 #[derive(Clone)]
 pub struct Planned {
-    /// Which cell.
-    pub subject: Subject,
-    /// How long one attempt may take.
+    /// The cell.
+    pub spec: PlannedCell,
+    /// The time limit of one attempt.
     pub timeout: Duration,
-    /// Why this machine cannot run it.
+    /// Why the target cannot run it, if it cannot.
     pub unsupported: Option<String>,
 }

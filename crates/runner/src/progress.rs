@@ -1,5 +1,5 @@
-//! What a person sees while cells run: a bar on a terminal, a line per cell elsewhere. All of it on standard
-//! error: standard output is the result's.
+//! Shows the progress of a run on standard error: a bar on a terminal, otherwise a line per cell. Standard
+//! output is reserved for results.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -12,19 +12,19 @@ use report::first_line;
 
 use crate::output;
 
-/// Where no line is due for so long, one says that there is progress.
+/// After this time without a line, a line shows that the run makes progress.
 const QUIET: Duration = Duration::from_secs(30);
-/// A terminal of so many columns has room for a bar beside the numbers.
+/// The number of columns from which on a terminal has room for a bar beside the numbers.
 pub const WIDE: u16 = 80;
 
-/// How many columns the terminal on standard error has, if something can be drawn there. Elsewhere, and where TERM is `dumb` or
-/// not set, only lines can be written.
+/// Returns the number of columns of the terminal on standard error. Returns `None` if it is not a terminal,
+/// or if TERM is `dumb` or not set: then only lines can be written.
 pub fn columns() -> Option<u16> {
     let term = Term::stderr();
     (term.is_term() && !console::is_dumb()).then(|| term.size().1)
 }
 
-/// The numbers first: on a narrow terminal what is behind them is cut.
+/// Returns the template of the bar. The numbers come first, because a narrow terminal truncates the rest.
 fn template(columns: u16) -> &'static str {
     if columns < WIDE {
         "{prefix} {pos}/{len} {elapsed} {wide_msg}"
@@ -33,25 +33,25 @@ fn template(columns: u16) -> &'static str {
     }
 }
 
-/// Between two moves of the bar.
+/// The interval between two updates of the bar.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// The bar moves as long as this is there.
+    /// Keeps the thread that updates the bar alive.
     _ticker: Option<Sender<()>>,
-    /// The target, if there are several.
+    /// The current target, if there are several.
     target: Option<String>,
     done: usize,
     total: usize,
     failed: usize,
     /// When the last line was written.
-    said: Instant,
+    last_line: Instant,
 }
 
 impl Progress {
-    /// Of `total` cells, `done` have a result already.
+    /// Starts with `total` cells, of which `done` have a result already.
     pub fn new(total: usize, done: usize) -> Self {
         let bar = columns().filter(|_| total > done).map(|columns| {
             let bar = ProgressBar::new(total as u64).with_position(done as u64);
@@ -60,15 +60,15 @@ impl Progress {
             bar
         });
         let ticker = bar.as_ref().and_then(tick);
-        Self { bar, _ticker: ticker, target: None, done, total, failed: 0, said: Instant::now() }
+        Self { bar, _ticker: ticker, target: None, done, total, failed: 0, last_line: Instant::now() }
     }
 
-    /// Of several targets, with so many cells together.
+    /// Starts with the cells of several targets, `total` together.
     pub fn overall(total: usize) -> Self {
         Self { target: Some(String::new()), ..Self::new(total, 0) }
     }
 
-    /// Goes on to a target, `done` of whose cells have a result already.
+    /// Continues with a target, of whose cells `done` have a result already.
     pub fn begin(&mut self, target: &str, done: usize) {
         self.target = Some(target.to_owned());
         self.done += done;
@@ -78,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// A cell has a result.
+    /// Shows the result of a cell.
     pub fn finished(&mut self, result: &CellResult) {
         self.done += 1;
         self.failed += usize::from(result.status.is_failure());
@@ -101,12 +101,15 @@ impl Progress {
             }
             None => {
                 let seconds = result.duration_ms as f64 / 1000.0;
-                output::say(&format!("[{:width$}/{}] {line} ({seconds:.2} s)", self.done, self.total));
+                output::print_error_line(&format!(
+                    "[{:width$}/{}] {line} ({seconds:.2} s)",
+                    self.done, self.total
+                ));
             }
         }
     }
 
-    /// A step that is no cell's result is done; with something to say of it, perhaps.
+    /// Counts a step that is not a cell, with a line to show if there is one.
     pub fn step(&mut self, line: Option<String>) {
         let line = line.map(|line| one_line(&line).into_owned());
         self.done += 1;
@@ -116,20 +119,20 @@ impl Progress {
                 bar.inc(1);
                 line.into_iter().for_each(|line| bar.println(line));
             }
-            (None, Some(line)) => self.say(&format!("[{:width$}/{}] {line}", self.done, self.total)),
-            (None, None) if self.said.elapsed() >= QUIET => {
-                self.say(&format!("[{:width$}/{}]", self.done, self.total));
+            (None, Some(line)) => self.print(&format!("[{:width$}/{}] {line}", self.done, self.total)),
+            (None, None) if self.last_line.elapsed() >= QUIET => {
+                self.print(&format!("[{:width$}/{}]", self.done, self.total));
             }
             (None, None) => {}
         }
     }
 
-    fn say(&mut self, line: &str) {
-        self.said = Instant::now();
-        output::say(line);
+    fn print(&mut self, line: &str) {
+        self.last_line = Instant::now();
+        output::print_error_line(line);
     }
 
-    /// No more results come.
+    /// Removes the bar.
     pub fn end(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -137,8 +140,8 @@ impl Progress {
     }
 }
 
-/// Moves the bar while nothing happens. indicatif's own way to do so panics if there is no thread; without one the bar
-/// moves with each result only.
+/// Updates the bar between results. The ticker of indicatif panics if it cannot start a thread; without the
+/// thread of this function, the bar only moves with results.
 fn tick(bar: &ProgressBar) -> Option<Sender<()>> {
     let (hold, held) = channel();
     let bar = bar.downgrade();

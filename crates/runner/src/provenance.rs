@@ -1,4 +1,4 @@
-//! What this program is, and what it runs on.
+//! The provenance of results: this program and the machine that it runs on.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -13,20 +13,20 @@ use sha2::{Digest, Sha256};
 
 /// The version of pollmatrix.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// What rustc calls the target that this program is built for.
+/// The target triple of rustc that this program is built for.
 pub const TRIPLE: &str = env!("POLLMATRIX_TRIPLE");
-/// What stands for something that cannot be found out.
+/// The text for an unknown value.
 pub const UNKNOWN: &str = "unknown";
 /// The operating system.
 pub const OS: &str = std::env::consts::OS;
 
-/// The commit that this program was built from, if there was git.
+/// Returns the commit that this program was built from, if git was available.
 pub fn commit() -> Option<String> {
     let commit = env!("POLLMATRIX_COMMIT");
     (!commit.is_empty()).then(|| commit.to_owned())
 }
 
-/// SHA-256 of an executable: results of another build do not continue a run.
+/// Returns the SHA-256 of an executable, in hexadecimal. A run is only resumed by the same executable.
 pub fn hash_of(executable: &Path) -> io::Result<String> {
     let mut file = File::open(executable)?;
     let mut hash = Sha256::new();
@@ -39,7 +39,7 @@ pub fn hash_of(executable: &Path) -> io::Result<String> {
     }
 }
 
-/// Bytes as text.
+/// Formats bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -47,7 +47,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The kernel's release and the machine, in the kernel's words.
+/// Returns the kernel's release and machine, as uname(2) reports them.
 pub fn kernel() -> (String, String) {
     let unknown = || "unknown".to_owned();
     match nix::sys::utsname::uname() {
@@ -58,11 +58,11 @@ pub fn kernel() -> (String, String) {
     }
 }
 
-/// The C library, where it can be asked.
+/// Returns the name of the C library, and its version if it can be queried.
 pub fn libc() -> Option<String> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // SAFETY: it takes nothing and returns a static string.
+        // SAFETY: the function has no arguments and returns a static string.
         let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
         Some(format!("glibc {}", version.to_string_lossy()))
     }
@@ -72,22 +72,24 @@ pub fn libc() -> Option<String> {
     }
 }
 
-/// How many threads the machine runs at once.
+/// Returns the number of threads that the machine runs in parallel.
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// RFC 3339, in UTC.
+/// Returns the time in UTC, as in RFC 3339.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Short enough to be typed. The hasher's keys come from the system's source of randomness.
+/// Returns a random seed that is short enough to type. The hasher's keys come from the system's source of
+/// randomness.
 pub fn new_seed() -> Seed {
     Seed(RandomState::new().build_hasher().finish() & u64::from(u32::MAX))
 }
 
-/// What this program and this machine say of a run of `target` that started then. The rest is the run's to say.
+/// Returns the provenance of a native run of `target` that started at `started`. The caller fills in the
+/// fields that depend on the run.
 pub fn run_here(target: String, started: String) -> Run {
     let (kernel, machine) = kernel();
     Run {
@@ -117,7 +119,7 @@ pub fn run_here(target: String, started: String) -> Run {
     }
 }
 
-/// What is known of a machine that never answered.
+/// Returns the provenance of a run on a machine that has not reported its own.
 pub fn run_unknown(target: &Target) -> Run {
     let unknown = || "unknown".to_owned();
     Run {

@@ -1,4 +1,5 @@
-//! Talks to an executor: tells it which cells to run, takes its results, and starts it again when the line is cut.
+//! Talks to an executor: sends it the ids of cells, receives their results, and restarts it when the
+//! connection is lost.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -8,91 +9,94 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use metadata::{CellResult, Run, Seed, Status, Subject};
+use metadata::{CellResult, PlannedCell, Run, Seed, Status};
 use report::first_line;
 
-use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuch};
+use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
 use crate::plan::Planned;
 use crate::provenance::UNKNOWN;
+use crate::runners::Route;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
-use crate::ways::Route;
-use crate::{notes, supervise};
+use crate::{diagnostics, supervise};
 
-/// How often an executor that brought no result is started again.
+/// The number of starts in sequence without a result after which the run gives up.
 const FRUITLESS: u32 = 3;
-/// Between two starts.
+/// The pause between two starts.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Between two looks at whether to stop.
-const LOOK: Duration = Duration::from_millis(100);
-/// For everything that an executor does besides running a cell: starting on a slow machine, above all.
+/// The interval between two checks whether a stop is requested.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The time for everything that an executor does besides running a cell, mainly starting on a slow machine.
 const GRACE: Duration = Duration::from_secs(300);
-/// For an executor that has said everything to leave.
-const LEAVE: Duration = Duration::from_secs(20);
-/// Its end is in the reason.
+/// The time that an executor has to exit after its last line.
+const EXIT_TIME: Duration = Duration::from_secs(20);
+/// The limits of standard error, whose end becomes a part of the reason.
 const STDERR: Limit = Limit { keep: 4 << 10, total: 64 << 20 };
-/// Of one line.
+/// The longest line, in bytes.
 const LINE_BYTES: usize = 16 << 20;
-/// Of everything that is no result: a console's messages.
-const STRANGE_BYTES: usize = 16 << 20;
-/// A line counts as so many bytes at least: each takes time.
-const STRANGE_LINE: usize = 64;
-/// So many lines of it are shown.
+/// The limit of output that is not a result, such as the messages of a console, in bytes.
+const FOREIGN_BYTES: usize = 16 << 20;
+/// The least number of bytes that a foreign line counts for, because each line takes time.
+const FOREIGN_LINE: usize = 64;
+/// The number of foreign lines to show.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
-/// So many lines an executor may still write between two looks when it has said everything.
-const LEAVE_LINES: usize = 10_000;
-/// So many bytes of ids are arguments on every system.
+/// The number of lines that an executor can write between two checks after its last line, before it is
+/// killed.
+const EXIT_LINES: usize = 10_000;
+/// The greatest size of ids that every system accepts as arguments, in bytes.
 const ARGUMENT_BYTES: usize = 16 * 1024;
 
-/// What all cells have in common.
+/// The settings of all cells of a run.
 pub struct Settings<'a> {
-    /// The target, for which the executor must be built.
+    /// The target that the executor must be built for.
     pub target: &'a Target,
-    /// SHA-256 of the executable, which must be the executor's, too.
+    /// The SHA-256 of the executable. The executor must report the same.
     pub executable: &'a str,
-    /// SHA-256 of the matrix file, which must be the executor's, too.
+    /// The SHA-256 of the matrix file. The executor must report the same.
     pub matrix: &'a str,
-    /// What was asked for: the cells are some of it.
+    /// The selection of the run, which includes the cells.
     pub selection: &'a Selection,
     /// The seed of each first attempt.
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
-    /// One in how many system calls below the core fails.
+    /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
-    /// Attempts per cell.
+    /// The number of attempts per cell.
     pub repeat: u32,
-    /// How many times slower than an ordinary machine that one is. Nothing: the executor finds out.
+    /// How many times slower than an ordinary machine that one is. `None`: the executor measures it.
     pub slow: Option<NonZeroU32>,
-    /// Cells at the same time. Nothing: as many as that machine can.
+    /// The number of cells to run in parallel. `None`: the number of that machine's processors.
     pub jobs: Option<usize>,
 }
 
-/// How an executor learns which cells to run.
+/// How an executor receives the ids of the cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Handover {
-    /// Their ids come on standard input, whose end is the executor's, too.
+    /// On standard input. The executor ends when standard input does.
     Input,
-    /// By its arguments, for a command that does not pass standard input on: a console of a virtual machine. They may say
-    /// more than is left.
+    /// As arguments, for a command that does not forward standard input, such as the console of a virtual
+    /// machine. The arguments can select more cells than are left.
     Arguments,
 }
 
-/// Why an executor's work ended.
+/// Why an executor ended.
 enum End {
-    /// It said that nothing is missing.
+    /// The results are complete.
     Complete,
-    /// The line was cut, or it died.
+    /// The connection was lost, or the executor exited early.
     Cut(String),
-    /// Starting it again would be the same again.
-    Wrong(String),
-    /// The user asked for it.
+    /// An error that another start would repeat.
+    Fatal(String),
+    /// A stop was requested.
     Stopped,
 }
 
-/// Runs `cells` there. `began` gets what the executor says of its machine, `each` every result, both on this thread.
-/// A cell that could not be run becomes a result that says why. Returns early if `stop` is asked for.
+/// Runs `cells` with an executor.
+///
+/// Calls `began` with the provenance that the executor reports, and `each` with every result, both on this
+/// thread. A cell that could not be run gets a result with the reason. Returns early if a stop is requested.
 pub fn run(
     cells: &[Planned],
     route: &Route,
@@ -101,8 +105,7 @@ pub fn run(
     mut began: impl FnMut(Run),
     mut each: impl FnMut(CellResult),
 ) {
-    let mut left: HashMap<&str, &Planned> =
-        cells.iter().map(|cell| (cell.subject.id.as_str(), cell)).collect();
+    let mut left: HashMap<&str, &Planned> = cells.iter().map(|cell| (cell.spec.id.as_str(), cell)).collect();
     let longest = cells.iter().map(|cell| cell.timeout).max().unwrap_or_default();
     let mut fruitless = 0;
     let mut handover = Handover::Input;
@@ -110,20 +113,20 @@ pub fn run(
         let before = left.len();
         let mut has_begun = false;
         let order: Vec<_> =
-            cells.iter().map(|cell| cell.subject.id.as_str()).filter(|id| left.contains_key(id)).collect();
-        let end = talk(route, &order, handover, settings, stop, longest, |line| match line {
+            cells.iter().map(|cell| cell.spec.id.as_str()).filter(|id| left.contains_key(id)).collect();
+        let end = run_executor(route, &order, handover, settings, stop, longest, |line| match line {
             Line::Begin { run, .. } => {
                 began(*run);
                 !std::mem::replace(&mut has_begun, true)
             }
-            Line::Cell(row) => match left.remove(row.id.as_str()) {
+            Line::Cell(result) => match left.remove(result.id.as_str()) {
                 Some(cell) => {
-                    each(as_planned(*row, cell.subject.clone()));
+                    each(as_planned(*result, cell.spec.clone()));
                     true
                 }
                 None if handover == Handover::Arguments => false,
                 None => {
-                    notes::warning(&format!("a result that was not asked for: {}", row.id));
+                    diagnostics::warning(&format!("unrequested result: {}", result.id));
                     false
                 }
             },
@@ -132,8 +135,8 @@ pub fn run(
         let why = match end {
             End::Stopped => return,
             End::Complete if left.is_empty() => break,
-            End::Complete => "the executor ended without their results".to_owned(),
-            End::Wrong(why) => {
+            End::Complete => "the executor ended without a result of this cell".to_owned(),
+            End::Fatal(why) => {
                 fruitless = FRUITLESS;
                 why
             }
@@ -141,39 +144,44 @@ pub fn run(
         };
         fruitless = if left.len() < before { 0 } else { fruitless + 1 };
         if fruitless >= FRUITLESS {
-            for cell in cells.iter().filter(|cell| left.contains_key(cell.subject.id.as_str())) {
-                each(CellResult::without_attempt(cell.subject.clone(), Status::NotRun, why.clone()));
+            for cell in cells.iter().filter(|cell| left.contains_key(cell.spec.id.as_str())) {
+                each(CellResult::without_attempt(cell.spec.clone(), Status::NotRun, why.clone()));
             }
             return;
         }
-        notes::warning(&format!("{}; {} cells are left, once more", first_line(&why), left.len()));
-        // Only a command of the user's is not known to pass standard input on.
+        diagnostics::warning(&format!(
+            "{}; restarting for the remaining {} cells",
+            first_line(&why),
+            left.len()
+        ));
+        // Only a prefix, which the user chooses, may fail to forward standard input.
         if !has_begun && route.prefix.is_some() {
             handover = match handover {
                 Handover::Input => Handover::Arguments,
                 Handover::Arguments => Handover::Input,
             };
         }
-        let again = Instant::now() + PAUSE;
-        while Instant::now() < again && !stop.asked() {
-            thread::sleep(LOOK);
+        let next_start = Instant::now() + PAUSE;
+        while Instant::now() < next_start && !stop.requested() {
+            thread::sleep(CHECK_INTERVAL);
         }
     }
-    quietly(&route.finish);
+    run_silently(&route.finish);
 }
 
-/// The executor's row, with the names that things have here: over there nobody knows how it is reached.
-fn as_planned(mut row: CellResult, subject: Subject) -> CellResult {
-    row.target = subject.target;
-    row.reproducer = match row.seed {
-        Some(seed) => format!("{} --seed {seed}", subject.command),
-        None => subject.command,
+/// Replaces the target and the rerun arguments by those of this machine: the executor does not know how it
+/// was started.
+fn as_planned(mut result: CellResult, spec: PlannedCell) -> CellResult {
+    result.target = spec.target;
+    result.reproducer = match result.seed {
+        Some(seed) => format!("{} --seed {seed}", spec.command),
+        None => spec.command,
     };
-    row
+    result
 }
 
-/// Starts the executor, hands over the ids, and passes its lines on until it ends.
-fn talk(
+/// Starts the executor, sends the ids, and passes its lines to `line` until it ends.
+fn run_executor(
     route: &Route,
     order: &[&str],
     handover: Handover,
@@ -184,62 +192,62 @@ fn talk(
 ) -> End {
     let (cells, stdin) = match handover {
         Handover::Input => (["--cells", "-", "--lifeline"].map(str::to_owned).to_vec(), Stdio::piped()),
-        Handover::Arguments => (named(order, settings.selection), Stdio::null()),
+        Handover::Arguments => (cell_arguments(order, settings.selection), Stdio::null()),
     };
     let mut command = route.command(&arguments(route, settings, cells));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: Ctrl-C is for this process, which kills that one in its own time.
+    // A separate process group: Ctrl-C reaches this process only, which then kills the executor.
     let mut child = match command.process_group(0).spawn() {
         Ok(child) => child,
         Err(error) => {
-            return End::Wrong(format!("{} cannot be started: {error}", command.get_program().display()));
+            return End::Fatal(format!("cannot start {}: {error}", command.get_program().display()));
         }
     };
     let mut streams = match Streams::of(&mut child, order) {
         Ok(streams) => streams,
         Err(error) => {
-            end(&mut child, route);
-            return End::Wrong(format!("the executor cannot be listened to: {error}"));
+            kill(&mut child, route);
+            return End::Fatal(format!("cannot read from the executor: {error}"));
         }
     };
-    match streams.listen(settings, stop, longest, line) {
-        Heard::Complete => {
-            streams.leave(&mut child, route);
+    match streams.read_lines(settings, stop, longest, line) {
+        StreamEnd::Complete => {
+            streams.wait_for_exit(&mut child, route);
             End::Complete
         }
-        Heard::Ended => {
-            let status = streams.leave(&mut child, route);
-            let said = streams.stderr.text();
-            let colon = if said.trim().is_empty() { "" } else { ": " };
-            End::Cut(format!("the executor ended ({status}){colon}{}", said.trim()))
+        StreamEnd::Closed => {
+            let status = streams.wait_for_exit(&mut child, route);
+            let stderr = streams.stderr.text();
+            let colon = if stderr.trim().is_empty() { "" } else { ": " };
+            End::Cut(format!("the executor ended ({status}){colon}{}", stderr.trim()))
         }
-        Heard::Other(other) => {
-            end(&mut child, route);
-            other
+        StreamEnd::Aborted(end) => {
+            kill(&mut child, route);
+            end
         }
     }
 }
 
-/// What came from an executor at last.
-enum Heard {
-    /// That nothing is missing.
+/// Why reading the lines of an executor ended.
+enum StreamEnd {
+    /// The executor wrote its last line.
     Complete,
-    /// The end of its output.
-    Ended,
-    /// It has to be ended.
-    Other(End),
+    /// The executor closed its output before its last line.
+    Closed,
+    /// The executor must be killed.
+    Aborted(End),
 }
 
 /// The standard streams of an executor.
 struct Streams {
-    /// The executor lives as long as this is open.
+    /// The executor runs as long as this is open.
     ids: Option<Feed>,
     lines: Lines<ChildStdout>,
     stderr: Tail<ChildStderr>,
 }
 
 impl Streams {
-    /// With the ids and an empty line on their way.
+    /// Takes the streams of the executor, and begins to send it the ids and an empty line.
     fn of(child: &mut Child, order: &[&str]) -> std::io::Result<Self> {
         let ids = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
         Ok(Self {
@@ -249,64 +257,64 @@ impl Streams {
         })
     }
 
-    /// Passes the executor's lines on until nothing more is to be expected from it. `line` says whether one was of use.
-    fn listen(
+    /// Passes the executor's lines to `line` until they end. `line` returns whether the line was useful.
+    fn read_lines(
         &mut self,
         settings: &Settings<'_>,
         stop: &Stop,
         longest: Duration,
         mut line: impl FnMut(Line) -> bool,
-    ) -> Heard {
+    ) -> StreamEnd {
         let mut silence = GRACE;
-        let mut heard = Instant::now();
-        let mut strange = Strange::default();
+        let mut last_line = Instant::now();
+        let mut foreign = ForeignOutput::default();
         loop {
             let text = match self.next() {
                 Ok(text) => text,
-                Err(too_much) => return Heard::Other(End::Cut(format!("the executor: {too_much}"))),
+                Err(too_much) => return StreamEnd::Aborted(End::Cut(format!("the executor: {too_much}"))),
             };
             if let Some(text) = text {
-                heard = Instant::now();
-                let of_use = match Line::find(&text) {
+                last_line = Instant::now();
+                let useful = match Line::find(&text) {
                     (Some(found), _) => {
-                        if let Some(why) = objection(&found, settings) {
-                            return Heard::Other(End::Wrong(why));
+                        if let Some(why) = mismatch(&found, settings) {
+                            return StreamEnd::Aborted(End::Fatal(why));
                         }
                         if let Line::Begin { slow, .. } = found {
                             let longest = longest.saturating_mul(slow.get());
                             silence = longest.saturating_mul(settings.repeat).saturating_add(GRACE);
                         }
                         let is_end = matches!(found, Line::End { .. });
-                        let of_use = line(found);
+                        let useful = line(found);
                         if is_end {
-                            return Heard::Complete;
+                            return StreamEnd::Complete;
                         }
-                        of_use
+                        useful
                     }
                     (None, other) => {
-                        strange.show(other);
+                        foreign.show(other);
                         false
                     }
                 };
-                if let Err(too_much) = strange.count(if of_use { 0 } else { text.len().max(STRANGE_LINE) }) {
-                    return Heard::Other(End::Cut(format!("the executor: {too_much}")));
+                if let Err(too_much) = foreign.count(if useful { 0 } else { text.len().max(FOREIGN_LINE) }) {
+                    return StreamEnd::Aborted(End::Cut(format!("the executor: {too_much}")));
                 }
             } else if !self.lines.is_open() {
-                return Heard::Ended;
+                return StreamEnd::Closed;
             } else {
                 self.wait();
             }
-            if stop.asked() {
-                return Heard::Other(End::Stopped);
+            if stop.requested() {
+                return StreamEnd::Aborted(End::Stopped);
             }
-            if heard.elapsed() > silence {
-                let why = format!("nothing came from the executor for {} s", silence.as_secs());
-                return Heard::Other(End::Cut(why));
+            if last_line.elapsed() > silence {
+                let why = format!("no output from the executor for {} s", silence.as_secs());
+                return StreamEnd::Aborted(End::Cut(why));
             }
         }
     }
 
-    fn next(&mut self) -> Result<Option<String>, TooMuch> {
+    fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
         if let Some(ids) = &mut self.ids {
             ids.write();
         }
@@ -315,26 +323,27 @@ impl Streams {
     }
 
     fn wait(&self) {
-        let read = [self.lines.end(), self.stderr.end()];
-        pipes::wait(&read, self.ids.as_ref().and_then(Feed::end), LOOK);
+        let read = [self.lines.fd(), self.stderr.fd()];
+        pipes::wait(&read, self.ids.as_ref().and_then(Feed::fd), CHECK_INTERVAL);
     }
 
-    /// Waits for an executor that has said everything, and takes what else comes: whoever writes must not die of it.
-    /// What does not end has nothing left to do.
-    fn leave(&mut self, child: &mut Child, route: &Route) -> String {
+    /// Waits until an executor exits after its last line, and returns its exit status.
+    ///
+    /// Reads further output meanwhile, so that no writer gets SIGPIPE. Kills an executor that does not exit.
+    fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
         self.ids = None;
-        let deadline = Instant::now() + LEAVE;
+        let deadline = Instant::now() + EXIT_TIME;
         loop {
             let ended = child.try_wait();
-            // After the look at the process: its last words are there.
+            // After the check of the process, so that its last output is available.
             let rest = std::iter::repeat_with(|| self.next()).take_while(|next| matches!(next, Ok(Some(_))));
-            let lines = rest.take(LEAVE_LINES).count();
+            let lines = rest.take(EXIT_LINES).count();
             match ended {
                 Ok(Some(status)) => return status.to_string(),
                 Err(error) => return error.to_string(),
-                Ok(None) if Instant::now() < deadline && lines < LEAVE_LINES => self.wait(),
+                Ok(None) if Instant::now() < deadline && lines < EXIT_LINES => self.wait(),
                 Ok(None) => {
-                    end(child, route);
+                    kill(child, route);
                     return "killed".to_owned();
                 }
             }
@@ -342,38 +351,38 @@ impl Streams {
     }
 }
 
-/// What is not the executor's, or of no use.
+/// Counts output that is not a useful line of the executor.
 #[derive(Default)]
-struct Strange {
+struct ForeignOutput {
     lines: usize,
     bytes: usize,
 }
 
-impl Strange {
-    /// Shows a line that is not the executor's: a console's.
+impl ForeignOutput {
+    /// Shows a foreign line, such as one of a console.
     fn show(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
         self.lines += 1;
         match self.lines {
-            ..=SHOWN => notes::note(&format!("not from the executor: {}", first_line(line))),
-            MORE => notes::note("more lines that are not from the executor are not shown"),
+            ..=SHOWN => diagnostics::note(&format!("not from the executor: {}", first_line(line))),
+            MORE => diagnostics::note("more lines that are not from the executor are not shown"),
             _ => {}
         }
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), TooMuch> {
+    fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
         self.bytes += bytes;
-        TooMuch::unless(self.bytes <= STRANGE_BYTES, "standard output that is no result", STRANGE_BYTES)
+        TooMuchOutput::check(self.bytes, "standard output that is not a result", FOREIGN_BYTES)
     }
 }
 
-/// What makes a line that of another executor than the one asked for, if something does.
-fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
+/// Returns how the executor differs from the requested one, if its first line shows a difference.
+fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
     let Line::Begin { format, run, .. } = line else { return None };
     if *format != FORMAT {
-        return Some(format!("the executor speaks format {format}, not {FORMAT}: it is of another version"));
+        return Some(format!("the executor has another version: it writes format {format}, not {FORMAT}"));
     }
     if run.triple != settings.target.triple {
         return Some(format!("the executor is built for {}, not for {}", run.triple, settings.target.triple));
@@ -383,22 +392,22 @@ fn objection(line: &Line, settings: &Settings<'_>) -> Option<String> {
             "the executor has another matrix: build it again, or give both the same --matrix".into(),
         );
     }
-    // An executor that cannot read its own file says so.
+    // An executor that cannot read its own file reports an unknown hash.
     if run.executable != settings.executable && run.executable != UNKNOWN {
         return Some(format!(
             "the executor is another executable: SHA-256 {}, not {}",
             run.executable, settings.executable
         ));
     }
-    let asked = (settings.seed, settings.repeat, settings.fault, settings.inject_errors);
-    if (run.seed, run.repeat, run.fault.as_deref(), run.inject_errors) != asked {
+    let requested = (settings.seed, settings.repeat, settings.fault, settings.inject_errors);
+    if (run.seed, run.repeat, run.fault.as_deref(), run.inject_errors) != requested {
         return Some("the executor was started with other options: the command changes its arguments".into());
     }
     None
 }
 
-/// The arguments that name the cells; what was asked for in all, if they are too many.
-fn named(order: &[&str], selection: &Selection) -> Vec<String> {
+/// Returns the arguments that select the cells: their ids, or the whole selection if the ids are too long.
+fn cell_arguments(order: &[&str], selection: &Selection) -> Vec<String> {
     let bytes: usize = order.iter().map(|id| id.len() + 1).sum();
     match selection.arguments() {
         _ if bytes <= ARGUMENT_BYTES => order.iter().map(|&id| id.to_owned()).collect(),
@@ -410,7 +419,8 @@ fn named(order: &[&str], selection: &Selection) -> Vec<String> {
 fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
-        // Not the shell's child: it must get the signals and the end of the connection itself.
+        // `exec` replaces the shell, so that the executor gets the signals and the end of the connection
+        // itself.
         arguments.push("exec".into());
         arguments.extend(route.executable.clone());
     }
@@ -435,14 +445,14 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     arguments
 }
 
-fn end(child: &mut Child, route: &Route) {
+fn kill(child: &mut Child, route: &Route) {
     supervise::kill_group(child);
     let _ = child.wait();
-    quietly(&route.clean_up);
+    run_silently(&route.clean_up);
 }
 
-/// Runs a command, if there is one, of which nothing is of interest.
-fn quietly(words: &[String]) {
+/// Runs a command, if there is one, and ignores its output and result.
+fn run_silently(words: &[String]) {
     if let Some((program, arguments)) = words.split_first() {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Runs cells in parallel and hands over their results as they come.
+//! Runs cells in parallel, and passes on each result when it arrives.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -8,28 +8,28 @@ use std::thread;
 
 use metadata::{CellResult, Seed};
 
+use crate::descriptor_limits;
 use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::limits;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
 
-/// Says the same as `--slow`, to the tests too.
+/// The environment variable with the value of `--slow`. Tests read it, too.
 pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
 
-/// How many times slower a machine is, as the option and the variable say it.
+/// Parses how many times slower a machine is: the value of the option or the variable.
 pub fn slowness(text: &str) -> Result<NonZeroU32, String> {
     const MOST: u32 = 1_000_000;
     let times = text.parse().map_err(|error| format!("{error}"))?;
     if times <= NonZeroU32::new(MOST).unwrap_or(times) { Ok(times) } else { Err(format!("at most {MOST}")) }
 }
 
-/// What all cells of a run have in common.
+/// The settings of all cells of a run.
 pub struct Settings<'a> {
-    /// How this program was started.
+    /// The global options.
     pub environment: &'a Environment,
-    /// The command that is put in front of each cell's process. Empty: none.
+    /// The command to put in front of each cell's process. Empty for none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
     pub executable: &'a Executable,
@@ -39,24 +39,24 @@ pub struct Settings<'a> {
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
-    /// One in how many system calls below the core fails.
+    /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
-    /// Attempts per cell.
+    /// The number of attempts per cell.
     pub repeat: u32,
     /// How many times slower than an ordinary machine this one is.
     pub slow: NonZeroU32,
-    /// Cells at the same time.
+    /// The number of cells to run in parallel.
     pub jobs: usize,
 }
 
-/// Runs `cells` and calls `each` with every result, on this thread. Returns early, with every started cell
-/// killed and reaped, if `stop` is asked for or the executable is replaced.
+/// Runs `cells`, and calls `each` with every result on this thread. Returns early, with every started cell
+/// killed and reaped, if a stop is requested or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
     pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
 }
 
-/// Does `work` for each of `tasks`, in their order and so many at the same time, and calls `each` with every result, on
-/// this thread. A worker whose `work` has no result begins no other.
+/// Does `work` for each of `tasks`, in their order and `jobs` in parallel, and calls `each` with every result
+/// on this thread. A worker stops when its `work` returns no result.
 pub fn pool<T: Sync, R: Send>(
     tasks: &[T],
     jobs: usize,
@@ -69,7 +69,7 @@ pub fn pool<T: Sync, R: Send>(
     let (sender, results) = channel();
     thread::scope(|scope| {
         let mut workers = 0;
-        for _ in 0..jobs.min(tasks.len()).min(limits::cells()) {
+        for _ in 0..jobs.min(tasks.len()).min(descriptor_limits::cells()) {
             let (sender, task, work) = (sender.clone(), &task, &work);
             let worker = thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(result) = task().and_then(work) {
@@ -78,7 +78,7 @@ pub fn pool<T: Sync, R: Send>(
                     }
                 }
             });
-            // The system has no more threads: those that there are do the work.
+            // The system has no more threads: continue with those that started.
             if worker.is_err() {
                 break;
             }
@@ -94,11 +94,12 @@ pub fn pool<T: Sync, R: Send>(
     });
 }
 
-/// Every attempt at one cell. `None` if the run was stopped meanwhile: a part of the attempts is no result.
+/// Makes every attempt at one cell. Returns `None` if the run was stopped meanwhile: fewer attempts are not a
+/// result.
 fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellResult> {
     let mut attempts = Vec::new();
     for number in 0..settings.repeat {
-        if stop.asked() {
+        if stop.requested() {
             return None;
         }
         let order = Order {
@@ -106,7 +107,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             prefix: settings.prefix,
             executable: settings.executable,
             matrix: settings.matrix,
-            cell: &cell.subject.id,
+            cell: &cell.spec.id,
             seed: Seed(settings.seed.0.wrapping_add(u64::from(number))),
             fault: settings.fault,
             inject_errors: settings.inject_errors,
@@ -114,7 +115,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             slow: settings.slow,
             patience: None,
         };
-        attempts.push(settings.environment.judge(supervise::attempt(&order, || stop.asked())?));
+        attempts.push(settings.environment.judge(supervise::attempt(&order, || stop.requested())?));
     }
-    Some(CellResult::from_attempts(cell.subject.clone(), attempts))
+    Some(CellResult::from_attempts(cell.spec.clone(), attempts))
 }

@@ -1,4 +1,4 @@
-//! How a program that was started through a command starts itself again, and how fast the machine is.
+//! Finds the command by which this program can start itself again, and measures how fast the machine is.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use crate::error::Error;
 use crate::provenance::VERSION;
 use crate::{command, pipes};
 
-/// How long an ordinary machine takes to start this program, when it has other things to do.
+/// How long an ordinary machine under load takes to start this program.
 const ORDINARY: Duration = Duration::from_millis(10);
-/// No machine is slower than that; it has something else to do.
+/// The greatest slowness to conclude from a measurement. A slower start has another cause.
 const SLOWEST: u32 = 60;
-/// For one start. A command that waits for a password has no answer.
+/// The time limit of one start. A command that asks for a password never ends.
 const LIMIT: Duration = Duration::from_secs(60);
-/// The fastest of so many starts counts.
+/// The number of starts to measure; the fastest counts.
 const STARTS: usize = 3;
 
-/// How this program starts itself.
+/// The command by which this program starts itself.
 pub struct SelfStart {
-    /// What is put in front of the executable.
+    /// The words to put in front of the executable.
     pub prefix: Vec<String>,
     /// The program's file.
     pub executable: PathBuf,
@@ -28,9 +28,10 @@ pub struct SelfStart {
     pub took: Duration,
 }
 
-/// The first that works of `executables`, each behind the command and without it. The command comes first: under an
-/// emulator nothing else works. Behind a command that leads to another machine there is no such command, and no need; and
-/// the file may have another name there than the one that it was given here.
+/// Finds the first of `executables` that starts, each with the prefix and without it.
+///
+/// With the prefix first, because under an emulator nothing else works. If the prefix leads to another
+/// machine, that machine has no such command and needs none, and the file can have another name there.
 pub fn find(executables: &[PathBuf], prefix: Option<&[String]>) -> Result<SelfStart, Error> {
     let mut why = Vec::new();
     for executable in executables {
@@ -39,10 +40,10 @@ pub fn find(executables: &[PathBuf], prefix: Option<&[String]>) -> Result<SelfSt
                 Ok(took) => {
                     return Ok(SelfStart { prefix: prefix.to_vec(), executable: executable.clone(), took });
                 }
-                Err(said) => {
+                Err(reason) => {
                     let name = executable.display();
                     let words = prefix.iter().map(|word| format!("{word} ")).collect::<String>();
-                    why.push((format!("{words}{name}"), said));
+                    why.push((format!("{words}{name}"), reason));
                 }
             }
         }
@@ -50,14 +51,14 @@ pub fn find(executables: &[PathBuf], prefix: Option<&[String]>) -> Result<SelfSt
     Err(Error::CannotStart { why })
 }
 
-/// How many times slower than an ordinary machine one is that takes so long.
+/// Returns how many times slower than an ordinary machine this one is, from the time that a start took.
 pub fn slowness(took: Duration) -> NonZeroU32 {
     let times = took.as_micros().div_ceil(ORDINARY.as_micros());
     let times = u32::try_from(times).unwrap_or(SLOWEST).min(SLOWEST);
     NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN)
 }
 
-/// Whether this program's file starts under this name.
+/// Returns whether `executable` starts and is this program.
 pub fn starts(executable: &Path) -> bool {
     start(executable, &[]).is_ok()
 }
@@ -70,16 +71,16 @@ fn fastest(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
     Ok(fastest)
 }
 
-/// One start, up to the version, which nothing else prints.
+/// Starts the program once. Its version proves that it is this program.
 fn start(executable: &Path, prefix: &[String]) -> Result<Duration, String> {
     let mut command = command::behind(prefix, executable);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let began = Instant::now();
-    let said = pipes::ask(&mut command, Some(LIMIT)).map_err(|error| error.to_string())?;
+    let output = pipes::output_of(&mut command, Some(LIMIT)).map_err(|error| error.to_string())?;
     let took = began.elapsed();
-    match said.stdout.trim_end().ends_with(&format!("pollmatrix {VERSION}")) {
+    match output.stdout.trim_end().ends_with(&format!("pollmatrix {VERSION}")) {
         true => Ok(took),
-        false => Err(format!("it is another program ({})", said.status)),
+        false => Err(format!("it is another program ({})", output.status)),
     }
 }
 
@@ -95,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_start_it_is_named() {
+    fn the_error_names_every_command_that_failed() {
         let Err(Error::CannotStart { why }) = find(&["/no/such/file".into()], Some(&["true".into()])) else {
-            panic!("it starts");
+            panic!("the program starts");
         };
         assert_eq!(why[0], ("true /no/such/file".into(), "it is another program (exit status: 0)".into()));
         assert_eq!(why[1].0, "/no/such/file");

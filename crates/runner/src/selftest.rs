@@ -1,5 +1,5 @@
-//! Scenarios that misbehave on purpose, so that the runner can be seen to notice. They are not in matrix.yml: only a matrix
-//! file given with `--matrix` reaches them.
+//! Scenarios that misbehave on purpose, to test the runner. They are not in matrix.yml: only a matrix file
+//! given with `--matrix` can select them.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -14,18 +14,20 @@ type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
 const ALL: [(&str, SelfTest); 14] = [
     ("selftest/pass", |_| answer(true)),
     ("selftest/fail", |_| answer(false)),
-    ("selftest/unsupported", |_| (Verdict::Unsupported("not in this world".into()), Outcome::default())),
-    ("selftest/broken", |_| (Verdict::Broken("the set-up failed".into()), Outcome::default())),
-    // Attempts count their seeds up: half of them pass.
+    ("selftest/unsupported", |_| {
+        (Verdict::Unsupported("no system supports this".into()), Outcome::default())
+    }),
+    ("selftest/broken", |_| (Verdict::SetUpError("the set-up failed".into()), Outcome::default())),
+    // The seed increases with each attempt, so half of the attempts pass.
     ("selftest/flaky", |seed| answer(seed.is_multiple_of(2))),
     ("selftest/hang", |_| hang()),
     ("selftest/panic", |_| panic!("an invariant does not hold")),
-    // A panic anywhere ends the cell at once, not when somebody would join that thread.
+    // A panic in any thread ends the cell at once, not when the thread is joined.
     ("selftest/panic-in-thread", |_| {
         let _ = std::thread::Builder::new().spawn(|| panic!("an invariant does not hold in a thread"));
         hang()
     }),
-    // Not SIGSEGV: Rust's handler for that returns, and waits for the fault to happen again.
+    // Not SIGSEGV: Rust's handler returns from it, and expects the instruction to fault again.
     ("selftest/signal", |_| {
         let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGILL);
         hang()
@@ -40,14 +42,14 @@ const ALL: [(&str, SelfTest); 14] = [
     ("selftest/leaves-a-child", |_| leave_a_child()),
 ];
 
-/// The self-tests as a matrix file names them.
+/// Returns the self-tests, as a matrix file can name them.
 pub fn descriptions() -> impl Iterator<Item = Description> {
     let axes = Axes { transports: &[Transport::Tcp], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN };
     let described = move |(id, _)| Description { id, title: "A self-test", layer: Layer::Contract, axes };
     ALL.into_iter().map(described)
 }
 
-/// The self-test of this id.
+/// Returns the self-test of this id.
 pub fn find(id: &str) -> Option<SelfTest> {
     ALL.iter().find(|(known, _)| *known == id).map(|(_, run)| *run)
 }
@@ -76,21 +78,21 @@ fn hang() -> ! {
     }
 }
 
-/// One line that never ends.
+/// Writes one line that never ends.
 fn flood(mut to: impl std::io::Write) -> ! {
     loop {
         let _ = to.write_all(&[b'x'; 1 << 16]);
     }
 }
 
-/// A child that holds the cell's standard output and error open and would live for an hour. It writes its
-/// number into the notes, so that a test can look for it.
-#[allow(clippy::zombie_processes)] // Leaving it behind is the point.
+/// Starts a child that holds the cell's standard output and error open and would run for an hour. Puts its
+/// process id into the notes, so that a test can look for it.
+#[allow(clippy::zombie_processes)] // The self-test leaves the child behind on purpose.
 fn leave_a_child() -> (Verdict, Outcome) {
     let (verdict, mut outcome) = answer(true);
     match Command::new("sleep").arg("3600").stdin(Stdio::null()).spawn() {
         Ok(child) => outcome.notes.push(format!("child {}", child.id())),
-        Err(error) => return (Verdict::Broken(format!("cannot start sleep: {error}")), outcome),
+        Err(error) => return (Verdict::SetUpError(format!("cannot start sleep: {error}")), outcome),
     }
     (verdict, outcome)
 }

@@ -1,11 +1,11 @@
-//! A run of one target's cells with its journal, new or resumed, up to the report.
+//! A run of one target's cells, new or resumed, from the journal to the report.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use matrix::{Selection, Way};
+use matrix::{Runner, Selection};
 use metadata::{CellResult, Results, Run, Status};
 
 use crate::error::Error;
@@ -13,28 +13,30 @@ use crate::executable::Executable;
 use crate::journal::{self, Contents, Identity, Journal, Lock};
 use crate::plan::{self, Attempts, Planned, Source};
 use crate::progress::Progress;
+use crate::runners::{self, Chosen, RunnerOptions};
 use crate::schedule::{self, Settings};
 use crate::signals::Stop;
-use crate::ways::{self, Chosen, Elsewhere};
-use crate::{cell, folder, notes, provenance, remote};
+use crate::{cell, diagnostics, provenance, remote, report_dir};
 
-/// What is to be run, where, and how.
+/// The options of a run.
 #[derive(Clone)]
 pub struct Request {
-    /// Which cells.
+    /// The selected cells.
     pub selection: Selection,
-    /// Where they are run.
-    pub elsewhere: Elsewhere,
-    /// How they are attempted.
+    /// The target and the runner.
+    pub elsewhere: RunnerOptions,
+    /// The options of the attempts.
     pub attempts: Attempts,
-    /// Whether the interrupted run in the report directory is continued.
+    /// Whether to resume the interrupted run in the report directory.
     pub resume: bool,
     /// The report directory.
     pub dir: PathBuf,
 }
 
-/// Runs the selected cells of one target and writes the report. With the exit code if it was interrupted. The progress
-/// is shown as a part of `overall`, if there is such.
+/// Runs the selected cells of one target, and writes the report.
+///
+/// Returns the results, and the exit code if the run was interrupted. The progress is a part of `overall`, if
+/// that is given.
 ///
 /// # Errors
 /// Cells cannot be started, the run cannot be resumed, or the report cannot be written.
@@ -45,39 +47,44 @@ pub fn run(
     stop: &Stop,
     overall: Option<&mut Progress>,
 ) -> Result<(Results, Option<u8>), Error> {
-    // Checked before anything is touched: a typing mistake must not move a journal aside.
+    // Checked first, so that a wrong selection does not move a journal aside.
     source.plan(chosen.target, &request.selection)?;
 
     let dir = request.dir.as_path();
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, request)?;
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
-    plan::typed(&mut planned, &request.elsewhere.typed(), &request.attempts, source.environment)?;
+    plan::add_rerun_arguments(
+        &mut planned,
+        &request.elsewhere.to_arguments(),
+        &request.attempts,
+        source.environment,
+    )?;
     let ended = session.run_cells(&planned, source, chosen, request, stop, overall)?;
 
     let run = session.provenance(chosen, ended.is_some());
-    let subjects = planned.into_iter().map(|cell| cell.subject).collect();
-    let results = Results::new(run, subjects, session.rows);
+    let specs = planned.into_iter().map(|cell| cell.spec).collect();
+    let results = Results::new(run, specs, session.results);
     let scenarios = cell::describe(&source.matrix, &results.cells);
     let results = Results { scenarios, ..results };
-    folder::write(dir, &results)?;
-    // Only now: with a report that could not be written, the run can still be resumed.
+    report_dir::write(dir, &results)?;
+    // After the report: if it cannot be written, the run can still be resumed.
     if ended.is_none() {
         session.journal.complete()?;
     }
     Ok((results, ended))
 }
 
-/// A run with its journal, whether new or resumed.
+/// A run with its journal, new or resumed.
 struct Session {
     identity: Identity,
-    /// What is started, if anything is.
+    /// The executable. `None` if results are imported.
     executable: Option<Executable>,
     started: String,
     resumed: u32,
-    /// What the machine that runs the cells says of itself.
+    /// The provenance that the executor reports.
     machine: Option<Run>,
-    rows: Vec<CellResult>,
+    results: Vec<CellResult>,
     journal: Journal,
 }
 
@@ -85,14 +92,14 @@ impl Session {
     fn begin(source: &Source<'_>, chosen: &Chosen<'_>, request: &Request) -> Result<Self, Error> {
         let dir = request.dir.as_path();
         let now = provenance::now();
-        let is_native = matches!(chosen.way, Way::Native);
-        let executable = match chosen.way {
-            Way::Import => None,
+        let is_native = matches!(chosen.runner, Runner::Native);
+        let executable = match chosen.runner {
+            Runner::Import => None,
             _ => Some(Executable::hold(&chosen.executable, dir, is_native)?),
         };
         let mut identity = Identity {
             matrix: source.hash.clone(),
-            // Imported results are continued with the same file only.
+            // A run with imported results is only resumed with the same file.
             executable: match (&executable, &request.elsewhere.import) {
                 (None, Some(file)) => file.display().to_string(),
                 (Some(executable), _) => executable.hash().unwrap_or_default().to_owned(),
@@ -104,25 +111,33 @@ impl Session {
             repeat: request.attempts.repeat.get(),
             selection: (&request.selection).into(),
             target: chosen.target.id.clone(),
-            via: ways::label(&chosen.way),
+            via: runners::label(&chosen.runner),
         };
         if request.resume {
             if let Some(contents) = journal::read(dir)? {
                 return Self::resume(contents, identity, executable, request, &now);
             }
-            notes::note(&format!("{} has no run to resume: this is a new one", dir.display()));
+            diagnostics::note(&format!("{} has no run to resume: starting a new one", dir.display()));
         }
         if let Some(aside) = journal::move_aside(dir)? {
-            notes::note(&format!(
-                "the interrupted run that was here is kept as {}: to continue it, name it {} again and use --resume",
+            diagnostics::note(&format!(
+                "the interrupted run in this directory is kept as {}: to continue it, rename it to {} and use --resume",
                 aside.display(),
                 journal::NAME
             ));
         }
-        // The selection is as typed, not yet what a resumed run had.
+        // A new run has the selection of the request.
         identity.selection = (&request.selection).into();
         let journal = Journal::create(dir, &identity, &now)?;
-        Ok(Self { identity, executable, started: now, resumed: 0, machine: None, rows: Vec::new(), journal })
+        Ok(Self {
+            identity,
+            executable,
+            started: now,
+            resumed: 0,
+            machine: None,
+            results: Vec::new(),
+            journal,
+        })
     }
 
     fn resume(
@@ -133,7 +148,7 @@ impl Session {
         now: &str,
     ) -> Result<Self, Error> {
         let dir = request.dir.as_path();
-        // What was not given again is as it was.
+        // Options that are omitted keep the values of the interrupted run.
         if request.attempts.seed.is_none() {
             identity.seed = contents.identity.seed;
         }
@@ -144,7 +159,7 @@ impl Session {
             return Err(Error::ForeignJournal { path: dir.to_path_buf(), difference, help });
         }
         if let Some(loss) = &contents.loss {
-            notes::warning(&format!("{loss}, and cells without a result are run again"));
+            diagnostics::warning(&format!("{loss}, and cells without a result run again"));
         }
         let journal = Journal::resume(dir, &contents, now)?;
         let resumed = contents.resumed + 1;
@@ -154,12 +169,12 @@ impl Session {
             started: contents.started,
             resumed,
             machine: contents.machine,
-            rows: contents.rows,
+            results: contents.results,
             journal,
         })
     }
 
-    /// Runs what has no result yet. Returns the exit code if it was interrupted.
+    /// Runs the cells that have no result yet. Returns the exit code if the run was interrupted.
     fn run_cells(
         &mut self,
         planned: &[Planned],
@@ -169,17 +184,17 @@ impl Session {
         stop: &Stop,
         overall: Option<&mut Progress>,
     ) -> Result<Option<u8>, Error> {
-        let present: HashSet<_> = self.rows.iter().map(|row| row.id.clone()).collect();
+        let present: HashSet<_> = self.results.iter().map(|result| result.id.clone()).collect();
         if self.resumed > 0 {
             let (known, of) =
-                (planned.iter().filter(|cell| present.contains(&cell.subject.id)).count(), planned.len());
-            notes::note(&format!("{known} of {of} cells have a result already"));
+                (planned.iter().filter(|cell| present.contains(&cell.spec.id)).count(), planned.len());
+            diagnostics::note(&format!("{known} of {of} cells already have a result"));
         }
         let mut left = Vec::new();
-        for cell in planned.iter().filter(|cell| !present.contains(&cell.subject.id)) {
+        for cell in planned.iter().filter(|cell| !present.contains(&cell.spec.id)) {
             match &cell.unsupported {
-                Some(why) => self.rows.push(CellResult::without_attempt(
-                    cell.subject.clone(),
+                Some(why) => self.results.push(CellResult::without_attempt(
+                    cell.spec.clone(),
                     Status::Unsupported,
                     why.clone(),
                 )),
@@ -187,14 +202,16 @@ impl Session {
             }
         }
         if let Some(fault) = &self.identity.fault {
-            notes::warning(&format!("the fault {fault} is switched on: cells are meant to fail"));
+            diagnostics::warning(&format!("the fault {fault} is switched on: cells are expected to fail"));
         }
-        // Before the bar: it may have something to say.
+        // Before the progress bar, because this can print notes.
         let executable = self.executable.as_ref();
-        let route = match (&chosen.way, executable) {
-            (Way::Native | Way::Import, _) | (_, None) => None,
+        let route = match (&chosen.runner, executable) {
+            (Runner::Native | Runner::Import, _) | (_, None) => None,
             _ if left.is_empty() => None,
-            (way, Some(executable)) => Some(ways::prepare(way, executable, source, &request.elsewhere)?),
+            (runner, Some(executable)) => {
+                Some(runners::prepare(runner, executable, source, &request.elsewhere)?)
+            }
         };
         let mut own = None;
         let progress = match overall {
@@ -205,8 +222,8 @@ impl Session {
             None => own.insert(Progress::new(planned.len(), planned.len() - left.len())),
         };
         let mut problem = None;
-        let (identity, rows) = (&self.identity, &mut self.rows);
-        // Both of them write to it.
+        let (identity, results) = (&self.identity, &mut self.results);
+        // Two closures write to the journal.
         let journal = RefCell::new(&mut self.journal);
         let each = |result: CellResult| {
             if problem.is_none()
@@ -216,11 +233,11 @@ impl Session {
                 stop.halt();
             }
             progress.finished(&result);
-            rows.push(result);
+            results.push(result);
         };
         match (executable, route) {
             (None, _) => {
-                let file = request.elsewhere.import.as_deref().expect("the way is refused without a file");
+                let file = request.elsewhere.import.as_deref().expect("the runner is refused without a file");
                 self.machine = Some(import_cells(file, &left, source, chosen, each)?);
             }
             (Some(_), Some(route)) => {
@@ -238,7 +255,7 @@ impl Session {
                 };
                 let machine = &mut self.machine;
                 let began = |run: Run| {
-                    // If it cannot be written, neither can the first result.
+                    // An error here recurs with the first result, which reports it.
                     let _ = journal.borrow_mut().machine(&run);
                     *machine = Some(run);
                 };
@@ -273,17 +290,17 @@ impl Session {
 
     fn provenance(&self, chosen: &Chosen<'_>, interrupted: bool) -> Run {
         let target = chosen.target.id.clone();
-        let here = match (&self.machine, &chosen.way) {
+        let here = match (&self.machine, &chosen.runner) {
             (Some(machine), _) => Run { target, ..machine.clone() },
-            (None, Way::Native) => provenance::run_here(target, String::new()),
+            (None, Runner::Native) => provenance::run_here(target, String::new()),
             (None, _) => provenance::run_unknown(chosen.target),
         };
         Run {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
-            via: chosen.way.name().to_owned(),
-            emulator: ways::emulator(&chosen.way),
+            via: chosen.runner.name().to_owned(),
+            emulator: runners::emulator(&chosen.runner),
             seed: self.identity.seed,
             repeat: self.identity.repeat,
             fault: self.identity.fault.clone(),
@@ -297,7 +314,7 @@ impl Session {
     }
 }
 
-/// Takes the results of `left` from a file. Returns what it says of the machine.
+/// Takes the results of `left` from a file. Returns the provenance in the file.
 fn import_cells(
     file: &Path,
     left: &[Planned],
@@ -305,21 +322,21 @@ fn import_cells(
     chosen: &Chosen<'_>,
     mut each: impl FnMut(CellResult),
 ) -> Result<Run, Error> {
-    let mut imported = ways::import::read(file, chosen.target)?;
+    let mut imported = runners::import::read(file, chosen.target)?;
     if imported.run.matrix != source.hash {
-        notes::warning(
+        diagnostics::warning(
             "the imported results were made with another matrix: equal ids may mean different cells",
         );
     }
     if !imported.complete {
-        notes::warning("the imported results are not complete");
+        diagnostics::warning("the imported results are not complete");
     }
     for cell in left {
-        each(match imported.rows.remove(&cell.subject.id) {
-            Some(row) => CellResult { target: chosen.target.id.clone(), ..row },
+        each(match imported.results.remove(&cell.spec.id) {
+            Some(result) => CellResult { target: chosen.target.id.clone(), ..result },
             None => {
-                let why = format!("{} has no result of it", file.display());
-                CellResult::without_attempt(cell.subject.clone(), Status::NotRun, why)
+                let why = format!("{} has no result of this cell", file.display());
+                CellResult::without_attempt(cell.spec.clone(), Status::NotRun, why)
             }
         });
     }

@@ -1,4 +1,4 @@
-//! Being asked to stop.
+//! Requests to stop: signals, and errors that end a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,24 +10,26 @@ use signal_hook::flag;
 use crate::error::Error;
 use crate::exit;
 
-/// Whether to stop, and why.
+/// A request to stop, and its reason.
 #[derive(Default)]
 pub struct Stop {
-    /// The signal that asked for it; 0 if none did.
+    /// The signal that requested it; 0 for none.
     signal: Arc<AtomicUsize>,
-    /// The run cannot go on for a reason of its own.
+    /// Whether an error of the run requested it.
     halted: AtomicBool,
 }
 
 impl Stop {
-    /// Reacts to Ctrl-C, SIGTERM and SIGHUP from now on. A second one ends the process at once; cells then die of
-    /// their lifelines. A second SIGHUP does not: a terminal that is closed sends one, and so does its shell.
+    /// Handles Ctrl-C, SIGTERM and SIGHUP from now on.
+    ///
+    /// A second SIGINT or SIGTERM ends the process at once, and the lifelines of the cells end them. A second
+    /// SIGHUP does not: both a closed terminal and its shell send one.
     pub fn install() -> std::io::Result<Self> {
         let stop = Self::default();
         flag::register_usize(SIGHUP, Arc::clone(&stop.signal), SIGHUP as usize)?;
         for signal in [SIGINT, SIGTERM] {
             let again = Arc::new(AtomicBool::new(false));
-            // The order matters: the shutdown sees `again` as the signal before left it.
+            // The order matters: the conditional shutdown runs before this signal sets `again`.
             flag::register_conditional_shutdown(signal, exit::SIGNAL as i32 + signal, Arc::clone(&again))?;
             flag::register(signal, again)?;
             flag::register_usize(signal, Arc::clone(&stop.signal), signal as usize)?;
@@ -35,18 +37,18 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Asks for a stop because the run cannot go on.
+    /// Requests a stop because the run cannot continue.
     pub fn halt(&self) {
-        // Relaxed: a flag alone, nothing is published with it.
+        // Relaxed: the flag publishes no other data.
         self.halted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to stop.
-    pub fn asked(&self) -> bool {
+    /// Returns whether a stop is requested.
+    pub fn requested(&self) -> bool {
         self.signal().is_some() || self.halted.load(Ordering::Relaxed)
     }
 
-    /// The exit code of a run that was interrupted, if this one was.
+    /// Returns the exit code for the signal that interrupted the run, if one did.
     pub fn signal(&self) -> Option<u8> {
         match self.signal.load(Ordering::Relaxed) {
             0 => None,
@@ -55,7 +57,7 @@ impl Stop {
     }
 }
 
-/// The error for signals that cannot be listened to.
+/// Returns the error for signal handlers that cannot be installed.
 pub fn cannot_start(source: std::io::Error) -> Error {
     Error::Io {
         action: "start cells of",

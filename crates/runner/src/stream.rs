@@ -1,55 +1,57 @@
-//! The lines that an executor writes: its results on their way from where cells run to where the report is.
+//! The lines that an executor writes to send its results to the machine that writes the report.
 //!
-//! A line may travel over a serial console, where other programs and the kernel write, too. So each begins on a line of
-//! its own, and a reader looks for its first characters and takes whatever is before them for somebody else's.
+//! A line can pass through a serial console, to which other programs and the kernel write, too. A reader
+//! therefore searches each line for the first characters of an executor's line, and treats the text before
+//! them as foreign.
 
 use std::num::NonZeroU32;
 
 use metadata::{CellResult, Run};
 use serde::{Deserialize, Serialize};
 
-/// The version of the format. It goes up when a reader of the last one would misread this one.
+/// The version of the format. It increases when a reader of the previous version would misread the new one.
 pub const FORMAT: u32 = 1;
 
-/// What every line begins with.
+/// The first characters of every line.
 const MARK: &str = "{\"line\":";
 
-/// One line.
+/// One line of an executor.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
 pub enum Line {
-    /// The first line: where the cells run.
+    /// The first line: the provenance of the results.
     Begin {
         /// The version of this format.
         format: u32,
-        /// The machine, the program, and what is common to all cells. `finished` is when it began.
+        /// The machine, the program, and the options of the run. `finished` is the time of the start.
         run: Box<Run>,
-        /// How many times slower than an ordinary machine it takes itself for.
+        /// How many times slower than an ordinary machine the executor's machine is.
         slow: NonZeroU32,
-        /// How many results are to come.
+        /// The number of results that follow.
         cells: usize,
     },
     /// A result.
     Cell(Box<CellResult>),
-    /// The last line: nothing is missing.
+    /// The last line: the results are complete.
     End {
-        /// How many results there were.
+        /// The number of results.
         cells: usize,
     },
 }
 
 impl Line {
-    /// The line with its end.
+    /// Returns the line with its newline.
     pub fn to_text(&self) -> String {
         metadata::json_line(self)
     }
 
-    /// Whether `text` is a line that lost a part of itself.
+    /// Returns whether `text` contains a truncated or damaged line.
     pub fn is_cut(text: &str) -> bool {
         text.contains(MARK) && Self::find(text).0.is_none()
     }
 
-    /// The line in `text`, and what somebody else has written before it. `None` if there is no whole one.
+    /// Returns the line in `text`, and the foreign text before it. Without a whole line, all of the text is
+    /// foreign.
     pub fn find(text: &str) -> (Option<Self>, &str) {
         let text = text.trim_end_matches(['\r', '\n']);
         match text.find(MARK) {
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_found_behind_what_a_console_says() {
+    fn a_line_is_found_after_the_text_of_a_console() {
         let line = Line::End { cells: 3 };
         let text = line.to_text();
         assert_eq!(text, "{\"line\":\"end\",\"cells\":3}\n");
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_foreign_is_no_line() {
+    fn truncated_and_foreign_text_is_not_a_line() {
         for text in ["", "login:", "{\"line\":\"end\",\"cel", "{\"line\":\"other\"}", "{\"lines\":1}"] {
             assert_eq!(Line::find(text), (None, text));
         }

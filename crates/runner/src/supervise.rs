@@ -1,4 +1,5 @@
-//! The one place that starts cells: a process per attempt, its time limit, and what its end means.
+//! Starts the process of an attempt, limits it, and judges its exit. This is the only place that starts
+//! cells.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -13,19 +14,19 @@ use nix::unistd::Pid;
 
 use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::pipes::{self, Limit, Outputs, TooMuch, Waited};
+use crate::pipes::{self, Limit, Outputs, TooMuchOutput, Waited};
 use crate::{command, exit};
 
-/// A result line is a few KiB.
+/// The limits of standard output. A result line has a few KiB.
 const STDOUT: Limit = Limit { keep: 4 << 20, total: 4 << 20 };
-/// Its end is in the report.
+/// The limits of standard error, whose end is in the report.
 const STDERR: Limit = Limit { keep: 16 << 10, total: 64 << 20 };
 
-/// One attempt to make.
+/// The description of one attempt.
 pub struct Order<'a> {
-    /// How this program was started: the cell's process is to know the same.
+    /// The global options, which the cell's process gets, too.
     pub environment: &'a Environment,
-    /// The command that is put in front of it: an emulator, a sandbox. Empty: none.
+    /// The command to put in front of the process: an emulator, a sandbox. Empty for none.
     pub prefix: &'a [String],
     /// The `pollmatrix` executable.
     pub executable: &'a Executable,
@@ -33,35 +34,35 @@ pub struct Order<'a> {
     pub matrix: Option<&'a Path>,
     /// The cell's id.
     pub cell: &'a str,
-    /// For everything random.
+    /// The seed of all random choices.
     pub seed: Seed,
     /// The fault to switch on.
     pub fault: Option<&'a str>,
-    /// One in how many system calls below the core fails.
+    /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
-    /// After this time every process of the cell is killed, on a machine of ordinary speed.
+    /// The time limit on a machine of ordinary speed. After it, every process of the cell is killed.
     pub limit: Duration,
     /// How many times slower this machine is.
     pub slow: NonZeroU32,
-    /// How long its scenario waits for what must happen, if not as long as it does by itself.
+    /// How long the scenario waits for an expected event. `None` for its own default.
     pub patience: Option<Duration>,
 }
 
 /// How a process ended.
 pub enum End {
-    /// By itself.
+    /// The process exited.
     Exited(ExitStatus),
-    /// It was killed: its time was over.
+    /// The process was killed at its time limit.
     TimedOut,
-    /// It was killed: it was stopped.
+    /// The process was killed because a stop was requested.
     Stopped,
-    /// It was killed: it wrote more than it may.
-    TooMuch(TooMuch),
+    /// The process was killed because it exceeded the limit of a stream.
+    TooMuchOutput(TooMuchOutput),
 }
 
-/// What a process said until it ended.
+/// The end and the output of a process.
 pub struct Ended {
-    /// How.
+    /// How the process ended.
     pub end: std::io::Result<End>,
     /// The end of its standard output.
     pub stdout: String,
@@ -71,35 +72,37 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-/// Runs a command to its end, `limit` or the stop. It gets a process group and a lifeline, and nothing of it is left.
+/// Runs a command until it exits, reaches `limit`, or a stop is requested.
+///
+/// The process gets its own process group and a lifeline. No process of the group is left afterwards.
 ///
 /// # Errors
-/// It cannot be started.
+/// The process cannot be started.
 pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> std::io::Result<Ended> {
     let began = Instant::now();
-    // Standard input is the lifeline: it ends when this process does, however it does.
+    // Standard input is the lifeline: it ends when this process ends, for whatever reason.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: Ctrl-C reaches the runner only, and the whole cell can be killed at once.
+    // A separate process group: Ctrl-C reaches the runner only, and one call kills the whole cell.
     let mut child = command.process_group(0).spawn()?;
     let mut outputs =
         Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
     let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
-    // What the cell leaves behind dies with it, whatever its answer: it would hold the pipes, and disturb the
-    // next cells. The number is not another group's by now: numbers come round again much later.
+    // Kill the cell's remaining processes, whatever its result: they would hold the pipes and disturb other
+    // cells. The group's number has not been reused yet, because systems reuse numbers much later.
     kill_group(&child);
     let elapsed = began.elapsed();
     if let (Err(too_much), Ok(End::Exited(_))) = (outputs.drain(), &end) {
-        end = Ok(End::TooMuch(too_much));
+        end = Ok(End::TooMuchOutput(too_much));
     }
     Ok(Ended { end, stdout: outputs.stdout.text(), stderr: outputs.stderr.text(), elapsed })
 }
 
-/// Makes the attempt. `None` if `stop` said so before there was an answer, or if the executable was replaced, which
-/// [`Executable::check`] then says.
+/// Makes the attempt. Returns `None` if a stop was requested before the result, or if the executable was
+/// replaced, which [`Executable::check`] then reports.
 pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
-    let attempt = order.executable.is_the_same().then(|| unchecked(order, stop))?;
-    // It may have been replaced just before it was started.
-    attempt.filter(|_| order.executable.is_the_same())
+    let attempt = order.executable.is_unchanged().then(|| unchecked(order, stop))?;
+    // Checked again, because the file can be replaced between the check and the start.
+    attempt.filter(|_| order.executable.is_unchanged())
 }
 
 fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
@@ -107,15 +110,15 @@ fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
     let Ended { end, stdout, stderr, elapsed } = match run(command(order), limit, stop) {
         Ok(ended) => ended,
         Err(error) => {
-            return Some(blank(order, Status::Broken, format!("the cell could not be started: {error}")));
+            return Some(blank(order, Status::Broken, format!("cannot start the cell: {error}")));
         }
     };
     let mut attempt = match end {
         Ok(End::Stopped) => return None,
         Ok(End::TimedOut) => blank(order, Status::Timeout, format!("no result within {} s", limit.as_secs())),
-        Ok(End::TooMuch(too_much)) => blank(order, Status::Broken, too_much.to_string()),
+        Ok(End::TooMuchOutput(too_much)) => blank(order, Status::Broken, too_much.to_string()),
         Ok(End::Exited(status)) => judge(order, status, &stdout, &stderr),
-        Err(error) => blank(order, Status::Broken, format!("the cell could not be waited for: {error}")),
+        Err(error) => blank(order, Status::Broken, format!("cannot wait for the cell: {error}")),
     };
     if matches!(attempt.status, Status::Timeout | Status::Crash) {
         attempt.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -135,7 +138,7 @@ fn command(order: &Order<'_>) -> Command {
         command.arg("--expectations").arg(dir);
     }
     let poller = order.cell.rsplit('@').next();
-    if let Some(typed) = poller.and_then(|name| order.environment.typed(name)) {
+    if let Some(typed) = poller.and_then(|name| order.environment.adapter_argument(name)) {
         command.args(["--subject", typed]);
     }
     if let Some(fault) = order.fault {
@@ -150,7 +153,7 @@ fn command(order: &Order<'_>) -> Command {
     command
 }
 
-/// Waits for the end, the deadline or the stop. A cell that does not end by itself is killed and reaped.
+/// Waits until the process exits. At the deadline, a stop or a limit, kills and reaps it.
 fn wait(
     child: &mut Child,
     outputs: &mut Outputs,
@@ -161,7 +164,7 @@ fn wait(
         Waited::Exited(status) => return Ok(End::Exited(status)),
         Waited::TimedOut => End::TimedOut,
         Waited::Stopped => End::Stopped,
-        Waited::TooMuch(too_much) => End::TooMuch(too_much),
+        Waited::TooMuchOutput(too_much) => End::TooMuchOutput(too_much),
     };
     kill_and_reap(child)?;
     Ok(end)
@@ -172,14 +175,15 @@ fn kill_and_reap(child: &mut Child) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Kills a process that leads a group, and the group.
+/// Kills the process group that a child leads.
 pub fn kill_group(child: &Child) {
     if let Ok(pid) = i32::try_from(child.id()) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
 }
 
-/// What an exit means: the answer only if all of it agrees with itself.
+/// Judges an exit. The printed attempt counts only if it is the only output, belongs to the order, and agrees
+/// with the exit code.
 fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> Attempt {
     if let Some(why) = killed(status, stderr) {
         return blank(order, Status::Crash, why);
@@ -192,7 +196,7 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
         [] => return broken(format!("the cell exited with {code} and printed no result")),
         several => {
             return broken(format!(
-                "the cell printed {} lines in place of one result: {stdout}",
+                "the cell printed {} lines instead of one result: {stdout}",
                 several.len()
             ));
         }
@@ -200,24 +204,24 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
     let attempt: Attempt = match serde_json::from_str(line) {
         Ok(attempt) => attempt,
         Err(error) => {
-            return broken(format!("the cell printed something that is no result ({error}): {line}"));
+            return broken(format!("the cell printed a line that is not a result ({error}): {line}"));
         }
     };
-    let asked = (order.cell, order.seed, order.fault, order.inject_errors);
-    if (attempt.cell.as_str(), attempt.seed, attempt.fault.as_deref(), attempt.inject_errors) != asked {
-        return broken(format!("the cell answered for {} with seed {}", attempt.cell, attempt.seed));
+    let requested = (order.cell, order.seed, order.fault, order.inject_errors);
+    if (attempt.cell.as_str(), attempt.seed, attempt.fault.as_deref(), attempt.inject_errors) != requested {
+        return broken(format!("the cell printed a result of {} with seed {}", attempt.cell, attempt.seed));
     }
     let expected = i32::from(exit::of_cell(attempt.status));
     if code != expected {
         return broken(format!(
-            "the cell says {} and exited with {code} instead of {expected}",
+            "the cell printed {} and exited with {code} instead of {expected}",
             attempt.status
         ));
     }
     attempt
 }
 
-/// Which signal ended the process, and what its panic said, if a signal did.
+/// Returns the signal that killed the process, with the message of a panic, if a signal killed it.
 pub fn killed(status: ExitStatus, stderr: &str) -> Option<String> {
     let signal = status.signal()?;
     let name =
@@ -226,7 +230,7 @@ pub fn killed(status: ExitStatus, stderr: &str) -> Option<String> {
     Some(format!("killed by {name}{panic}"))
 }
 
-/// What a Rust panic said: the line after `thread '…' panicked at …:`.
+/// Returns the message of a Rust panic: the line after `thread '…' panicked at …:`.
 fn panic_message(stderr: &str) -> Option<&str> {
     let mut lines = stderr.lines().skip_while(|line| !line.contains("panicked at"));
     lines.next()?;

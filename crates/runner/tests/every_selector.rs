@@ -1,9 +1,10 @@
-//! What every selector of this system keeps, whatever its kernel answers.
+//! The guarantees of every selector of this system, independent of its kernel's answers.
 //!
-//! Where a thread waits and another acts, either may come first, and each test holds both ways. On Linux the kernel is asked
-//! whether the thread sleeps, so that both ways are seen. A wake-up that is lost is a test that does not end; an event that is, one that fails in the end.
+//! Where one thread waits and another acts, either can come first, and each test must pass in both orders. On
+//! Linux the tests read from /proc whether the thread sleeps, so that both orders occur. A lost wake-up makes
+//! a test hang; a lost event makes it fail at its time limit.
 
-#![allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic")]
+#![allow(clippy::disallowed_methods, reason = "a test that cannot start a thread may panic")]
 
 use std::collections::BTreeSet;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -23,14 +24,14 @@ use nix::sys::socket::{MsgFlags, send};
 use runner::backends;
 use selector::{Changed, Event, Interest, MakeSelector, Mode, Selector, Token};
 
-/// How long something may take that must come.
+/// The time limit for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn selectors() -> impl Iterator<Item = Box<dyn Selector>> {
     backends::here().map(|backend| (backend.selector)().unwrap())
 }
 
-/// Every selector with every mode of it, a new one each.
+/// Returns every selector with each of its modes, a new selector for each.
 fn selectors_by_mode() -> impl Iterator<Item = (Box<dyn Selector>, Mode)> {
     let modes = |make: &MakeSelector| make().unwrap().capabilities().modes;
     let makes = backends::here().map(|backend| backend.selector);
@@ -48,75 +49,75 @@ fn tokens(events: &[Event]) -> Vec<Token> {
     events.iter().map(|event| event.token).collect()
 }
 
-/// What is there: the tokens of a wait that must have an event.
+/// Returns the tokens of a wait that must return an event.
 fn waited(selector: &dyn Selector) -> Vec<Token> {
     tokens(&selector.wait(8, Some(PATIENCE)).unwrap())
 }
 
-fn done(changed: Changed, selector: &dyn Selector) {
+fn assert_done(changed: Changed, selector: &dyn Selector) {
     assert_eq!(changed, Changed::Done, "{}", selector.name());
 }
 
-/// Says that nothing else is there: the event of a descriptor that is made readable and added now comes, and comes alone.
+/// Asserts that no other event is pending: adds a readable descriptor, and expects its event alone.
 fn only_a_fence(selector: &dyn Selector) {
     const FENCE: Token = 1_000_000;
     let (_reader, _writer, fd) = readable_pipe();
-    done(selector.add(fd, FENCE, Interest::READ, Mode::Level), selector);
+    assert_done(selector.add(fd, FENCE, Interest::READ, Mode::Level), selector);
     assert_eq!(waited(selector), [FENCE], "{}", selector.name());
-    done(selector.remove(fd), selector);
+    assert_done(selector.remove(fd), selector);
 }
 
 #[test]
 fn a_registration_is_added_and_removed() {
     for selector in selectors() {
         let (name, (_reader, _writer, fd)) = (selector.name(), readable_pipe());
-        done(selector.add(fd, 7, Interest::READ, Mode::Level), &*selector);
+        assert_done(selector.add(fd, 7, Interest::READ, Mode::Level), &*selector);
         for _ in 0..2 {
             assert_eq!(waited(&*selector), [7], "{name}");
         }
-        done(selector.remove(fd), &*selector);
+        assert_done(selector.remove(fd), &*selector);
         only_a_fence(&*selector);
         let Changed::Refused(refusals) = selector.remove(fd) else { panic!("{name}") };
         assert!(refusals.iter().all(|refusal| refusal.errno == Errno::ENOENT), "{name}: {refusals:?}");
     }
 }
 
-/// The token, too: what is harvested from then on has the new one.
+/// The token, too: later batches have the new one.
 #[test]
-fn a_modification_replaces_what_was_asked_for() {
+fn a_modification_replaces_interest_and_token() {
     for selector in selectors() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let fd = ours.as_raw_fd();
-        done(selector.add(fd, 1, Interest::READ, Mode::Level), &*selector);
+        assert_done(selector.add(fd, 1, Interest::READ, Mode::Level), &*selector);
         only_a_fence(&*selector);
-        done(selector.modify(fd, 2, Interest::WRITE, Mode::Level), &*selector);
+        assert_done(selector.modify(fd, 2, Interest::WRITE, Mode::Level), &*selector);
         assert_eq!(waited(&*selector), [2], "{}", selector.name());
-        done(selector.modify(fd, 3, Interest::NONE, Mode::Level), &*selector);
+        assert_done(selector.modify(fd, 3, Interest::NONE, Mode::Level), &*selector);
         only_a_fence(&*selector);
     }
 }
 
 #[test]
-fn tokens_come_back_whole() {
+fn events_have_all_bits_of_their_tokens() {
     let biggest = Token::try_from(usize::MAX).unwrap() - 1;
     for selector in selectors() {
         for token in [0, 1, 1 << 31, biggest] {
             let (_reader, _writer, fd) = readable_pipe();
-            done(selector.add(fd, token, Interest::READ, Mode::Level), &*selector);
+            assert_done(selector.add(fd, token, Interest::READ, Mode::Level), &*selector);
             assert_eq!(waited(&*selector), [token], "{}", selector.name());
-            done(selector.remove(fd), &*selector);
+            assert_done(selector.remove(fd), &*selector);
         }
     }
 }
 
-/// How often an unchanged readiness is reported, and that a modification brings it back where it was reported for the last
-/// time.
+/// Tests how often each mode reports unchanged readiness, and that a modification makes the modes report it
+/// again that had stopped.
 #[test]
-fn each_mode_reports_as_often_as_it_says() {
+fn each_mode_reports_as_often_as_documented() {
     for (selector, mode) in selectors_by_mode() {
         let name = format!("{} {mode:?}", selector.name());
         let (mut reader, mut writer, fd) = readable_pipe();
-        done(selector.add(fd, 1, Interest::READ, mode), &*selector);
+        assert_done(selector.add(fd, 1, Interest::READ, mode), &*selector);
         assert_eq!(waited(&*selector), [1], "{name}");
         match mode {
             Mode::Level | Mode::Exclusive => assert_eq!(waited(&*selector), [1], "{name}"),
@@ -133,7 +134,7 @@ fn each_mode_reports_as_often_as_it_says() {
             }
         }
         if matches!(mode, Mode::Edge | Mode::OneShot | Mode::Dispatch) {
-            done(selector.modify(fd, 2, Interest::READ, mode), &*selector);
+            assert_done(selector.modify(fd, 2, Interest::READ, mode), &*selector);
             assert_eq!(waited(&*selector), [2], "{name}: modified");
             only_a_fence(&*selector);
         }
@@ -142,13 +143,13 @@ fn each_mode_reports_as_often_as_it_says() {
 }
 
 #[test]
-fn a_mode_that_is_not_there_is_said_and_changes_nothing() {
+fn an_unsupported_mode_is_refused_and_changes_nothing() {
     for selector in selectors() {
         let (_reader, _writer, fd) = readable_pipe();
         for &mode in Mode::ALL {
-            let there = selector.capabilities().modes.contains(&mode);
-            assert_eq!(selector.views(mode).is_empty(), !there, "{} {mode:?}", selector.name());
-            if !there {
+            let supported = selector.capabilities().modes.contains(&mode);
+            assert_eq!(selector.views(mode).is_empty(), !supported, "{} {mode:?}", selector.name());
+            if !supported {
                 let added = selector.add(fd, 1, Interest::READ, mode);
                 assert!(matches!(added, Changed::Unsupported(_)), "{} {mode:?}", selector.name());
             }
@@ -174,11 +175,11 @@ fn views_have_the_published_names() {
 }
 
 #[test]
-fn there_are_never_more_events_than_room() {
+fn a_batch_never_exceeds_its_capacity() {
     for selector in selectors() {
         let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
         for (token, (_, _, fd)) in (0..).zip(&pipes) {
-            done(selector.add(*fd, token, Interest::READ, Mode::Level), &*selector);
+            assert_done(selector.add(*fd, token, Interest::READ, Mode::Level), &*selector);
         }
         let two = selector.wait(2, None).unwrap();
         assert_eq!(tokens(&two).into_iter().collect::<BTreeSet<_>>().len(), 2, "{}", selector.name());
@@ -188,7 +189,7 @@ fn there_are_never_more_events_than_room() {
 }
 
 #[test]
-fn urgent_data_is_told_where_it_can_be() {
+fn urgent_data_is_reported_where_supported() {
     for selector in selectors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -197,7 +198,7 @@ fn urgent_data_is_told_where_it_can_be() {
         match selector.add(ours.as_raw_fd(), 1, urgent, Mode::Level) {
             Changed::Unsupported(_) => assert_eq!(selector.name(), "kqueue"),
             changed => {
-                done(changed, &*selector);
+                assert_done(changed, &*selector);
                 only_a_fence(&*selector);
                 assert_eq!(send(theirs.as_raw_fd(), b"!", MsgFlags::MSG_OOB), Ok(1));
                 let events = selector.wait(8, Some(PATIENCE)).unwrap();
@@ -212,14 +213,14 @@ fn urgent_data_is_told_where_it_can_be() {
 }
 
 #[test]
-fn nothing_has_a_word_of_its_own() {
+fn each_selector_has_a_notation_for_no_event() {
     for selector in selectors() {
         let expected = match selector.name() {
             "poll" => "-",
             "select" => "---",
             _ => "silent",
         };
-        assert_eq!(selector.nothing().to_string(), expected);
+        assert_eq!(selector.no_event().to_string(), expected);
     }
 }
 
@@ -253,7 +254,7 @@ fn every_wake_up_of_another_thread_ends_a_wait() {
         });
         for round in 0..ROUNDS {
             if round % 2 == 1 {
-                waiter.let_it_sleep();
+                waiter.wait_until_asleep();
             }
             selector.wake().unwrap();
             while ended.load(Ordering::SeqCst) == round && !waiter.thread.is_finished() {
@@ -264,23 +265,24 @@ fn every_wake_up_of_another_thread_ends_a_wait() {
     }
 }
 
-/// A14: on Linux the thread sleeps on in what is closed, and every other call is told.
+/// A14: on Linux a thread that waits on a closed epoll descriptor continues to sleep, and every other call
+/// fails.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_close_wakes_nobody_and_a_wake_up_still_reaches_who_waits() {
+fn a_close_wakes_no_thread_and_a_wake_up_still_reaches_the_waiter() {
     let selector = Arc::<dyn Selector>::from(poller_epoll::selector().unwrap());
     let waiter = Waiter::start({
         let selector = selector.clone();
         move || selector.wait(8, None)
     });
-    waiter.let_it_sleep();
+    waiter.wait_until_asleep();
     assert_eq!(selector.close(), Ok(Ok(())));
     assert_eq!(selector.wait(8, None), Err(Errno::EBADF));
     selector.wake().unwrap();
     assert_eq!(waiter.thread.join().unwrap(), Ok(vec![]));
 }
 
-/// A thread of which can be told whether it sleeps.
+/// A thread whose sleep can be observed, on Linux.
 struct Waiter<T> {
     thread: JoinHandle<T>,
     #[cfg(target_os = "linux")]
@@ -303,14 +305,15 @@ impl<T: Send + 'static> Waiter<T> {
         Self { thread: thread::spawn(wait) }
     }
 
-    /// Returns when it sleeps, or has ended; where nobody tells, at some moment.
-    fn let_it_sleep(&self) {
+    /// Returns when the thread sleeps or has ended. On systems other than Linux, returns at an arbitrary
+    /// moment.
+    fn wait_until_asleep(&self) {
         #[cfg(target_os = "linux")]
         {
             let begun = Instant::now();
             let awake = |stat: String| stat.rsplit(") ").next().is_some_and(|rest| !rest.starts_with('S'));
             while std::fs::read_to_string(&self.stat).is_ok_and(awake) {
-                assert!(begun.elapsed() < PATIENCE, "it does not sleep");
+                assert!(begun.elapsed() < PATIENCE, "the thread does not sleep");
                 thread::yield_now();
             }
         }
@@ -319,10 +322,10 @@ impl<T: Send + 'static> Waiter<T> {
     }
 }
 
-/// A12: where the capability says so, a thread that waits sees what another one registers; elsewhere a wake-up makes it look
-/// again.
+/// A12: with the capability, a waiting thread sees the registrations of another thread; without it, after a
+/// wake-up.
 #[test]
-fn what_is_added_beside_a_wait_is_seen_or_needs_a_wake_up() {
+fn a_registration_during_a_wait_is_seen_or_needs_a_wake_up() {
     for selector in selectors() {
         let selector = Arc::<dyn Selector>::from(selector);
         for token in 0..200 {
@@ -338,20 +341,20 @@ fn what_is_added_beside_a_wait_is_seen_or_needs_a_wake_up() {
                 }
             });
             if token % 2 == 1 {
-                waiter.let_it_sleep();
+                waiter.wait_until_asleep();
             }
-            done(selector.add(fd, token, Interest::READ, Mode::Level), &*selector);
+            assert_done(selector.add(fd, token, Interest::READ, Mode::Level), &*selector);
             if selector.capabilities().changes_seen_by_waiters.is_err() {
                 selector.wake().unwrap();
             }
             assert_eq!(waiter.thread.join().unwrap(), [token], "{}", selector.name());
-            done(selector.remove(fd), &*selector);
+            assert_done(selector.remove(fd), &*selector);
         }
     }
 }
 
 #[test]
-fn a_signal_is_an_answer() {
+fn a_signal_interrupts_a_wait() {
     extern "C" fn nothing(_: libc_int) {}
     let action = SigAction::new(SigHandler::Handler(nothing), SaFlags::SA_RESTART, SigSet::empty());
     // SAFETY: the handler does nothing.
@@ -359,9 +362,9 @@ fn a_signal_is_an_answer() {
     for selector in selectors() {
         let name = selector.name().to_owned();
         let waiter = thread::spawn(move || selector.wait(8, None));
-        // One of them comes when it waits.
+        // One of the signals arrives while the thread waits.
         while !waiter.is_finished() {
-            // It may have ended by now.
+            // The thread can have ended already.
             let _ = pthread_kill(waiter.as_pthread_t(), Signal::SIGUSR1);
             thread::yield_now();
         }
@@ -369,11 +372,11 @@ fn a_signal_is_an_answer() {
     }
 }
 
-/// What a signal handler is given.
+/// The argument of a signal handler.
 #[expect(non_camel_case_types, reason = "C's name")]
 type libc_int = i32;
 
-/// T02: whatever the call's unit is.
+/// T02, whatever the unit of the call's timeout.
 #[test]
 fn no_timeout_ends_early() {
     for selector in selectors() {
@@ -389,9 +392,9 @@ fn no_timeout_ends_early() {
     }
 }
 
-/// Even when its number is another poller's by then.
+/// Even if another poller has its descriptor number by then.
 #[test]
-fn what_is_closed_answers_so() {
+fn calls_on_a_closed_selector_fail() {
     for (backend, selector) in backends::here().zip(selectors()) {
         let make = backend.selector;
         let (name, (_reader, _writer, fd)) = (selector.name(), readable_pipe());
@@ -412,13 +415,13 @@ fn what_is_closed_answers_so() {
 }
 
 #[test]
-fn nothing_is_left_open() {
+fn dropped_selectors_leave_no_descriptor_open() {
     for _ in 0..2000 {
         for selector in selectors() {
             let _ = selector.close();
         }
         selectors().for_each(drop);
     }
-    // The lowest number that is free.
+    // A new descriptor gets the lowest free number.
     assert!(pipe().unwrap().0.as_raw_fd() < 500);
 }

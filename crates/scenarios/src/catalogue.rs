@@ -1,43 +1,7 @@
-//! The catalogue: what a scenario is, and the families that there are.
+//! The list of all scenarios, family by family.
 
-use metadata::{Axes, Description, Layer};
-
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
 use crate::{deletion, harness, lifecycle, migration, polling, regression, shared_listener};
-
-/// One scenario.
-pub struct Scenario {
-    /// `group/name`, lower case, never re-used.
-    pub id: &'static str,
-    /// The property, as a sentence.
-    pub title: &'static str,
-    /// Contract or characterisation.
-    pub layer: Layer,
-    /// The invariants and history rows that it checks: `S3`, `L5`, `bug 66`, `suspect 20`.
-    pub clauses: &'static [&'static str],
-    /// The parameters that it is meant for.
-    pub axes: Axes<'static>,
-    /// Runs it once.
-    pub run: fn(&mut TestContext) -> Result<(), Failure>,
-}
-
-impl Scenario {
-    /// What matrix.yml has to know of it.
-    pub fn description(&self) -> Description {
-        Description { id: self.id, title: self.title, layer: self.layer, axes: self.axes }
-    }
-}
-
-/// Declares the scenarios of a family: a module for each, and the list of them. A scenario that is not here is not compiled.
-macro_rules! family {
-    ($($scenario:ident,)*) => {
-        $(pub(crate) mod $scenario;)*
-
-        /// The scenarios of this family.
-        pub(crate) const SCENARIOS: &[$crate::Scenario] = &[$($scenario::SCENARIO),*];
-    };
-}
-pub(crate) use family;
 
 const FAMILIES: &[&[Scenario]] = &[
     harness::SCENARIOS,
@@ -49,12 +13,12 @@ const FAMILIES: &[&[Scenario]] = &[
     lifecycle::SCENARIOS,
 ];
 
-/// Every scenario, family by family.
+/// Returns every scenario, family by family.
 pub fn catalogue() -> impl Iterator<Item = &'static Scenario> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The scenario with this id.
+/// Returns the scenario with this id.
 pub fn find(id: &str) -> Option<&'static Scenario> {
     catalogue().find(|scenario| scenario.id == id)
 }
@@ -77,12 +41,12 @@ mod tests {
     }
 
     #[test]
-    fn no_id_is_there_twice() {
+    fn ids_are_unique() {
         let ids: BTreeSet<_> = catalogue().map(|scenario| scenario.id).collect();
         assert_eq!(ids.len(), catalogue().count());
     }
 
-    /// The compiler does not see a file that no family names.
+    /// The compiler ignores a file that no family lists.
     #[test]
     fn every_file_with_a_scenario_is_in_its_family() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,11 +1,11 @@
-//! Holding threads at a place, to force an order.
+//! Holds threads at a place in order to force an order of steps.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::test_context::patience;
+use crate::patience::patience;
 
-/// A place where threads stop until they are let through. Clones are the same gate.
+/// A place where threads stop until the gate is opened. Clones are the same gate.
 #[derive(Clone, Default)]
 pub struct Gate(Arc<(Mutex<State>, Condvar)>);
 
@@ -16,13 +16,13 @@ struct State {
 }
 
 impl Gate {
-    /// A closed gate.
+    /// Creates a closed gate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops here until the gate is open. A gate that is never opened lets through when patience ends, so that a
-    /// scenario that went wrong ends with its own explanation.
+    /// Blocks the calling thread until the gate is open. Returns when patience ends even if the gate was
+    /// never opened, so that a scenario that failed ends with its own explanation.
     pub fn pass(&self) {
         let end = Instant::now() + patience();
         let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ impl Gate {
         }
     }
 
-    /// Waits until `count` threads have come here. Returns whether they did before patience ended.
+    /// Waits until `count` threads have arrived. Returns whether they did before patience ended.
     #[must_use]
     pub fn wait_for(&self, count: usize) -> bool {
         let end = Instant::now() + patience();
@@ -52,25 +52,26 @@ impl Gate {
         true
     }
 
-    /// How many threads have come here so far.
+    /// Returns how many threads have arrived so far.
     pub fn arrived(&self) -> usize {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner).arrived
     }
 
-    /// Lets everybody through, now and later.
+    /// Releases all threads that have arrived, and all that will.
     pub fn open(&self) {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner).open = true;
         self.0.1.notify_all();
     }
 
-    /// Opens the gate when dropped, so that a scenario that ends early leaves nobody behind.
+    /// Returns a guard that opens the gate when it is dropped, so that a scenario that ends early leaves no
+    /// thread behind.
     #[must_use]
     pub fn guard(&self) -> GateGuard {
         GateGuard(self.clone())
     }
 }
 
-/// See [`Gate::guard`].
+/// Opens its gate when it is dropped; see [`Gate::guard`].
 pub struct GateGuard(Gate);
 
 impl Drop for GateGuard {

@@ -1,48 +1,48 @@
-//! What went wrong in the history of this protocol, and where this suite looks for it: the bugs of HAProxy's FD core
-//! since 2012, the places of today's that look wrong to a reader, and the mistakes that were found in this
-//! core itself. One block per row.
+//! The history of defects, and the scenarios, models or tests that detect each: the bugs of HAProxy's FD core
+//! since 2012, suspicious places of its present version, and the defects that were found in this core. One
+//! entry per defect.
 
-/// A row of the history.
+/// A defect of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Row {
-    /// Bug, suspect, or this core's own.
+pub struct Defect {
+    /// Whether it is a bug, a suspect, or a defect of this core.
     pub kind: Kind,
-    /// Its number, from 1 on in each kind.
+    /// Its number, which starts at 1 in each kind.
     pub number: u8,
-    /// The commits that fixed it in HAProxy. None for a suspect, and for a mistake of this core.
+    /// The commits that fixed it in HAProxy. Empty for a suspect and for a defect of this core.
     pub commits: &'static [&'static str],
-    /// The mistake, in one sentence.
-    pub wrong: &'static str,
-    /// Who would see it here.
-    pub seen: Seen,
+    /// The defect, in one sentence without a full stop.
+    pub description: &'static str,
+    /// The scenarios, models or tests that detect it here.
+    pub coverage: Coverage,
 }
 
-/// What a row of the history is.
+/// The kind of a defect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// It happened.
+    /// A defect that HAProxy had.
     Bug,
-    /// It looks as if it could.
+    /// A place of HAProxy that looks wrong to a reader.
     Suspect,
-    /// It happened in this core.
+    /// A defect that this core had.
     Core,
 }
 
-/// Who would see a mistake of the history if this core or a backend made it.
+/// The scenarios, models or tests that detect a defect if this core or a backend has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum Coverage {
     /// These scenarios.
     Scenario(&'static [&'static str]),
-    /// These exhaustive models, and why there is no scenario.
+    /// These exhaustive models, and the reason why there is no scenario.
     Model(&'static [&'static str], &'static str),
-    /// These tests of the code itself, and why there is no scenario.
+    /// These unit tests, and the reason why there is no scenario.
     UnitTest(&'static [&'static str], &'static str),
-    /// Nobody: it is about something that is not here, for this reason.
-    NotOurs(&'static str),
+    /// Nothing, because this project has no such code, for this reason.
+    NotApplicable(&'static str),
 }
 
-impl Row {
-    /// `bug 66`, `suspect 20`, `core 5`: as scenarios cite it.
+impl Defect {
+    /// Returns the name by which scenarios cite it: `bug 66`, `suspect 20`, `core 5`.
     pub fn name(&self) -> String {
         let kind = match self.kind {
             Kind::Bug => "bug",
@@ -53,55 +53,60 @@ impl Row {
     }
 }
 
-impl Seen {
-    /// `scenario`, `model`, `unit-test` or `not-ours`.
+impl Coverage {
+    /// Returns the kind as text: `scenario`, `model`, `unit-test` or `not-ours`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Scenario(_) => "scenario",
             Self::Model(..) => "model",
             Self::UnitTest(..) => "unit-test",
-            Self::NotOurs(_) => "not-ours",
+            Self::NotApplicable(_) => "not-ours",
         }
     }
 
-    /// The scenarios, models or tests.
+    /// Returns the names of the scenarios, models or tests.
     pub fn names(&self) -> &'static [&'static str] {
         match self {
             Self::Scenario(names) | Self::Model(names, _) | Self::UnitTest(names, _) => names,
-            Self::NotOurs(_) => &[],
+            Self::NotApplicable(_) => &[],
         }
     }
 
-    /// Why there is no scenario, if there is none.
+    /// Returns the reason why there is no scenario, if there is none.
     pub fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Scenario(_) => None,
-            Self::Model(_, why) | Self::UnitTest(_, why) | Self::NotOurs(why) => Some(why),
+            Self::Model(_, why) | Self::UnitTest(_, why) | Self::NotApplicable(why) => Some(why),
         }
     }
 }
 
-const fn bug(number: u8, commits: &'static [&'static str], wrong: &'static str, seen: Seen) -> Row {
-    Row { kind: Kind::Bug, number, commits, wrong, seen }
+const fn bug(
+    number: u8,
+    commits: &'static [&'static str],
+    description: &'static str,
+    coverage: Coverage,
+) -> Defect {
+    Defect { kind: Kind::Bug, number, commits, description, coverage }
 }
 
-const fn suspect(number: u8, wrong: &'static str, seen: Seen) -> Row {
-    Row { kind: Kind::Suspect, number, commits: &[], wrong, seen }
+const fn suspect(number: u8, description: &'static str, coverage: Coverage) -> Defect {
+    Defect { kind: Kind::Suspect, number, commits: &[], description, coverage }
 }
 
-const fn core(number: u8, wrong: &'static str, seen: Seen) -> Row {
-    Row { kind: Kind::Core, number, commits: &[], wrong, seen }
+const fn core(number: u8, description: &'static str, coverage: Coverage) -> Defect {
+    Defect { kind: Kind::Core, number, commits: &[], description, coverage }
 }
 
-/// Every row, bugs before suspects before this core's own, in the order of their numbers.
-pub fn history() -> &'static [Row] {
-    use Seen::{Model, NotOurs, Scenario, UnitTest};
+/// Returns every defect: bugs, then suspects, then defects of this core, in the order of their numbers.
+pub fn history() -> &'static [Defect] {
+    use Coverage::{Model, NotApplicable, Scenario, UnitTest};
 
-    const HISTORY: &[Row] = &[
+    const HISTORY: &[Defect] = &[
         bug(
             1,
             &["041751c13"],
-            "epoll went on reporting a listener that was closed here and inherited by a child",
+            "epoll continued to report a listener that the process had closed and a child had inherited",
             Scenario(&["deletion/cloned-dup", "deletion/cloned-fork"]),
         ),
         bug(
@@ -113,7 +118,7 @@ pub fn history() -> &'static [Row] {
         bug(
             3,
             &["cf181c9d4"],
-            "epoll_wait was called for zero events, refused, and called again",
+            "epoll_wait was called for zero events, failed, and was called again",
             Scenario(&["regression/short-timeout-spins"]),
         ),
         bug(
@@ -131,31 +136,31 @@ pub fn history() -> &'static [Row] {
         bug(
             6,
             &["1605c7ae6"],
-            "every thread closed the same end of a pipe when it started, and so somebody else's new descriptor",
+            "every thread closed the same end of a pipe when it started, and so closed an unrelated new descriptor",
             Scenario(&["regression/closed-number-is-somebody-elses"]),
         ),
         bug(
             7,
             &["32467fef9"],
-            "work of one thread kept the others from sleeping",
+            "work of one thread kept the other threads from sleeping",
             Scenario(&["regression/busy-thread-keeps-others-awake"]),
         ),
         bug(
             8,
             &["ebc78d78a"],
-            "one bit said that an update was in the list of some thread, and another thread took it for its own",
+            "one bit stated that an update was in the list of some thread, and another thread took it for its own",
             Scenario(&["regression/both-threads-owe-one-update"]),
         ),
         bug(
             9,
             &["d9e7e36c6"],
-            "one epoll descriptor for all threads woke each of them for everything",
+            "one epoll descriptor for all threads woke each of them for every event",
             Scenario(&["shared-listener/bound-to-one-thread"]),
         ),
         bug(
             10,
             &["7a2364d47"],
-            "one kqueue for all threads woke each of them for everything",
+            "one kqueue for all threads woke each of them for every event",
             Scenario(&["shared-listener/bound-to-one-thread"]),
         ),
         bug(
@@ -167,52 +172,52 @@ pub fn history() -> &'static [Row] {
         bug(
             12,
             &["c20d73733"],
-            "the wake pipe was left out of what poll and select looked at",
+            "the wake pipe was missing from the descriptors that poll and select checked",
             Scenario(&["regression/highest-number-unpolled"]),
         ),
         bug(
             13,
             &["497959290"],
-            "the close of a cloned descriptor was told to threads that never polled it",
+            "the close of a cloned descriptor was announced to threads that never polled it",
             Scenario(&["regression/former-owner-polls-copy"]),
         ),
         bug(
             14,
             &["cc35923c3"],
-            "a set of bits was as large in bytes as it should have been in bits",
+            "a bit set was as large in bytes as it should have been in bits",
             Scenario(&["regression/highest-number-unpolled"]),
         ),
         bug(
             15,
             &["abeaff2d5"],
-            "a loop that retried an exchange compared with a copy that it never read again",
+            "a loop that retried a compare-and-swap compared with a copy that it never read again",
             Model(
                 &["m8_list_grid"],
-                "two threads must meet inside one exchange; every retry here is a fetch_update",
+                "two threads must meet inside one compare-and-swap; every retry here is a fetch_update",
             ),
         ),
         bug(
             16,
             &["1ff910411"],
-            "the only entry of the list removed itself while another was appended behind it, which was lost",
-            Model(&["m8_list_grid"], "no checkpoint inside the list: only a model meets every step of it"),
+            "the only entry of the list removed itself while another was appended behind it, and the appended entry was lost",
+            Model(&["m8_list_grid"], "the list has no checkpoints: only a model reaches every step of it"),
         ),
         bug(
             17,
             &["26fb5d844"],
-            "work was published after its thread had been told, or not at all",
+            "work was published after its thread had been notified, or not at all",
             Scenario(&["regression/work-before-the-wait"]),
         ),
         bug(
             18,
             &["8ef1a6b0d"],
-            "a number that was closed and used again in one turn was listed twice, beyond the end of the list",
+            "a number that was closed and used again in one iteration was listed twice, beyond the end of the list",
             Scenario(&["deletion/delete-reinsert-burst"]),
         ),
         bug(
             19,
             &["ebaba7542"],
-            "a change that kqueue refused kept it from making those behind it",
+            "a change that kqueue refused prevented the changes behind it",
             Scenario(&["regression/changes-lost-in-one-pass", "regression/event-taken-by-change"]),
         ),
         bug(
@@ -224,25 +229,25 @@ pub fn history() -> &'static [Row] {
         bug(
             21,
             &["c55b88ece"],
-            "each descriptor's changes for kqueue overwrote those of the one before",
+            "each descriptor's changes for kqueue overwrote those of the descriptor before it",
             Scenario(&["regression/changes-lost-in-one-pass"]),
         ),
         bug(
             22,
             &["d0e60d852"],
-            "a deleted entry stayed in the shared list, or was put there twice",
+            "a deleted entry stayed in the shared list, or was added to it twice",
             Scenario(&["regression/deleted-while-listed"]),
         ),
         bug(
             23,
             &["5ab33944c"],
-            "a descriptor without changes made kqueue's batch forget those of the others",
+            "a descriptor without changes made kqueue's change list lose the changes of other descriptors",
             Scenario(&["regression/changes-lost-in-one-pass"]),
         ),
         bug(
             24,
             &["808e1b7c4"],
-            "the end of what never began closed the descriptors 0 and −1",
+            "the deinitialisation of a poller that was never initialised closed the descriptors 0 and −1",
             Scenario(&["regression/deinit-without-init"]),
         ),
         bug(
@@ -254,55 +259,55 @@ pub fn history() -> &'static [Row] {
         bug(
             26,
             &["bc9d9844d"],
-            "whether a lock is needed was asked twice, with a change of the mask in between",
+            "the need for a lock was evaluated twice, with a change of the mask in between",
             Scenario(&["regression/reference-left-behind"]),
         ),
         bug(
             27,
             &["b8e602cb1", "64d20fc9e"],
-            "closing all numbers from one on mistook poll's answer for a bound, and a full batch for an empty one",
-            NotOurs("nothing here closes numbers that it does not own"),
+            "a function that closes all numbers from one on took poll's result for a bound, and a full batch for an empty one",
+            NotApplicable("nothing here closes numbers that it does not own"),
         ),
         bug(
             28,
             &["2c58b41c9"],
-            "the descriptors of pollers and pipes were not in the budget",
+            "the descriptors of pollers and pipes were not counted in the limit",
             Scenario(&["regression/last-number-refused"]),
         ),
         bug(
             29,
             &["a51885621"],
-            "a listener that was stopped late published an update to a thread's list that was freed",
+            "a listener that was stopped late published an update to a thread's freed list",
             Scenario(&["regression/called-while-it-stops"]),
         ),
         bug(
             30,
             &["1b3279032", "bba1a263c"],
-            "work that was marked passed for a thread that was woken, and the sleeper did not look again",
+            "marked work was taken for a thread that had been woken, and the sleeping thread did not check again",
             Scenario(&["regression/work-before-the-wait"]),
         ),
         bug(
             31,
             &["082b62828", "710928257"],
-            "threads polled while others were still setting up what they shared",
+            "threads polled while other threads were still setting up shared data",
             Scenario(&["regression/polled-before-all-are-ready"]),
         ),
         bug(
             32,
             &["1dad3843d"],
-            "a lock around every event starved the thread that only tried to get it",
-            NotOurs("no lock is in the way of an event"),
+            "a lock around every event starved a thread that only tried to take it",
+            NotApplicable("events are handled without a lock"),
         ),
         bug(
             33,
             &["f2cb16948"],
-            "a listener was resumed by a thread that must not touch it, without a lock",
+            "a thread that must not touch a listener resumed it, without a lock",
             Scenario(&["shared-listener/pause-resume-flap", "shared-listener/stop-start-converge"]),
         ),
         bug(
             34,
             &["c22580c2c"],
-            "a descriptor that was handed back left its polled bits to the next one of its number",
+            "a descriptor that was returned to its owner left its polled bits to the next descriptor of its number",
             Scenario(&["deletion/disown"]),
         ),
         bug(
@@ -314,7 +319,7 @@ pub fn history() -> &'static [Row] {
         bug(
             36,
             &["2aaeee34d"],
-            "the peer's hang-up after our own end of sending was taken for an error",
+            "the peer's hang-up after a local shutdown of sending was taken for an error",
             Scenario(&["regression/hangup-after-own-shutdown"]),
         ),
         bug(
@@ -326,114 +331,111 @@ pub fn history() -> &'static [Row] {
         bug(
             38,
             &["7cdeb6170", "4c044e274", "92079934a"],
-            "a pause and a resume that met left a listener paused and polled, or ready and not polled",
+            "a pause and a resume at the same time left a listener paused and polled, or ready and not polled",
             Scenario(&["shared-listener/pause-resume-flap"]),
         ),
         bug(
             39,
             &["d7f76a0a5"],
-            "a handler that served one direction per report never came to the other one",
+            "a handler that served one direction per report never reached the other one",
             Scenario(&["regression/one-direction-served"]),
         ),
         bug(
             40,
             &["fc51f0f58"],
-            "an entry that was being removed passed for one that is being added, and its update was lost",
+            "an entry that was being removed was taken for one that was being added, and its update was lost",
             Model(
                 &["m8_list_grid", "m7_want_and_iteration"],
-                "no checkpoint inside the list: only a model meets every step of it",
+                "the list has no checkpoints: only a model reaches every step of it",
             ),
         ),
         bug(
             41,
             &["8d7b51782", "ddc874c46"],
-            "a failed takeover stopped the reading, or a successful one did not",
+            "a failed takeover disabled receiving, or a successful one did not",
             Scenario(&["migration/takeover-refused-in-handler", "migration/idle-takeover"]),
         ),
         bug(
             42,
             &["1662cdb0c", "a74bb7e26"],
             "a task of the old thread was freed or run by the new one",
-            NotOurs(
+            NotApplicable(
                 "tasks are posted to a thread and stay there; connections and their tasklets are the upper layer's",
             ),
         ),
         bug(
             43,
             &["64920538f", "82cd028d7", "267221557", "308c6881c", "eb8235869"],
-            "a number was closed behind the table's back, or once more after the table had closed it",
+            "a number was closed without the table, or a second time after the table had closed it",
             Scenario(&["deletion/raw-close-diagnosed", "deletion/close-once"]),
         ),
         bug(
             44,
             &["5926e384e"],
-            "an exchange that failed was tried again with what had been found instead of what was expected",
+            "a failed compare-and-swap was retried with the value that it had found instead of the expected one",
             Model(
                 &["m8_list_grid", "m1_report_and_takeover"],
-                "two threads must meet inside one exchange; every retry here is a fetch_update",
+                "two threads must meet inside one compare-and-swap; every retry here is a fetch_update",
             ),
         ),
         bug(
             45,
             &["2c3f9818e"],
-            "delete waited for handlers while its caller held the lock that they wait for",
+            "delete waited for handlers while its caller held the lock that they were waiting for",
             Scenario(&["shared-listener/delete-holding-handler-lock", "deletion/other-thread-in-handler"]),
         ),
         bug(
             46,
             &["c23b33764"],
             "clearing the thread mask and reading the running mask were not ordered",
-            Model(
-                &["m2_report_and_delete"],
-                "an order of memory accesses: no machine can be made to break it at will",
-            ),
+            Model(&["m2_report_and_delete"], "a memory ordering: no machine violates it on demand"),
         ),
         bug(
             47,
             &["1197459e0"],
-            "stopping both directions cut the state word down to its low byte",
+            "stopping both directions truncated the state word to its low byte",
             Scenario(&["regression/flag-lost-in-a-report"]),
         ),
         bug(
             48,
             &["5a9c637bf", "b4734c2bd", "726243318"],
-            "a failed connect was told by a hang-up, or by an error, or not at all, and only one of these was looked for",
+            "a failed connect was reported by a hang-up, by an error, or not at all, and only one of these was checked",
             Scenario(&["regression/failure-without-readiness"]),
         ),
         bug(
             49,
             &["6ed242ece"],
-            "the end of an idle connection was handled by a thread that another one had just taken it from",
+            "the end of an idle connection was handled by a thread from which another thread had just taken it",
             Scenario(&["regression/end-reported-to-the-old-owner"]),
         ),
         bug(
             50,
             &["c37ccd70b"],
-            "a thread passed for awake again before it began to wait",
+            "a thread was marked as awake again before it began to wait",
             Scenario(&["regression/work-before-the-wait"]),
         ),
         bug(
             51,
             &["fcc528151", "177119bb1"],
-            "select reported the neighbours of a ready descriptor, and poll counted skips where there were none",
+            "select reported the neighbours of a ready descriptor, and poll counted skips that had not happened",
             Scenario(&["regression/neighbours-counted"]),
         ),
         bug(
             52,
             &["79e90b961"],
-            "the old thread of a descriptor that was taken away was told of it for ever",
+            "the old thread of a migrated descriptor received its events endlessly",
             Scenario(&["migration/old-thread-forgets"]),
         ),
         bug(
             53,
             &["d5402b8df"],
-            "a report changed the state before it was sure that the descriptor is still its own",
+            "a report changed the state before it had checked that it still owned the descriptor",
             Scenario(&["regression/late-report-changes-the-state"]),
         ),
         bug(
             54,
             &["97ea9c49f", "b9915a745"],
-            "the table did not begin at a cache line, and then took twice the memory",
+            "the table did not begin at a cache line, and later took twice the memory",
             UnitTest(
                 &[
                     "the_entry_is_one_cache_line_and_a_number_outside_the_table_has_none",
@@ -445,7 +447,7 @@ pub fn history() -> &'static [Row] {
         bug(
             55,
             &["7d392a592"],
-            "a descriptor that somebody else closes could not be unregistered without closing it",
+            "a descriptor that other code closes could not be unregistered without closing it",
             Scenario(&["deletion/disown"]),
         ),
         bug(
@@ -457,7 +459,7 @@ pub fn history() -> &'static [Row] {
         bug(
             57,
             &["698342635"],
-            "a reference was not given back when the mask did not match, and who waits for none waited for ever",
+            "a reference was not released when the mask did not match, and a thread that waited for the last reference never continued",
             Scenario(&["regression/reference-left-behind"]),
         ),
         bug(
@@ -469,25 +471,25 @@ pub fn history() -> &'static [Row] {
         bug(
             59,
             &["b98314583"],
-            "a delete during the end of a thread looked into that thread's freed list",
+            "a delete during the end of a thread read that thread's freed list",
             Scenario(&["regression/called-while-it-stops"]),
         ),
         bug(
             60,
             &["e6ca435c0"],
-            "wake pipes were closed and stayed registered, in the way of the next descriptors of their numbers",
+            "wake pipes were closed and stayed registered, which blocked the next descriptors of their numbers",
             Scenario(&["regression/closed-number-is-somebody-elses"]),
         ),
         bug(
             61,
             &["2c30de3b9"],
-            "polling for more after an error reported the error once more",
+            "enabling interest after an error reported the error once more",
             Scenario(&["regression/hangup-without-wants-spins"]),
         ),
         bug(
             62,
             &["43c891dda", "eea152ee6", "4a9e3e102"],
-            "a signal before the wait was seen after the wait, and then kept every thread from waiting",
+            "a signal before the wait was seen only after the wait, and later kept every thread from waiting",
             Scenario(&["regression/signal-before-the-wait"]),
         ),
         bug(
@@ -499,19 +501,19 @@ pub fn history() -> &'static [Row] {
         bug(
             64,
             &["c0f6f5755", "061754b24", "753aa4441"],
-            "a delete from another group used the wrong list and the wrong masks, and then stopped the whole process",
+            "a delete from another group used the wrong list and the wrong masks, and later stopped the whole process",
             Scenario(&["deletion/foreign-group-idle", "deletion/foreign-group-running"]),
         ),
         bug(
             65,
             &["237e6a0d6"],
-            "a late report left its update bit in an entry that was being closed, and the next life owed it for ever",
+            "a late report left its update bit in an entry that was being closed, and the bit stayed set in the next registration",
             Scenario(&["deletion/late-report-then-reuse"]),
         ),
         bug(
             66,
             &["cd8914bc5"],
-            "a takeover between a report's look and its exchange made two owners, and two of them closed",
+            "a takeover between a report's check and its compare-and-swap made two owners, and both closed",
             Scenario(&["migration/late-report-of-old-owner", "deletion/two-late-wakers"]),
         ),
         bug(
@@ -523,10 +525,10 @@ pub fn history() -> &'static [Row] {
         bug(
             68,
             &["b2f38c13d"],
-            "a loop waited for threads that had left, because it had read who is there once",
+            "a loop waited for threads that had ended, because it read the set of threads only once",
             UnitTest(
-                &["a_thread_that_left_keeps_nothing_listed"],
-                "threads leave when their runtime stops, and in a forked child",
+                &["a_thread_that_has_ended_keeps_no_entry_listed"],
+                "threads end when their runtime stops, and in a forked child",
             ),
         ),
         bug(
@@ -541,43 +543,43 @@ pub fn history() -> &'static [Row] {
             "the table was read at −1",
             UnitTest(
                 &["the_entry_is_one_cache_line_and_a_number_outside_the_table_has_none"],
-                "by construction: what is registered is an OwnedFd",
+                "by construction: only an OwnedFd can be registered",
             ),
         ),
         bug(
             71,
             &["36d92dcd9"],
             "a signal during the wait made event ports forget what they had returned",
-            NotOurs("there is no backend for event ports"),
+            NotApplicable("there is no backend for event ports"),
         ),
         bug(
             72,
             &["e6662bf70", "e362b076b"],
             "event ports lost events when asked for more than one",
-            NotOurs("there is no backend for event ports"),
+            NotApplicable("there is no backend for event ports"),
         ),
         bug(
             73,
             &["ad98edd00"],
-            "busy polling told the clock a wait that it had not made",
-            NotOurs("there is no busy polling"),
+            "busy polling reported a wait to the clock that it had not made",
+            NotApplicable("there is no busy polling"),
         ),
         bug(
             74,
             &["8b16b7254"],
-            "the pollers were made again for a fork that did not happen",
-            NotOurs("only a child that says so makes its poller again"),
+            "the pollers were created again for a fork that did not happen",
+            NotApplicable("a child creates its poller again only on request"),
         ),
         bug(
             75,
             &["8235a2478", "d155924ef", "5012b6c6d"],
-            "a report that was harvested before its number was used again reached the new descriptor",
+            "an event of a batch reached the new descriptor of a number that was used again before the dispatch",
             Scenario(&["deletion/reuse-in-batch"]),
         ),
         bug(
             76,
             &["561319bd1"],
-            "the process that had handed a listener to another one was woken for every connection",
+            "a process that had passed a listener to another process was woken for every connection",
             Scenario(&["deletion/cloned-scm-rights"]),
         ),
         bug(
@@ -589,20 +591,20 @@ pub fn history() -> &'static [Row] {
         bug(
             78,
             &["6993981cd"],
-            "an insert for another group kept only threads that the caller's own group has",
+            "an insert for another group kept only threads that exist in the caller's own group",
             Scenario(&["regression/insert-asks-the-wrong-group"]),
         ),
         bug(
             79,
             &["55744154b"],
             "every wait was a millisecond too long",
-            UnitTest(&["only_no_timeout_at_all_is_zero"], "no upper bound of a time is a proof"),
+            UnitTest(&["only_a_zero_timeout_rounds_to_zero"], "a measured time proves no upper bound"),
         ),
         bug(
             80,
             &["e088b0d8e"],
-            "a local port went back to its range with its bytes swapped",
-            NotOurs("there are no port ranges"),
+            "a local port was returned to its range with its bytes swapped",
+            NotApplicable("there are no port ranges"),
         ),
         bug(
             81,
@@ -619,7 +621,7 @@ pub fn history() -> &'static [Row] {
         bug(
             83,
             &["4f02e3da6", "95fd2d680", "d069825c5", "821a04377"],
-            "a takeover failed after the descriptor had moved, or took one that still waited for a buffer",
+            "a takeover failed after the descriptor had moved, or took a descriptor that still waited for a buffer",
             Scenario(&[
                 "migration/takeover-refused-in-handler",
                 "migration/takeover-refused-wrong-owner",
@@ -630,26 +632,26 @@ pub fn history() -> &'static [Row] {
         bug(
             84,
             &["5405c9cdf"],
-            "the watchdog looked at its own thread's flags instead of the suspected one's",
-            NotOurs("there is no watchdog in the core"),
+            "the watchdog read its own thread's flags instead of the suspected thread's",
+            NotApplicable("there is no watchdog in the core"),
         ),
         bug(
             85,
             &["39ebef82a", "26d7cfce3"],
-            "one report called the handler twice, and an error that nobody wanted was reported for ever",
+            "one report called the handler twice, and an error without interest was reported endlessly",
             Scenario(&["regression/hangup-without-wants-spins", "deletion/raw-close-diagnosed"]),
         ),
         suspect(
             1,
-            "the last user of a deleted entry does not know that it is the last, and nobody closes",
+            "the last user of a deleted entry does not detect that it is the last, and no thread closes",
             Scenario(&["regression/last-user-does-not-know", "deletion/two-late-wakers"]),
         ),
         suspect(
             2,
-            "a foreign delete's store and load pass each other, and it closes under a handler",
+            "a store and a load of a foreign delete are reordered, and it closes under a handler",
             Model(
                 &["m2_report_and_delete", "m3_two_reports_and_delete"],
-                "an order of memory accesses: no machine can be made to break it at will",
+                "a memory ordering: no machine violates it on demand",
             ),
         ),
         suspect(
@@ -660,14 +662,11 @@ pub fn history() -> &'static [Row] {
         suspect(
             4,
             "the thread mask is older than the running mask that it is compared with",
-            Model(
-                &["m1_report_and_takeover"],
-                "an order of memory accesses: no machine can be made to break it at will",
-            ),
+            Model(&["m1_report_and_takeover"], "a memory ordering: no machine violates it on demand"),
         ),
         suspect(
             5,
-            "a change that waits to be submitted reaches the next file of its number",
+            "a change that waits for its submission reaches the next file of its number",
             Scenario(&["regression/update-after-the-close"]),
         ),
         suspect(
@@ -677,22 +676,22 @@ pub fn history() -> &'static [Row] {
         ),
         suspect(
             7,
-            "a thread of the new group reads the old group's polled bits as its own",
+            "a thread of the new group takes the old group's polled bits for its own",
             Scenario(&["regression/moved-under-a-report"]),
         ),
         suspect(
             8,
-            "the lock bit passes for a part of the group's number, and a report is dropped for good",
+            "the lock bit is taken for a part of the group's number, and a report is dropped permanently",
             Scenario(&["regression/moved-under-a-report"]),
         ),
         suspect(
             9,
-            "a walk of the shared list is led past entries, and nobody looks again before it sleeps",
+            "a walk of the shared list misses entries, and no thread checks again before it sleeps",
             Scenario(&["regression/walk-led-astray"]),
         ),
         suspect(
             10,
-            "an edge that the old owner has consumed is not told to the thread that takes the descriptor back",
+            "an edge that the old owner has consumed is not reported to the thread that takes the descriptor back",
             Scenario(&["migration/takeover-unread-data"]),
         ),
         suspect(
@@ -702,48 +701,48 @@ pub fn history() -> &'static [Row] {
         ),
         suspect(
             12,
-            "a waker writes to a wake descriptor that is gone, and so into somebody else's",
+            "a waker writes to a wake descriptor that has been closed, and so to an unrelated one",
             UnitTest(
                 &["a_stop_wakes_every_sleeper_and_closes_everything"],
-                "by construction: a waker keeps what it writes to",
+                "by construction: a waker keeps its descriptor open",
             ),
         ),
         suspect(
             13,
             "the close of a cloned descriptor uses the epoll number of a thread that has ended",
             UnitTest(
-                &["forgetting_tolerates_whatever_is_not_there"],
+                &["forgetting_an_absent_registration_or_group_does_nothing"],
                 "by construction: the pollers' descriptors live as long as the backend",
             ),
         ),
         suspect(
             14,
-            "the scan at the start of a thread ends one number short of the highest",
+            "the scan at the start of a thread ends one number before the highest",
             Scenario(&["regression/scan-ends-too-early"]),
         ),
         suspect(
             15,
-            "a takeover ignores the token, and a push ignores who is running",
+            "a takeover ignores the token, and a migration ignores the running mask",
             Scenario(&["migration/takeover-during-delete", "migration/migrate-on"]),
         ),
         suspect(
             16,
-            "an entry that changes groups while it is listed leaves its old list broken",
+            "an entry that changes groups while it is listed corrupts its old list",
             Scenario(&["regression/deleted-while-listed"]),
         ),
         suspect(
             17,
-            "a copy inside the process keeps a registration alive that nobody can remove",
+            "a copy inside the process keeps a kernel registration that no thread can remove",
             Scenario(&["deletion/cloned-dup", "deletion/undeclared-copy", "deletion/slow-close"]),
         ),
         suspect(
             18,
-            "a report that was harvested for an earlier life is delivered, on other backends than epoll",
+            "an event of an ended registration is delivered from a batch, on backends other than epoll",
             Scenario(&["deletion/reuse-in-batch"]),
         ),
         suspect(
             19,
-            "an update that is requested already is not announced again, and everybody sleeps",
+            "an update that is already pending is not announced again, and all threads sleep",
             Scenario(&["shared-listener/two-outsiders-start"]),
         ),
         suspect(
@@ -753,35 +752,35 @@ pub fn history() -> &'static [Row] {
         ),
         core(
             1,
-            "the orderings of an update were SeqCst in the comment and under loom alone: a want was lost on ARM and POWER",
+            "the orderings of an update were SeqCst only in the comment and under loom: an enabled interest was lost on ARM and POWER",
             Model(
                 &["m7_want_and_iteration"],
-                "x86 does not reorder them, and no other processor does it on demand",
+                "x86 does not reorder them, and other processors do not do so on demand",
             ),
         ),
         core(
             2,
-            "a close beside the start of a child was taken for an undeclared copy, and cost the whole epoll",
+            "a close during the start of a child was taken for an undeclared copy, and the whole epoll descriptor was replaced",
             Scenario(&["deletion/closes-beside-children", "deletion/undeclared-copy"]),
         ),
         core(
             3,
-            "a poller that could not be replaced at the limit of descriptors ended its thread, and with it the runtime",
+            "a poller that could not be replaced at the limit of descriptors ended its thread, and so the runtime",
             Scenario(&["polling/rebuild-at-the-limit"]),
         ),
         core(
             4,
-            "a wait was computed from the time at which its iteration began, and timers fired late by the work between",
+            "a timeout was computed from the time at which its iteration began, and timers fired late by the duration of the work",
             Scenario(&["polling/timer-after-work"]),
         ),
         core(
             5,
-            "an update that a takeover had overtaken named the former owner as the thread that polls",
+            "an update that a takeover had overtaken made the former owner the polling thread again",
             Scenario(&["migration/update-overtaken"]),
         ),
         core(
             6,
-            "tasks that had not run stayed with a runtime that had stopped, and kept it",
+            "tasks that had not run stayed in a runtime that had stopped, and kept it alive",
             Scenario(&["lifecycle/tasks-at-stop", "lifecycle/start-stop-often"]),
         ),
         core(
@@ -791,32 +790,32 @@ pub fn history() -> &'static [Row] {
         ),
         core(
             8,
-            "an insertion that saw no stop took its slot during the stop, and outlived it",
+            "an insertion that did not see the stop took its slot during the stop, and outlived it",
             Scenario(&["lifecycle/insert-beside-stop"]),
         ),
         core(
             9,
-            "poll refuses more entries than the limit of descriptors, and a limit that was lowered ended the thread",
+            "poll refuses more entries than the limit of descriptors, and a lowered limit ended the thread",
             Scenario(&["polling/lowered-limit"]),
         ),
         core(
             10,
-            "a stale call took its reference before it looked, and held up the next insertion",
+            "a stale call took its reference before it compared the generation, and delayed the next insertion",
             Scenario(&["deletion/stale-call-beside-insert"]),
         ),
         core(
             11,
-            "what another thread was using or moving at a fork could not end in the child",
+            "registrations that another thread was using or moving at a fork could not end in the child",
             Scenario(&["lifecycle/fork-goes-on", "lifecycle/fork-drops-runtime"]),
         ),
         core(
             12,
-            "a dump gave out handles of the wake descriptors, and safe code could delete them",
+            "a dump exposed handles of the wake descriptors, and safe code could delete them",
             Scenario(&["lifecycle/internal-handles"]),
         ),
         core(
             13,
-            "a delay that no clock can hold, and a signal that cannot be caught, were panics",
+            "a delay that no clock can represent, and a signal that cannot be caught, caused panics",
             Scenario(&["polling/timer-after-work", "lifecycle/impossible-builds"]),
         ),
         core(
@@ -826,12 +825,12 @@ pub fn history() -> &'static [Row] {
         ),
         core(
             15,
-            "a handle carried no table: a stale one of one runtime deleted a live descriptor of another",
+            "a handle carried no table: a stale handle of one runtime deleted a registered descriptor of another",
             Scenario(&["lifecycle/two-runtimes"]),
         ),
         core(
             16,
-            "a forked child shared its wake descriptor with its parent, and each took the other's wake-ups",
+            "a forked child shared its wake descriptor with its parent, and each consumed the other's wake-ups",
             Scenario(&["lifecycle/fork-goes-on"]),
         ),
         core(
@@ -851,8 +850,8 @@ mod tests {
     use crate::catalogue::{catalogue, find};
 
     #[test]
-    fn every_row_is_there_once_and_in_order() {
-        let numbers: Vec<_> = history().iter().map(|row| (row.kind, row.number)).collect();
+    fn every_defect_is_listed_once_and_in_order() {
+        let numbers: Vec<_> = history().iter().map(|defect| (defect.kind, defect.number)).collect();
         let expected: Vec<_> = (1..=85)
             .map(|number| (Kind::Bug, number))
             .chain((1..=20).map(|number| (Kind::Suspect, number)))
@@ -862,46 +861,49 @@ mod tests {
     }
 
     #[test]
-    fn every_row_says_what_was_wrong_who_fixed_it_and_who_would_see_it() {
-        for row in history() {
-            let name = row.name();
+    fn every_defect_has_a_description_its_commits_and_its_coverage() {
+        for defect in history() {
+            let name = defect.name();
             assert!(
-                !row.wrong.is_empty() && !row.wrong.ends_with('.'),
-                "{name}: a sentence without its full stop"
+                !defect.description.is_empty() && !defect.description.ends_with('.'),
+                "{name}: the description is a sentence without its full stop"
             );
-            assert_eq!(row.commits.is_empty(), row.kind != Kind::Bug, "{name}: the commits of a bug");
+            assert_eq!(defect.commits.is_empty(), defect.kind != Kind::Bug, "{name}: only a bug has commits");
             assert_eq!(
-                row.seen.names().is_empty(),
-                matches!(row.seen, Seen::NotOurs(_)),
-                "{name}: who sees it"
+                defect.coverage.names().is_empty(),
+                matches!(defect.coverage, Coverage::NotApplicable(_)),
+                "{name}: a defect without coverage names nothing"
             );
-            assert!(row.seen.reason().is_none_or(|why| !why.is_empty()), "{name}: why there is no scenario");
+            assert!(
+                defect.coverage.reason().is_none_or(|why| !why.is_empty()),
+                "{name}: the reason why there is no scenario is empty"
+            );
         }
     }
 
     #[test]
-    fn every_scenario_that_a_row_names_is_in_the_catalogue() {
-        for row in history() {
-            if let Seen::Scenario(ids) = row.seen {
+    fn every_scenario_that_a_defect_names_is_in_the_catalogue() {
+        for defect in history() {
+            if let Coverage::Scenario(ids) = defect.coverage {
                 for id in ids {
-                    assert!(find(id).is_some(), "{}: no scenario {id}", row.name());
+                    assert!(find(id).is_some(), "{}: no scenario {id}", defect.name());
                 }
             }
         }
     }
 
     #[test]
-    fn every_regression_is_named_by_a_row() {
+    fn every_regression_scenario_is_named_by_a_defect() {
         let named: BTreeSet<_> = history()
             .iter()
-            .filter_map(|row| match row.seen {
-                Seen::Scenario(ids) => Some(ids),
+            .filter_map(|defect| match defect.coverage {
+                Coverage::Scenario(ids) => Some(ids),
                 _ => None,
             })
             .flatten()
             .collect();
         for scenario in catalogue().filter(|scenario| scenario.id.starts_with("regression/")) {
-            assert!(named.contains(&scenario.id), "no row of the history names {}", scenario.id);
+            assert!(named.contains(&scenario.id), "no defect of the history names {}", scenario.id);
         }
     }
 }

@@ -1,24 +1,26 @@
-//! Forced interleavings, written as they are drawn: one column per thread, one line per step, time runs down.
+//! Forced interleavings, written as drawings: one column per thread, one line per step, time runs down.
 //!
 //! ```text
-//!     us     | old                    | new
+//!     main   | old                    | new
 //!     writes |                        |
 //!            | at ReportBeforeRunning |
 //!            |                        | takes = Ok(())
 //!            | ends                   |
 //! ```
 //!
-//! Each line has one step, in the column of the thread that makes it:
+//! Each line has one step, in the column of the thread that performs it:
 //!
-//! - `at POINT`: it goes on from wherever it is, comes to this checkpoint, and is held there.
-//! - `WORD`: it does what the script's [`Interleaving::does`] says of this word, to the end.
-//! - `WORD at POINT`: it begins to, and is held at the checkpoint on the way.
-//! - `ends`: it goes on to the end of what it is doing: of a word, or of its turn.
-//! - `goes on`: it is let go, and nobody waits for it: somebody whom a later line lets go may be in its way.
-//! - `= ANSWER` behind a word, or behind the `ends` of one, is what it must have answered.
+//! - `at POINT`: the thread continues from where it is, reaches this checkpoint, and is held there.
+//! - `ACTION`: the thread performs the action of this name ([`Interleaving::action`]) completely.
+//! - `ACTION at POINT`: the thread begins the action, and is held at the checkpoint on the way.
+//! - `ends`: the thread completes its action, or its iteration if it performs none.
+//! - `continues`: the thread is released, and the drawing does not wait for it: it may depend on a thread
+//!   that a later line releases.
+//! - `= RESULT` behind an action, or behind its `ends`, is the expected result of the action.
 //!
-//! The first line names the columns. `us` is the scenario's own thread. Everybody is let go when the script is over,
-//! and everybody must have come to an end in it. If a step fails, the trace shows the drawing and the line.
+//! The first line names the columns. `main` is the scenario's own thread. All threads are released at the end
+//! of the drawing, and each must have completed its action by then. If a step fails, the trace shows the
+//! drawing and marks the line.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
@@ -29,87 +31,99 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, RegistrationRef};
 
+use crate::checkpoints::{Checkpoints, HeldThread};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::{Checkpoints, Held};
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::test_context::TestContext;
 
-/// The thread that says a word: a worker thread, or one of no group.
+/// The thread that performs an action: a worker thread, or a thread of no group.
 pub(crate) struct Participant<'a> {
     core: &'a Arc<FdCore>,
     context: Option<&'a Context>,
 }
 
 impl Participant<'_> {
-    /// The calls on a descriptor, as this thread.
+    /// Returns the calls on a registration, made by this thread.
     pub(crate) fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         self.context.map_or_else(|| self.core.registration(handle), |context| context.registration(handle))
     }
 
-    /// The worker thread's side of the core. `None` for a thread of no group.
+    /// Returns the worker thread's context. `None` for a thread of no group.
     pub(crate) fn context(&self) -> Option<&Context> {
         self.context
     }
 }
 
-type Word = Arc<dyn Fn(&Participant<'_>) -> String + Send + Sync>;
-type OwnWord<'s> = Box<dyn FnMut() -> Result<String, Failure> + 's>;
+type Action = Arc<dyn Fn(&Participant<'_>) -> String + Send + Sync>;
+type MainAction<'s> = Box<dyn FnMut() -> Result<String, Failure> + 's>;
 
-/// A name in the first line, and whose it is.
-type Column = (String, Actor);
+/// A name in the first line, and the thread that it stands for.
+type Column = (String, Role);
 
 #[derive(Clone, Copy)]
-enum Actor {
-    Us,
+enum Role {
+    /// The scenario's own thread.
+    Main,
     Worker(ThreadId),
-    /// A thread of no group, made for each word.
+    /// A thread of no group, started for each action.
     Outsider,
 }
 
-/// A drawing and its cast; see the module's own text.
+/// The threads and the actions of a drawing; see the documentation of this module.
 pub(crate) struct Interleaving<'s> {
     title: String,
     source: &'static str,
     fd: FdHandle,
-    actors: BTreeMap<&'static str, Actor>,
-    words: BTreeMap<&'static str, Word>,
-    own_words: BTreeMap<&'static str, OwnWord<'s>>,
+    roles: BTreeMap<&'static str, Role>,
+    actions: BTreeMap<&'static str, Action>,
+    main_actions: BTreeMap<&'static str, MainAction<'s>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Step {
     At(Point),
-    Do { word: String, at: Option<Point>, answer: Option<String> },
-    Ends { answer: Option<String> },
-    GoesOn,
+    Perform { action: String, at: Option<Point>, result: Option<String> },
+    Ends { result: Option<String> },
+    Continues,
 }
 
 struct Line {
     column: usize,
     step: Step,
-    /// Where it is in the drawing.
+    /// Its line number in the drawing.
     row: usize,
 }
 
+/// The name of a completed action, and its result.
+type Completed = (String, String);
+
 impl<'s> Interleaving<'s> {
-    /// An interleaving about one registration. `source` is why its answers are the right ones.
+    /// An interleaving about one registration. `source` justifies the expected results.
     pub(crate) fn about(fd: FdHandle, title: impl Into<String>, source: &'static str) -> Self {
-        let actors = BTreeMap::from([("us", Actor::Us)]);
-        Self { title: title.into(), source, fd, actors, words: BTreeMap::new(), own_words: BTreeMap::new() }
+        Self {
+            title: title.into(),
+            source,
+            fd,
+            roles: BTreeMap::from([("main", Role::Main)]),
+            actions: BTreeMap::new(),
+            main_actions: BTreeMap::new(),
+        }
     }
 
-    /// A column of this worker thread.
+    /// Adds a column for this worker thread.
     pub(crate) fn worker(mut self, name: &'static str, thread: ThreadId) -> Self {
-        self.actors.insert(name, Actor::Worker(thread));
+        self.roles.insert(name, Role::Worker(thread));
         self
     }
 
-    /// A column of a thread of no group.
+    /// Adds a column for a thread of no group.
     pub(crate) fn outsider(mut self, name: &'static str) -> Self {
-        self.actors.insert(name, Actor::Outsider);
+        self.roles.insert(name, Role::Outsider);
         self
     }
 
-    /// A column of this worker thread, or of a thread of no group.
+    /// Adds a column for this worker thread, or for a thread of no group.
     pub(crate) fn caller(self, name: &'static str, thread: Option<ThreadId>) -> Self {
         match thread {
             Some(thread) => self.worker(name, thread),
@@ -117,138 +131,143 @@ impl<'s> Interleaving<'s> {
         }
     }
 
-    /// What a thread does when its column says `word`, and what that answers.
-    pub(crate) fn does<A: Debug>(
+    /// Defines an action of the other threads, and its result.
+    pub(crate) fn action<A: Debug>(
         mut self,
-        word: &'static str,
+        name: &'static str,
         action: impl Fn(&Participant<'_>) -> A + Send + Sync + 'static,
     ) -> Self {
-        self.words.insert(word, Arc::new(move |participant| format!("{:?}", action(participant))));
+        self.actions.insert(name, Arc::new(move |participant| format!("{:?}", action(participant))));
         self
     }
 
-    /// What the scenario's own thread does when `us` says `word`, and what that answers.
-    pub(crate) fn we<A: Debug>(
+    /// Defines an action of the scenario's own thread, the column `main`, and its result.
+    pub(crate) fn main_action<A: Debug>(
         mut self,
-        word: &'static str,
+        name: &'static str,
         mut action: impl FnMut() -> Result<A, Failure> + 's,
     ) -> Self {
-        self.own_words.insert(word, Box::new(move || action().map(|answer| format!("{answer:?}"))));
+        self.main_actions.insert(name, Box::new(move || action().map(|result| format!("{result:?}"))));
         self
     }
 
-    /// Plays the drawing.
+    /// Performs the steps of the drawing, one after the other.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] with the drawing, if a thread does not come where it should or answers otherwise;
-    /// [`Failure::Broken`] if the drawing makes no sense.
-    pub(crate) fn play(
+    /// [`Failure::Wrong`] with the drawing, if a thread does not reach its checkpoint or an action has
+    /// another result; [`Failure::SetUp`] if the drawing is invalid.
+    pub(crate) fn run(
         mut self,
         test: &mut TestContext,
         harness: &mut Harness,
         drawing: &str,
     ) -> Result<(), Failure> {
-        let (columns, lines) = self.read(drawing)?;
+        let (columns, lines) = self.parse(drawing)?;
         let points = Checkpoints::watch();
-        let mut cast: Vec<_> = columns.iter().map(|(name, actor)| Sequencer::new(name, *actor)).collect();
-        for (index, sequencer) in cast.iter_mut().enumerate() {
-            sequencer.prepare(&points, self.fd, &lines, index, 0);
+        let mut threads: Vec<_> = columns.iter().map(|(name, role)| ColumnThread::new(name, *role)).collect();
+        for (index, thread) in threads.iter_mut().enumerate() {
+            thread.prepare(&points, self.fd, &lines, index, 0);
         }
         for (done, line) in lines.iter().enumerate() {
-            let wrong = |what: String| {
-                let drawn = drawn(drawing, Some(line.row));
-                Failure::Wrong(format!("{}: {}: {what}\n{drawn}", self.title, columns[line.column].0))
-            };
-            let sequencer = &mut cast[line.column];
-            let answered = match &line.step {
-                Step::At(point) => {
-                    sequencer.go();
-                    sequencer.wait_for_hold(*point).map_err(wrong)?;
-                    None
-                }
-                Step::Do { word, at, answer } => {
-                    if sequencer.busy.is_some() || sequencer.held.is_some() {
-                        let what =
-                            format!("{} begins '{word}' before it has ended what it does", sequencer.name);
-                        return Err(Failure::Broken(format!("{what}\n{}", drawn(drawing, Some(line.row)))));
-                    }
-                    if let Actor::Us = sequencer.actor {
-                        let own = self.own_words.get_mut(word.as_str()).ok_or_else(|| unknown(word))?;
-                        let answered = own().map_err(|failure| match failure {
-                            Failure::Wrong(what) => wrong(what),
-                            other => other,
-                        })?;
-                        Some((word.clone(), answered, answer))
-                    } else {
-                        if let Some(point) = at {
-                            sequencer.arm(&points, self.fd, *point);
-                        }
-                        let action = self.words.get(word.as_str()).ok_or_else(|| unknown(word))?;
-                        sequencer.begin(harness, word, action);
-                        match at {
-                            Some(point) => {
-                                sequencer.go();
-                                sequencer.wait_for_hold(*point).map_err(wrong)?;
-                                None
-                            }
-                            None => Some((word.clone(), sequencer.end(harness).map_err(wrong)?, answer)),
-                        }
-                    }
-                }
-                Step::Ends { answer } => {
-                    let word = sequencer.busy.as_ref().map_or("ends", |(word, _)| word).to_owned();
-                    sequencer.go();
-                    Some((word, sequencer.end(harness).map_err(wrong)?, answer))
-                }
-                Step::GoesOn => {
-                    sequencer.go();
-                    None
-                }
-            };
-            if let Some((word, observed, Some(expected))) = answered {
-                let what = format!("{}: {} {word}", self.title, columns[line.column].0);
-                test.check(what, expected.clone(), &observed, self.source, *expected == observed);
-                if *expected != observed {
-                    return Err(wrong(format!("'{word}' answered {observed} instead of {expected}")));
+            let thread = &mut threads[line.column];
+            let column = format!("{}: {}", self.title, thread.name);
+            let in_drawing = |what: &str| format!("{column}: {what}\n{}", marked(drawing, Some(line.row)));
+            let completed = self.step(thread, &line.step, &points, harness);
+            let completed = completed.map_err(|failure| match failure {
+                Failure::Wrong(what) => Failure::Wrong(in_drawing(&what)),
+                Failure::SetUp(what) => Failure::SetUp(in_drawing(&what)),
+                Failure::Unsupported(_) => failure,
+            })?;
+            if let (Some((action, observed)), Some(expected)) = (completed, line.step.result()) {
+                let holds = *expected == observed;
+                test.check(format!("{column} {action}"), expected.clone(), &observed, self.source, holds);
+                if !holds {
+                    let what = format!("the result of '{action}' is {observed} instead of {expected}");
+                    return Err(Failure::Wrong(in_drawing(&what)));
                 }
             }
-            cast[line.column].prepare(&points, self.fd, &lines, line.column, done + 1);
+            thread.prepare(&points, self.fd, &lines, line.column, done + 1);
         }
-        for sequencer in &cast {
-            if sequencer.busy.is_some() || sequencer.held.is_some() {
-                let drawn = drawn(drawing, None);
-                return Err(Failure::Broken(format!(
-                    "{} never ends in this script\n{drawn}",
-                    sequencer.name
-                )));
+        match threads.iter().find(|thread| thread.is_busy()) {
+            Some(thread) => {
+                let drawing = marked(drawing, None);
+                Err(Failure::SetUp(format!("{} never ends in this drawing\n{drawing}", thread.name)))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// The columns, and the steps in order.
-    fn read(&self, drawing: &str) -> Result<(Vec<Column>, Vec<Line>), Failure> {
-        let broken = |row: usize, what: &str| {
-            Failure::Broken(format!("{}: {what}\n{}", self.title, drawn(drawing, Some(row))))
+    /// Performs one step. Returns the action that it has completed.
+    fn step(
+        &mut self,
+        thread: &mut ColumnThread,
+        step: &Step,
+        points: &Checkpoints,
+        harness: &mut Harness,
+    ) -> Result<Option<Completed>, Failure> {
+        match step {
+            Step::At(point) => {
+                thread.release();
+                thread.wait_until_held(*point)?;
+                Ok(None)
+            }
+            Step::Perform { action, .. } if thread.is_busy() => {
+                Err(Failure::SetUp(format!("begins '{action}' before its last action has ended")))
+            }
+            Step::Perform { action, .. } if matches!(thread.role, Role::Main) => {
+                let perform = self.main_actions.get_mut(action.as_str()).ok_or_else(|| undefined(action))?;
+                Ok(Some((action.clone(), perform()?)))
+            }
+            Step::Perform { action, at, .. } => {
+                if let Some(point) = at {
+                    thread.hold_next(points, self.fd, *point);
+                }
+                let perform = self.actions.get(action.as_str()).ok_or_else(|| undefined(action))?;
+                thread.begin(harness, action, perform);
+                match at {
+                    Some(point) => {
+                        thread.release();
+                        thread.wait_until_held(*point)?;
+                        Ok(None)
+                    }
+                    None => Ok(Some((action.clone(), thread.end(harness)?))),
+                }
+            }
+            Step::Ends { .. } => {
+                let action = thread.busy.as_ref().map_or("ends", |(action, _)| action).to_owned();
+                thread.release();
+                Ok(Some((action, thread.end(harness)?)))
+            }
+            Step::Continues => {
+                thread.release();
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns the columns, and the lines with their steps in order.
+    fn parse(&self, drawing: &str) -> Result<(Vec<Column>, Vec<Line>), Failure> {
+        let invalid = |row: usize, what: &str| {
+            Failure::SetUp(format!("{}: {what}\n{}", self.title, marked(drawing, Some(row))))
         };
         let mut rows =
             drawing.lines().enumerate().filter(|(_, row)| row.contains('|') || !row.trim().is_empty());
-        let (row, header) = rows.next().ok_or_else(|| broken(0, "an empty drawing"))?;
+        let (row, header) = rows.next().ok_or_else(|| invalid(0, "an empty drawing"))?;
         let mut columns = Vec::new();
         for name in header.split('|').map(str::trim) {
-            let actor = self.actors.get(name).ok_or_else(|| broken(row, "a column of nobody"))?;
-            columns.push((name.to_owned(), *actor));
+            let role = self.roles.get(name).ok_or_else(|| invalid(row, "a column without a thread"))?;
+            columns.push((name.to_owned(), *role));
         }
         let mut lines = Vec::new();
         for (row, text) in rows {
             let cells: Vec<_> = text.split('|').map(str::trim).collect();
             let mut steps = cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
             let (Some((column, cell)), None) = (steps.next(), steps.next()) else {
-                return Err(broken(row, "a line has one step"));
+                return Err(invalid(row, "a line has exactly one step"));
             };
-            let step = Step::read(cell).ok_or_else(|| broken(row, "no such step"))?;
+            let step = Step::parse(cell).ok_or_else(|| invalid(row, "an unknown step"))?;
             if column >= columns.len() {
-                return Err(broken(row, "a step in no column"));
+                return Err(invalid(row, "a step outside the columns"));
             }
             lines.push(Line { column, step, row });
         }
@@ -256,12 +275,12 @@ impl<'s> Interleaving<'s> {
     }
 }
 
-fn unknown(word: &str) -> Failure {
-    Failure::Broken(format!("nobody has said what '{word}' does"))
+fn undefined(action: &str) -> Failure {
+    Failure::SetUp(format!("the action '{action}' is not defined"))
 }
 
-/// The drawing, with a mark at one of its lines.
-fn drawn(drawing: &str, marked: Option<usize>) -> String {
+/// Returns the drawing with a mark at one of its lines.
+fn marked(drawing: &str, marked: Option<usize>) -> String {
     drawing.lines().enumerate().fold(String::new(), |mut text, (row, line)| {
         let mark = if Some(row) == marked { "-->" } else { "   " };
         let _ = writeln!(text, "{mark} {}", line.trim_end());
@@ -270,103 +289,120 @@ fn drawn(drawing: &str, marked: Option<usize>) -> String {
 }
 
 impl Step {
-    fn read(cell: &str) -> Option<Self> {
-        let (what, answer) = match cell.split_once('=') {
-            Some((what, answer)) => (what.trim(), Some(answer.trim().to_owned())),
+    fn parse(cell: &str) -> Option<Self> {
+        let (text, result) = match cell.split_once('=') {
+            Some((text, result)) => (text.trim(), Some(result.trim().to_owned())),
             None => (cell, None),
         };
-        let words: Vec<_> = what.split_whitespace().collect();
-        match (words[..].as_ref(), &answer) {
+        let words: Vec<_> = text.split_whitespace().collect();
+        match (words[..].as_ref(), &result) {
             (["at", point], None) => Point::named(point).map(Self::At),
-            (["goes", "on"], None) => Some(Self::GoesOn),
-            (["ends"], _) => Some(Self::Ends { answer }),
-            ([word, "at", point], None) => {
-                Point::named(point).map(|at| Self::Do { word: (*word).into(), at: Some(at), answer })
+            (["continues"], None) => Some(Self::Continues),
+            (["ends"], _) => Some(Self::Ends { result }),
+            ([action, "at", point], None) => {
+                Point::named(point).map(|at| Self::Perform { action: (*action).into(), at: Some(at), result })
             }
-            ([word], _) => Some(Self::Do { word: (*word).into(), at: None, answer }),
+            ([action], _) => Some(Self::Perform { action: (*action).into(), at: None, result }),
             _ => None,
         }
     }
+
+    /// Returns the expected result.
+    fn result(&self) -> Option<&String> {
+        match self {
+            Self::Perform { result, .. } | Self::Ends { result } => result.as_ref(),
+            Self::At(_) | Self::Continues => None,
+        }
+    }
 }
 
-/// One column while it is played.
-struct Sequencer {
+/// The thread of one column while the drawing runs.
+struct ColumnThread {
     name: String,
-    actor: Actor,
-    held: Option<Held>,
-    /// The hold that it will come to next.
-    next: Option<Held>,
+    role: Role,
+    held: Option<HeldThread>,
+    /// The gate that it will reach next.
+    next: Option<HeldThread>,
+    /// The action that it performs.
     busy: Option<(String, Receiver<String>)>,
 }
 
-impl Sequencer {
-    fn new(name: &str, actor: Actor) -> Self {
-        Self { name: name.into(), actor, held: None, next: None, busy: None }
+impl ColumnThread {
+    fn new(name: &str, role: Role) -> Self {
+        Self { name: name.into(), role, held: None, next: None, busy: None }
     }
 
-    /// The name of its thread.
-    fn thread(&self) -> String {
-        match self.actor {
-            Actor::Worker(thread) => format!("worker {thread}"),
-            Actor::Us | Actor::Outsider => format!("outsider {}", self.name),
+    fn is_busy(&self) -> bool {
+        self.busy.is_some() || self.held.is_some()
+    }
+
+    /// Returns the name of the operating system's thread.
+    fn os_name(&self) -> String {
+        match self.role {
+            Role::Worker(thread) => format!("worker {thread}"),
+            Role::Main | Role::Outsider => format!("outsider {}", self.name),
         }
     }
 
-    /// Closes the next gate on its way while it cannot be there yet: before another column's step sends it there.
+    /// Closes the gate of the column's next `at` line now, before a step of another column can send the
+    /// thread there.
     fn prepare(&mut self, points: &Checkpoints, fd: FdHandle, lines: &[Line], column: usize, from: usize) {
         let next = lines[from..].iter().find(|line| line.column == column);
         if let Some(Line { step: Step::At(point), .. }) = next {
-            self.arm(points, fd, *point);
+            self.hold_next(points, fd, *point);
         }
     }
 
-    fn arm(&mut self, points: &Checkpoints, fd: FdHandle, point: Point) {
+    fn hold_next(&mut self, points: &Checkpoints, fd: FdHandle, point: Point) {
         let number = if point.concerns_descriptor() { fd.number() } else { -1 };
-        self.next = Some(points.hold_thread(&self.thread(), point, number));
+        self.next = Some(points.hold_thread(&self.os_name(), point, number));
     }
 
-    fn go(&mut self) {
+    fn release(&mut self) {
         if let Some(held) = self.held.take() {
             held.release();
         }
     }
 
-    fn wait_for_hold(&mut self, point: Point) -> Result<(), String> {
-        let Some(next) = self.next.take() else { return Err(format!("nothing holds it at {point:?}")) };
-        next.reached().map_err(|_| format!("did not come to {point:?}"))?;
+    fn wait_until_held(&mut self, point: Point) -> Result<(), Failure> {
+        let next = self.next.take();
+        let next = next.ok_or_else(|| Failure::Wrong(format!("no gate holds it at {point:?}")))?;
+        next.reached().map_err(|_| Failure::Wrong(format!("did not reach {point:?}")))?;
         self.held = Some(next);
         Ok(())
     }
 
-    fn begin(&mut self, harness: &Harness, word: &str, action: &Word) {
-        let (answer, answered) = channel();
+    fn begin(&mut self, harness: &Harness, name: &str, action: &Action) {
+        let (sender, receiver) = channel();
         let action = Arc::clone(action);
-        self.busy = Some((word.to_owned(), answered));
-        if let Actor::Worker(thread) = self.actor {
+        self.busy = Some((name.to_owned(), receiver));
+        if let Role::Worker(thread) = self.role {
             let _ = harness.core().post(thread, move |context| {
                 let participant = Participant { core: context.core(), context: Some(context) };
-                let _ = answer.send(action(&participant));
+                let _ = sender.send(action(&participant));
             });
             return;
         }
         let core = Arc::clone(harness.core());
-        let speak = move || {
-            let answered = action(&Participant { core: &core, context: None });
-            // Before the answer: the lab's end looks for what the core has open.
+        let perform = move || {
+            let result = action(&Participant { core: &core, context: None });
+            // Before the result is sent: the end of the harness needs the last reference to the core.
             drop((core, action));
-            let _ = answer.send(answered);
+            let _ = sender.send(result);
         };
-        // A thread that cannot be had answers nothing, and that is said.
-        let _ = std::thread::Builder::new().name(self.thread()).spawn(speak);
+        // If the thread cannot start, the step that waits for the result fails.
+        let _ = std::thread::Builder::new().name(self.os_name()).spawn(perform);
     }
 
-    /// Waits until it has ended what it does. Returns the answer of its word.
-    fn end(&mut self, harness: &mut Harness) -> Result<String, String> {
-        if let Some((word, answered)) = self.busy.take() {
-            return answered.recv_timeout(patience()).map_err(|_| format!("'{word}' did not end"));
+    /// Waits until the thread has completed its action or its iteration. Returns the result of the action.
+    fn end(&mut self, harness: &mut Harness) -> Result<String, Failure> {
+        if let Some((action, receiver)) = self.busy.take() {
+            let result = receiver.recv_timeout(patience());
+            return result.map_err(|_| Failure::Wrong(format!("'{action}' did not end")));
         }
-        if let Actor::Worker(thread) = self.actor {
-            harness.fence(thread).map_err(|failure| format!("its turn did not end: {failure}"))?;
+        if let Role::Worker(thread) = self.role {
+            let fenced = harness.fence(thread);
+            fenced.map_err(|failure| Failure::Wrong(format!("its iteration did not end: {failure}")))?;
         }
         Ok(String::new())
     }
@@ -376,8 +412,8 @@ impl Sequencer {
 mod tests {
     use super::*;
 
-    fn step(word: &str, at: Option<Point>, answer: Option<&str>) -> Step {
-        Step::Do { word: word.into(), at, answer: answer.map(Into::into) }
+    fn step(action: &str, at: Option<Point>, result: Option<&str>) -> Step {
+        Step::Perform { action: action.into(), at, result: result.map(Into::into) }
     }
 
     #[test]
@@ -388,21 +424,21 @@ mod tests {
             ("takes", Some(step("takes", None, None))),
             ("takes = Err(Busy)", Some(step("takes", None, Some("Err(Busy)")))),
             ("takes at ExitBegun", Some(step("takes", Some(at), None))),
-            ("ends", Some(Step::Ends { answer: None })),
-            ("ends = Ok(())", Some(Step::Ends { answer: Some("Ok(())".into()) })),
-            ("goes on", Some(Step::GoesOn)),
+            ("ends", Some(Step::Ends { result: None })),
+            ("ends = Ok(())", Some(Step::Ends { result: Some("Ok(())".into()) })),
+            ("continues", Some(Step::Continues)),
             ("at Nowhere", None),
             ("takes at Nowhere", None),
             ("takes at ExitBegun = Ok(())", None),
-            ("goes away", None),
+            ("continues at once", None),
         ] {
-            assert_eq!(Step::read(cell), expected, "{cell}");
+            assert_eq!(Step::parse(cell), expected, "{cell}");
         }
     }
 
     #[test]
     fn the_trace_marks_the_line() {
         let drawing = "a | b\nx |\n  | y";
-        assert_eq!(drawn(drawing, Some(1)), "    a | b\n--> x |\n      | y\n");
+        assert_eq!(marked(drawing, Some(1)), "    a | b\n--> x |\n      | y\n");
     }
 }

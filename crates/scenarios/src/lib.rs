@@ -1,37 +1,66 @@
-//! Every scenario, written once, generic over the backend.
+//! Every contract scenario, written once, generic over the backend.
 //!
-//! A scenario is one file with one `SCENARIO`, and one line in [`catalogue`]. It is given a [`TestContext`] and starts a
-//! [`Harness`]: a runtime on the backend under test, whose end checks that nothing leaked and everything closed once.
+//! A scenario is one file with one `SCENARIO`, and one line in its family's `mod.rs`. It gets a
+//! [`TestContext`] and starts a [`Harness`]: a runtime on the backend under test. When the harness ends, it
+//! checks that nothing leaked and that every descriptor was closed once.
+//!
+//! # The source, floor by floor
+//!
+//! Each floor uses its own modules and those of lower floors only, and no circle of `use` connects modules
+//! (`tests/circles.rs`). From the top:
+//!
+//! | floor | modules |
+//! |---|---|
+//! | the list of scenarios, the soak, the history | [`catalogue`](catalogue()), [`soak`], [`history`] |
+//! | families of scenarios | `polling`, `regression`, below them `lifecycle`, `migration`, |
+//! | | below them `deletion`, `shared_listener` |
+//! | forced interleavings of several threads | `interleaving` |
+//! | a runtime under test, with the checks at its end | `harness` |
+//! | one run of one scenario | [`run`](run()), `scenario`, `test_context`, [`needs`], `trigger` |
+//! | tools of scenarios | `recorder`, `checkpoints`, `descriptor_limit`, `threads` |
+//! | how a run fails | `failure`, `missing_resource` |
+//! | the system and its clock | `descriptors`, [`loopback`], `transport`, `retry`, `manual_clock` |
+//! | waiting | `gate`, `mutex`, `patience` |
 
 mod catalogue;
+mod checkpoints;
 mod deletion;
+mod descriptor_limit;
 mod descriptors;
+mod failure;
 mod gate;
 mod harness;
 pub mod history;
-mod hold;
 mod interleaving;
 mod lifecycle;
+pub mod loopback;
+mod manual_clock;
 mod migration;
+mod missing_resource;
+mod mutex;
 pub mod needs;
-mod persist;
+mod patience;
 mod polling;
 mod recorder;
 mod regression;
-mod scarcity;
+mod retry;
+mod run;
+mod scenario;
 mod shared_listener;
-mod shortage;
 pub mod soak;
-mod still_clock;
 mod test_context;
 mod threads;
 mod transport;
 mod trigger;
 
-pub use catalogue::{Scenario, catalogue, find};
+pub use catalogue::{catalogue, find};
+pub use checkpoints::{Checkpoints, HeldThread};
+pub use failure::Failure;
 pub use gate::Gate;
 pub use harness::Harness;
-pub use hold::{Checkpoints, Held};
-pub use recorder::{Recorder, Seen};
-pub use test_context::{Failure, Outcome, PATIENCE, TestContext, Verdict, run, set_patience, set_slowness};
-pub use transport::{Address, Far, Listener, Pair, at_number, copy_at, pair};
+pub use patience::{PATIENCE, set_patience, set_slowness};
+pub use recorder::{Recorder, Report};
+pub use run::{Verdict, run};
+pub use scenario::Scenario;
+pub use test_context::{Outcome, TestContext};
+pub use transport::{Address, FarEnd, Listener, Pair, at_number, copy_at, pair};

@@ -1,105 +1,106 @@
-//! A handler that reads what there is and remembers who did.
+//! A handler that reads everything and records which thread handled each report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::ids::ThreadId;
 use fd_core::poller::Events;
 use fd_core::{Handler, OwnerId, ReadyGuard};
 
+use crate::checkpoints::HeldThread;
 use crate::gate::Gate;
-use crate::hold::Held;
+use crate::mutex::unpoisoned;
 use crate::transport;
 
-/// Reads everything at each report and remembers it.
+/// A handler that reads everything at each report and records it.
 #[derive(Default)]
 pub struct Recorder {
-    seen: Mutex<Vec<Seen>>,
-    next: Mutex<Option<Gate>>,
-    leaves: AtomicBool,
+    seen: Mutex<Vec<Report>>,
+    next_gate: Mutex<Option<Gate>>,
+    leaves_unread: AtomicBool,
 }
 
-/// One report.
+/// One call of the handler.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Seen {
+pub struct Report {
     /// The thread that handled it.
     pub thread: ThreadId,
-    /// What the poller said.
+    /// The events that the poller reported.
     pub events: Events,
-    /// What could be read.
+    /// The bytes that were read.
     pub bytes: Vec<u8>,
     /// Whether the end of the stream was read.
     pub end: bool,
 }
 
 impl Recorder {
-    /// One that has seen nothing.
+    /// Creates a recorder without reports.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Its identity as an owner.
+    /// Returns its identity as an owner.
     pub fn id(self: &Arc<Self>) -> OwnerId {
         OwnerId::of(self)
     }
 
-    /// Everything so far, in order.
-    pub fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns all reports so far, in order.
+    pub fn seen(&self) -> Vec<Report> {
+        unpoisoned(&self.seen).clone()
     }
 
-    /// How many reports there were.
+    /// Returns how many reports there were.
     pub fn reports(&self) -> usize {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
+        unpoisoned(&self.seen).len()
     }
 
-    /// How many reports `thread` handled.
+    /// Returns how many reports `thread` handled.
     pub fn reports_on(&self, thread: ThreadId) -> usize {
-        self.seen().iter().filter(|seen| seen.thread == thread).count()
+        self.seen().iter().filter(|report| report.thread == thread).count()
     }
 
-    /// All bytes so far, in order.
+    /// Returns all bytes so far, in order.
     pub fn bytes(&self) -> Vec<u8> {
-        self.seen().into_iter().flat_map(|seen| seen.bytes).collect()
+        self.seen().into_iter().flat_map(|report| report.bytes).collect()
     }
 
     /// Holds the thread that handles the next report inside the handler, before it reads.
-    pub fn hold_next(&self) -> Held {
+    pub fn hold_next(&self) -> HeldThread {
         let gate = Gate::new();
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(gate.clone());
-        Held::at(gate, "a thread in the handler")
+        *unpoisoned(&self.next_gate) = Some(gate.clone());
+        HeldThread::at(gate, "a thread in the handler")
     }
 
-    /// Whether reports are remembered without reading anything: receiving is stopped instead.
+    /// Sets whether reports are recorded without reading. Receiving is stopped instead.
     pub fn leave_unread(&self, leave: bool) {
-        self.leaves.store(leave, Ordering::SeqCst);
+        self.leaves_unread.store(leave, Ordering::SeqCst);
     }
 
-    /// What [`Handler::ready`] does, for handlers that do more.
+    /// Records a report, as [`Handler::ready`] does: for handlers that do more than that.
     pub fn record(&self, ready: &ReadyGuard<'_>) {
-        let gate = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let gate = unpoisoned(&self.next_gate).take();
         if let Some(gate) = gate {
             gate.pass();
         }
         let mut bytes = Vec::new();
-        if self.leaves.load(Ordering::SeqCst) {
+        if self.leaves_unread.load(Ordering::SeqCst) {
             let _ = ready.registration().stop_recv();
-            self.remember(Seen { thread: ready.context().id(), events: ready.events(), bytes, end: false });
+            self.push(Report { thread: ready.context().id(), events: ready.events(), bytes, end: false });
             return;
         }
         // A reset connection has ended, too.
         let end = transport::read_all(ready, &mut bytes).unwrap_or(true);
         if end {
-            // Level-triggered, the end would be reported for ever.
+            // In level mode the end would be reported again and again.
             let _ = ready.registration().stop_recv();
         } else {
             let _ = ready.registration().cant_recv();
         }
-        self.remember(Seen { thread: ready.context().id(), events: ready.events(), bytes, end });
+        self.push(Report { thread: ready.context().id(), events: ready.events(), bytes, end });
     }
 
-    fn remember(&self, seen: Seen) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    fn push(&self, report: Report) {
+        unpoisoned(&self.seen).push(report);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The descriptors under test: connected pairs and listeners, over every transport.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv};
 
 use crate::descriptors;
-use crate::test_context::patience;
+use crate::patience::patience;
 
-/// Two ends: `near` goes under test, `far` is the peer's and stays with the scenario.
+/// Two connected ends: `near` goes under test, `far` stays with the scenario.
 pub struct Pair {
     /// The end that reads. Non-blocking.
     pub near: OwnedFd,
     /// The end that writes. Blocking; over a socket it can read, too.
-    pub far: Far,
+    pub far: FarEnd,
 }
 
-/// The peer's end.
-pub enum Far {
+/// The far end of a [`Pair`], or a client of a [`Listener`].
+pub enum FarEnd {
     /// A TCP connection.
     Tcp(TcpStream),
     /// A UNIX stream socket.
@@ -34,11 +34,11 @@ pub enum Far {
     Pipe(io::PipeWriter),
 }
 
-impl Far {
-    /// How long a read may wait. Pipes have no such option.
+impl FarEnd {
+    /// Limits how long a read waits. Pipes have no such option.
     ///
     /// # Errors
-    /// What `setsockopt` answers.
+    /// Those of `setsockopt`; `Unsupported` for pipes.
     pub fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
@@ -48,7 +48,7 @@ impl Far {
     }
 }
 
-impl Write for Far {
+impl Write for FarEnd {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.write(bytes),
@@ -62,7 +62,7 @@ impl Write for Far {
     }
 }
 
-impl Read for Far {
+impl Read for FarEnd {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.read(bytes),
@@ -72,27 +72,39 @@ impl Read for Far {
     }
 }
 
-impl Far {
-    /// Whether the other end is closed: by every process and descriptor that had it. Does not wait.
+impl FarEnd {
+    /// Returns whether the near end is closed, with all its copies in all processes. Does not wait.
     pub fn ended(&self) -> bool {
         match self {
             Self::Tcp(stream) => socket_ended(stream.as_raw_fd()),
             Self::Unix(stream) => socket_ended(stream.as_raw_fd()),
-            // Linux says ERR, the BSDs say HUP (poll(2)).
+            // Linux reports ERR, the BSDs report HUP (poll(2)).
             Self::Pipe(pipe) => {
                 descriptors::poll_now(pipe.as_raw_fd()).intersects(PollFlags::POLLERR | PollFlags::POLLHUP)
             }
         }
     }
+
+    /// Shuts down the sending direction. Pipes cannot.
+    ///
+    /// # Errors
+    /// Those of `shutdown`; `Unsupported` for pipes.
+    pub(crate) fn stop_sending(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Self::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
 }
 
-/// Unread data in the other end makes its close a reset.
+/// Returns whether the peer has closed the socket. If it left data unread, its close is a reset.
 fn socket_ended(fd: RawFd) -> bool {
-    let look = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
-    matches!(recv(fd, &mut [0], look), Ok(0) | Err(Errno::ECONNRESET))
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    matches!(recv(fd, &mut [0], flags), Ok(0) | Err(Errno::ECONNRESET))
 }
 
-/// The same open file under another number, which must be free; the old number is closed.
+/// Moves the descriptor to another number, which must be free. The old number is closed.
 ///
 /// # Errors
 /// As for [`copy_at`].
@@ -100,63 +112,64 @@ pub fn at_number(fd: OwnedFd, number: RawFd) -> io::Result<OwnedFd> {
     copy_at(&fd, number)
 }
 
-/// A copy of the descriptor under a number that must be free.
+/// Copies the descriptor to a number that must be free.
 ///
 /// # Errors
-/// What `fcntl(F_DUPFD_CLOEXEC)` answers; `AddrInUse` if the number is not free.
+/// Those of `fcntl(F_DUPFD_CLOEXEC)`; `AddrInUse` if the number is not free.
 pub fn copy_at(fd: &impl AsFd, number: RawFd) -> io::Result<OwnedFd> {
     let copy = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number))?;
-    // SAFETY: fcntl has just made it, and nobody else knows it.
+    // SAFETY: fcntl has just created the descriptor, and nothing else owns it.
     let copy = unsafe { OwnedFd::from_raw_fd(copy) };
-    // The lowest free number that is not below the one asked for.
+    // fcntl returns the lowest free number that is not below the requested one.
     if copy.as_raw_fd() == number { Ok(copy) } else { Err(io::ErrorKind::AddrInUse.into()) }
 }
 
-/// The scenarios of the core have no descriptors of this kind, or no listeners of it.
-pub(crate) fn no_such(transport: Transport) -> io::Error {
+/// The error for a transport that the scenarios of the core do not use, or not for listeners.
+pub(crate) fn unsupported(transport: Transport) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("no scenario of the core does this over {transport}"))
 }
 
-/// A connected pair.
+/// Creates a connected pair.
 ///
 /// # Errors
-/// What making the descriptors answers.
+/// Those of the system calls.
 pub fn pair(transport: Transport) -> io::Result<Pair> {
-    let (near, far): (OwnedFd, Far) = match transport {
+    let (near, far): (OwnedFd, FarEnd) = match transport {
         Transport::Tcp => {
             let listener = TcpListener::bind(("127.0.0.1", 0))?;
             let far = TcpStream::connect(listener.local_addr()?)?;
-            // Each small write is one segment, now: a scenario's order is the wire's order.
+            // Each small write is sent as one segment at once, so the order on the wire is the scenario's
+            // order.
             far.set_nodelay(true)?;
-            (listener.accept()?.0.into(), Far::Tcp(far))
+            (listener.accept()?.0.into(), FarEnd::Tcp(far))
         }
         Transport::Unix => {
             let (near, far) = UnixStream::pair()?;
-            (near.into(), Far::Unix(far))
+            (near.into(), FarEnd::Unix(far))
         }
         Transport::Pipe => {
             let (near, far) = io::pipe()?;
-            (near.into(), Far::Pipe(far))
+            (near.into(), FarEnd::Pipe(far))
         }
-        other => return Err(no_such(other)),
+        other => return Err(unsupported(other)),
     };
     set_nonblocking(&near)?;
     Ok(Pair { near, far })
 }
 
-/// Makes reads and writes answer `EAGAIN` instead of waiting.
+/// Sets non-blocking mode: reads and writes return `EAGAIN` instead of waiting.
 ///
 /// # Errors
-/// What `fcntl` answers.
+/// Those of `fcntl`.
 pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
     fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(())
 }
 
-/// A listening socket and the way to connect to it.
+/// A listening socket and its address.
 pub struct Listener {
-    /// The listening socket, non-blocking. Goes under test.
+    /// The listening socket, non-blocking. It goes under test.
     pub fd: OwnedFd,
     /// Where clients connect.
     pub address: Address,
@@ -172,10 +185,10 @@ pub enum Address {
 }
 
 impl Listener {
-    /// Listens. Pipes cannot. `directory` holds the socket file of a UNIX listener, and goes when the caller says.
+    /// Creates a listener. `directory` holds the socket file of a UNIX listener; the caller removes it.
     ///
     /// # Errors
-    /// What making the socket answers; `Unsupported` for pipes.
+    /// Those of the system calls; `Unsupported` for pipes.
     pub fn new(transport: Transport, directory: &std::path::Path) -> io::Result<Self> {
         let (fd, address): (OwnedFd, Address) = match transport {
             Transport::Tcp => {
@@ -187,7 +200,7 @@ impl Listener {
                 let path = directory.join("listener");
                 (UnixListener::bind(&path)?.into(), Address::Unix(path))
             }
-            other => return Err(no_such(other)),
+            other => return Err(unsupported(other)),
         };
         set_nonblocking(&fd)?;
         Ok(Self { fd, address })
@@ -195,32 +208,35 @@ impl Listener {
 }
 
 impl Address {
-    /// Connects a client, waiting for the kernel's handshake only. Its reads give up when patience ends.
+    /// Connects a client. Waits for the kernel's handshake only. The client's reads time out when patience
+    /// ends.
     ///
     /// # Errors
-    /// What `connect` answers.
-    pub fn connect(&self) -> io::Result<Far> {
+    /// Those of `connect`.
+    pub fn connect(&self) -> io::Result<FarEnd> {
         let client = match self {
-            Self::Tcp(address) => Far::Tcp(TcpStream::connect(address)?),
-            Self::Unix(path) => Far::Unix(UnixStream::connect(path)?),
+            Self::Tcp(address) => FarEnd::Tcp(TcpStream::connect(address)?),
+            Self::Unix(path) => FarEnd::Unix(UnixStream::connect(path)?),
         };
-        // Some systems refuse the option on a connection that is over already: such a read does not wait anyway.
+        // Some systems refuse the option on a connection that has ended already: a read of it does not wait
+        // anyway.
         let _ = client.set_read_timeout(patience());
         Ok(client)
     }
 }
 
-/// The next connection of a non-blocking listener, non-blocking itself; `None` when there is none.
+/// Accepts the next connection of a non-blocking listener and makes it non-blocking. Returns `None` if there
+/// is none.
 ///
 /// # Errors
-/// What `accept` answers, apart from `EAGAIN` and from what only says that one client has gone.
+/// Those of `accept`, except `EAGAIN` and the errors of a client that has gone.
 pub fn accept(listener: &impl AsFd) -> io::Result<Option<OwnedFd>> {
     loop {
         match nix::sys::socket::accept(listener.as_fd().as_raw_fd()) {
             Ok(fd) => {
-                // SAFETY: accept has just made it, and nobody else knows it.
+                // SAFETY: accept has just created the descriptor, and nothing else owns it.
                 let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-                // Inherited from the listener on some systems only.
+                // Only some systems inherit the mode from the listener.
                 set_nonblocking(&fd)?;
                 return Ok(Some(fd));
             }
@@ -231,10 +247,10 @@ pub fn accept(listener: &impl AsFd) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Reads until `EAGAIN`, end of file or error, and appends to `into`. Returns whether the end was seen.
+/// Reads until `EAGAIN`, end of file or an error, and appends to `into`. Returns whether the end was read.
 ///
 /// # Errors
-/// What `read` answers, apart from `EAGAIN` and `EINTR`.
+/// Those of `read`, except `EAGAIN` and `EINTR`.
 pub fn read_all(fd: &impl AsFd, into: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
@@ -245,5 +261,37 @@ pub fn read_all(fd: &impl AsFd, into: &mut Vec<u8>) -> io::Result<bool> {
             Err(nix::Error::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Writes until the kernel's buffer is full.
+///
+/// # Errors
+/// Those of `write`, except `EAGAIN` and `EINTR`.
+pub(crate) fn fill(fd: &impl AsFd) -> io::Result<()> {
+    let chunk = [0; 1 << 14];
+    // Single bytes at the end: some systems report a descriptor as writable until its buffer is entirely
+    // full.
+    for size in [chunk.len(), 1] {
+        loop {
+            match nix::unistd::write(fd, &chunk[..size]) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => break,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns a TCP address on which nothing listens.
+///
+/// # Errors
+/// Those of the system calls.
+pub(crate) fn unused_address() -> io::Result<SocketAddrV4> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    match listener.local_addr()? {
+        SocketAddr::V4(address) => Ok(address),
+        SocketAddr::V6(address) => Err(io::Error::other(format!("an IPv4 listener at {address}"))),
     }
 }

@@ -1,12 +1,13 @@
-//! The core's own word for the mode of a cell.
+//! Translates the mode of a cell into the core's trigger.
 
 use fd_core::poller::Trigger;
 use metadata::Mode;
 
-use crate::test_context::Failure;
+use crate::failure::Failure;
 
-/// The trigger that registrations of the core have in cells of this mode. The core has these two.
-pub(crate) fn of(mode: Mode) -> Result<Trigger, Failure> {
+/// Returns the trigger that the core's registrations have in cells of this mode. The core supports level and
+/// edge.
+pub(crate) fn from_mode(mode: Mode) -> Result<Trigger, Failure> {
     match mode {
         Mode::Level => Ok(Trigger::Level),
         Mode::Edge => Ok(Trigger::Edge),

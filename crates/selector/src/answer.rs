@@ -1,4 +1,4 @@
-//! What a poller said, in its own words, and how that is written down.
+//! The events of a poller in its own terms, and their notation.
 //!
 //! The notation is that of the published answers: docs/expectations.md.
 
@@ -36,12 +36,12 @@ pub enum Filter {
     Except,
 }
 
-/// What one event says.
+/// The contents of one event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Record {
-    /// poll and epoll.
+    /// The bits of poll and epoll.
     Bits(Bits),
-    /// select: in which sets the descriptor was left.
+    /// The sets of select that contain the descriptor after the call.
     Sets {
         /// The read set.
         read: bool,
@@ -50,26 +50,27 @@ pub enum Record {
         /// The exception set.
         except: bool,
     },
-    /// kqueue: one filter's event.
+    /// The event of one filter of kqueue.
     Filter {
-        /// Which.
+        /// The filter.
         filter: Filter,
-        /// `data`: what there is to read, or the room to write, which depends on the sizes of buffers and is not written down.
+        /// `data`: the bytes to read, or the room to write. The room depends on the sizes of buffers, so the
+        /// notation leaves it out.
         data: i64,
         /// `EV_EOF`.
         eof: bool,
         /// The errno in `fflags` that comes with `EV_EOF`.
         errno: Option<Errno>,
-        /// `EV_ERROR` and the errno in `data`.
+        /// The errno in `data` that comes with `EV_ERROR`.
         error: Option<Errno>,
-        /// `EV_ONESHOT` is in the flags although the registration has not asked for it.
+        /// `EV_ONESHOT` is in the flags although the registration has not requested it.
         one_shot: bool,
     },
-    /// Somebody's own poller, in its own words: `readable`, `write_closed`.
+    /// The names of an adapter or a library for its events: `readable`, `write_closed`.
     Names(Vec<String>),
 }
 
-/// Everything that one wait says about one registration, in the order in which it was said.
+/// The events of one wait for one registration, in the order of the poller.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer(pub Vec<Record>);
 
@@ -100,7 +101,7 @@ impl fmt::Display for Filter {
     }
 }
 
-/// `IN|HUP`, `rw-`, `R(data=3)+EOF(ECONNRESET)`. With `#`, `+ONESHOT` is written too: `W+EOF+ONESHOT`.
+/// `IN|HUP`, `rw-`, `R(data=3)+EOF(ECONNRESET)`. `#` includes `+ONESHOT`: `W+EOF+ONESHOT`.
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,7 +132,8 @@ impl fmt::Display for Record {
     }
 }
 
-/// Its records, kqueue's filters sorted: `R(data=3) W`. Without any: `silent`. `#` as for [`Record`].
+/// The records, with the filters of kqueue sorted: `R(data=3) W`. `silent` if there are none. `#` as for
+/// [`Record`].
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
@@ -195,7 +197,7 @@ mod tests {
         Record::Filter { filter: of, data, eof: true, errno: reason, error: None, one_shot: false }
     }
 
-    /// Every form of a plain answer in the published files, letter by letter.
+    /// Every form of an answer without `#` in the published files.
     #[test]
     fn answers_are_written_as_they_are_published() {
         use Filter::{Except, Read, Write};
@@ -254,7 +256,7 @@ mod tests {
              "R(data=0)+EOF(ECONNREFUSED) W+EOF(ECONNREFUSED)"),
             (vec![end(Write, 1, reset), end(Read, 3, reset)],
              "R(data=3)+EOF(ECONNRESET) W+EOF(ECONNRESET)"),
-            // somebody's own poller
+            // libraries and adapters
             (vec![Record::Names(vec!["readable".into(), "write_closed".into()])], "readable|write_closed"),
             (vec![Record::Names(vec![])], "-"),
         ];
@@ -263,9 +265,9 @@ mod tests {
         }
     }
 
-    /// The kernel's own `EV_ONESHOT` has its rows; in the tables of states it is not written.
+    /// Some behaviours record the kernel's own `EV_ONESHOT`; the tables of states leave it out.
     #[test]
-    fn a_filter_that_deletes_itself_says_so_when_it_is_asked() {
+    fn only_the_alternate_form_has_one_shot() {
         let last = Record::Filter {
             filter: Filter::Write,
             data: 0,
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_an_event_is_told_from_an_event() {
+    fn an_event_with_an_error_has_its_own_form() {
         let failed = Record::Filter {
             filter: Filter::Write,
             data: 0,

@@ -1,4 +1,4 @@
-//! What a change came to, and how that is written down.
+//! The outcome of a change, and its notation.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use nix::errno::Errno;
 
 use crate::answer::Filter;
 
-/// What a poller refused, by filter if it has filters: `[add:EPERM]`, `[W add:EPIPE]`.
+/// The refusal of a registration, per filter if the poller has filters: `[add:EPERM]`, `[W add:EPIPE]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The filter, if it refused one of several.
+    /// The filter, if the poller has filters.
     pub filter: Option<Filter>,
-    /// Why.
+    /// The error of the call.
     pub errno: Errno,
 }
 
-/// A poller cannot be asked this. Not a verdict about it.
+/// The reason why a poller cannot express a call. It is not a failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported(pub String);
 
-/// What a call to change a registration came to.
+/// The outcome of a call that changes a registration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Changed {
-    /// All of it was done.
+    /// The poller made the whole change.
     Done,
-    /// Some or all of it was not.
+    /// The poller refused the change, or the filters that are listed.
     Refused(Vec<Refusal>),
-    /// It cannot be expressed.
+    /// The poller cannot express the change.
     Unsupported(Unsupported),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// As the result of a call: `0`, `ENOENT`, `R:EBADF W:EBADF`, or why it cannot be expressed.
+/// The result of a call: `0`, `ENOENT`, `R:EBADF W:EBADF`, or the reason why the poller cannot express it.
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,12 +67,12 @@ impl fmt::Display for Changed {
 }
 
 impl Changed {
-    /// The whole call was refused.
+    /// Returns the refusal of a whole call.
     pub fn refused(errno: Errno) -> Self {
         Self::Refused(vec![Refusal { filter: None, errno }])
     }
 
-    /// The call cannot be expressed.
+    /// Returns that the poller cannot express the call.
     pub fn unsupported(reason: impl Into<String>) -> Self {
         Self::Unsupported(Unsupported(reason.into()))
     }

@@ -1,8 +1,8 @@
-//! The raw pollers behind one small interface.
+//! One small interface to every raw poller.
 //!
-//! A [`Selector`] hides nothing: its answers are the kernel's own, bit by bit and errno by errno, so that a scenario which
-//! asks a question once gets every poller's answer to it. The multi-threaded FD core does not use it; it is what the
-//! core has to hide the differences of. Other people's pollers are behind the same interface.
+//! A [`Selector`] hides nothing: it returns the kernel's own bits and error numbers, so that one script
+//! records the answers of every poller. The multi-threaded FD core does not use this interface: the core
+//! hides the differences that selectors show. Libraries and adapters implement the same interface.
 
 mod answer;
 mod changed;
@@ -20,33 +20,34 @@ pub use crate::changed::{Changed, Refusal, Unsupported};
 pub use crate::raw_wait::{RawArgument, RawWaited};
 pub use crate::wake_pipe::WakePipe;
 
-/// What the caller knows a registration by. It comes back with every event.
+/// The caller's identifier of a registration. Each event contains it.
 pub type Token = u64;
 
-/// What a registration asks for. None of them is `events == 0`: poll and epoll then still report hang-ups and errors.
+/// The interest of a registration. Without any it is `events == 0`: poll and epoll then still report hang-ups
+/// and errors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Interest {
     /// `POLLIN`, the read set, `EVFILT_READ`.
     pub read: bool,
     /// `POLLOUT`, the write set, `EVFILT_WRITE`.
     pub write: bool,
-    /// `POLLPRI`, the exception set, `EVFILT_EXCEPT` where there is one.
+    /// `POLLPRI`, the exception set, `EVFILT_EXCEPT` if the system has it.
     pub urgent: bool,
-    /// `POLLRDHUP`, where there is one. kqueue and select cannot be asked for it alone.
+    /// `POLLRDHUP` if the system has it. kqueue and select cannot express it alone.
     pub peer_shut: bool,
 }
 
 impl Interest {
-    /// Nothing: `events == 0`.
+    /// No interest: `events == 0`.
     pub const NONE: Self = Self { read: false, write: false, urgent: false, peer_shut: false };
     /// Reading only.
     pub const READ: Self = Self { read: true, ..Self::NONE };
     /// Writing only.
     pub const WRITE: Self = Self { write: true, ..Self::NONE };
-    /// Everything that can be asked for.
+    /// Every kind of interest.
     pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true };
 
-    /// What either asks for.
+    /// Returns the union of both.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self {
@@ -58,135 +59,141 @@ impl Interest {
     }
 }
 
-/// One event as the poller gave it.
+/// One event of a poller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// The registration's.
+    /// The token of the registration.
     pub token: Token,
-    /// What was said of it.
+    /// The contents of the event.
     pub record: Record,
 }
 
-/// What can be asked of a poller. A reason stands where something cannot.
+/// The features of a poller. An error is the reason why a feature is missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// The modes that there are.
+    /// The modes of registrations.
     pub modes: Vec<Mode>,
-    /// Whether several threads may wait on one poller and each is a waiter of its own in the kernel.
+    /// Several threads may wait on one poller at once, each as a waiter of its own in the kernel.
     pub shared_wait: Result<(), &'static str>,
-    /// Whether a change made while another thread waits is seen by that wait.
+    /// A wait sees the changes that another thread makes meanwhile.
     pub changes_seen_by_waiters: Result<(), &'static str>,
-    /// Whether descriptors keep the numbers that this process has for them.
+    /// Descriptors have the same numbers in the poller as in this process.
     pub own_numbers: Result<(), &'static str>,
-    /// Whether events have the kernel's own words ([`Record::Bits`] …), or only the poller's ([`Record::Names`]).
+    /// Events have the kernel's terms ([`Record::Bits`], [`Record::Sets`], [`Record::Filter`]), and not only
+    /// the poller's own ([`Record::Names`]).
     pub raw_records: bool,
 }
 
-/// How to look at a state: the name that the published answers have for it, and how it is asked.
+/// One way to observe a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// `poll`, `poll-events0`, `epoll-add-before`, `kqueue-add-after`.
+    /// The name in the published answers: `poll`, `poll-events0`, `epoll-add-before`, `kqueue-add-after`.
     pub api: &'static str,
-    /// What is asked for.
+    /// The interest of the registration.
     pub interest: Interest,
-    /// Whether the registration is older than the state, or is made when it is looked at.
+    /// When the registration is made.
     pub registered: Registered,
 }
 
-/// When the registration was made that a [`View`] looks through.
+/// When the registration of a [`View`] is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registered {
-    /// Before the state came about.
+    /// Before the state exists.
     Before,
-    /// When it is looked at, anew each time.
+    /// After the state exists, again for each observation.
     After,
 }
 
-/// A poller. All calls may come from any thread; [`Capabilities`] says which of them may wait at once.
+/// A poller. Any thread may call each method; [`Capabilities::shared_wait`] is whether several threads may
+/// wait at once.
 pub trait Selector: Send + Sync {
-    /// `epoll`. What answers are published under.
+    /// Returns the name of the poller in the published answers: `epoll`.
     fn name(&self) -> &str;
 
-    /// What it can be asked.
+    /// Returns the features of the poller.
     fn capabilities(&self) -> Capabilities;
 
-    /// The ways in which it can be asked about a state in this mode, those of the published answers. Empty if it has no such
-    /// mode.
+    /// Returns the ways to observe a state in this mode, as in the published answers. Empty if the poller has
+    /// no such mode.
     fn views(&self, mode: Mode) -> &'static [View];
 
-    /// What is said of a registration of which a wait has no event: `silent`; poll and select have their own words.
-    fn nothing(&self) -> Answer {
+    /// Returns the answer for a registration without an event: `silent`. poll and select have their own
+    /// notation.
+    fn no_event(&self) -> Answer {
         Answer::default()
     }
 
     /// Registers a descriptor.
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
 
-    /// Changes a registration: what is asked for, its mode, its token.
+    /// Changes the interest, the mode and the token of a registration.
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
 
-    /// Takes a registration out.
+    /// Removes a registration.
     fn remove(&self, fd: RawFd) -> Changed;
 
-    /// Waits for at most `room` events, in the order in which they were given; for ever without a timeout. A timeout that the
-    /// call cannot express is rounded up; one that is too long for it is the longest that there is. The call's own failure,
-    /// `EINTR` too, is an answer.
+    /// Waits for events, and returns at most `room` of them in the poller's order. A timeout of `None` waits
+    /// without a limit. A timeout that the call cannot express is rounded up, or cut to the longest possible
+    /// one.
     ///
     /// # Errors
-    /// What the system call answers.
+    /// The error of the system call, `EINTR` too.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
 
-    /// Waits with one argument as it is: a timeout that is negative or no timeout at all, room for less than nothing. Everything
-    /// else is as in [`Selector::wait`]. What the kernel may write to is always there.
+    /// Waits with one argument that is passed to the system call unchanged: an invalid timeout, or a negative
+    /// room. The rest is as in [`Selector::wait`]. The memory that the kernel may write is always valid.
     ///
     /// # Errors
-    /// That the call has no such argument. What it answers is inside.
+    /// `Unsupported` if the call has no such argument. The inner error is that of the system call.
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
         Err(Unsupported(format!("{} has no such argument: {argument:?}", self.name())))
     }
 
-    /// Makes a wait, the current or the next one, end: one of them, if there are several. What it does is the poller's own: an
-    /// eventfd, a pipe, a user event. A wait that it ends has no event of it, and may have others. Wake-ups that no wait has
-    /// seen yet are one.
+    /// Ends the current or the next wait. If several threads wait, it ends one of the waits. The means are
+    /// the poller's own: an eventfd, a pipe, a user event. The wait that it ends returns no event for the
+    /// wake-up, and may return others. Wake-ups before a wait sees them count as one.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why the poller cannot be woken.
     fn wake(&self) -> Result<(), Unsupported>;
 
-    /// Closes the poller's own descriptor, whoever waits; later calls answer `EBADF`.
+    /// Closes the poller's own descriptor, even while threads wait. Later calls return `EBADF`.
     ///
     /// # Errors
-    /// What close(2) answers, or that there is nothing to close.
+    /// `Unsupported` if the poller has no descriptor. The inner error is that of close(2).
     fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
 
-    /// Another descriptor of the poller's own open file, to be watched by other pollers.
+    /// Returns another descriptor of the poller's own open file, for registration in other pollers.
     ///
     /// # Errors
-    /// That it has none, or why there cannot be another one.
+    /// `Unsupported` if the poller has no descriptor, or if it cannot be duplicated.
     fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
-        Err(Unsupported(format!("{} has no descriptor of its own to give away", self.name())))
+        Err(Unsupported(format!("{} has no descriptor of its own", self.name())))
     }
 
-    /// Says that this process has closed its descriptor `fd`. For pollers in another process, which have a copy of it.
+    /// Reports that this process has closed its descriptor `fd`. A poller in another process then closes its
+    /// copy.
     ///
     /// # Errors
-    /// It cannot be told now: its copy stays open, and what it answers from now on is about another state.
+    /// The poller cannot receive the report now. Its copy stays open, and its later answers are about another
+    /// state.
     fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {
         let _ = fd;
         Ok(())
     }
 
-    /// The process in which it waits, if that is another one.
+    /// Returns the id of the process in which the poller waits, if it is another one.
     fn process(&self) -> Option<i32> {
         None
     }
 
-    /// Why it cannot be asked any more, if that is so: it is in another process, and that has ended or speaks nonsense. What
-    /// was answered since is no answer.
+    /// Returns why the poller is unusable, if it is: it is in another process, which has ended or has broken
+    /// the protocol. Answers since then are invalid.
     fn failure(&self) -> Option<String> {
         None
     }
 }
 
-/// How a poller is made. An [error](std::io::Error) of the kind `Unsupported` says that this system has none.
+/// Creates a poller. The kind of the [error](std::io::Error) is `Unsupported` if this system has no such
+/// poller.
 pub type MakeSelector = &'static (dyn Fn() -> std::io::Result<Box<dyn Selector>> + Send + Sync);

@@ -1,9 +1,9 @@
-//! Waits with arguments that [`Selector::wait`](crate::Selector::wait) has no words for.
+//! Waits with arguments that [`Selector::wait`](crate::Selector::wait) cannot express.
 
 use crate::Event;
 
-/// One argument of the system call that waits, as it is. The others are those of a wait without an end and with room
-/// for everything.
+/// One argument of the system call that waits, passed unchanged. The other arguments are those of a wait
+/// without a limit and with room for all events.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RawArgument {
     /// The timeout of epoll_wait(2) and poll(2), in milliseconds.
@@ -22,18 +22,19 @@ pub enum RawArgument {
         /// `tv_usec`.
         microseconds: i64,
     },
-    /// `maxevents` of epoll_wait(2), `nevents` of kevent(2). The timeout is zero: without room nothing could end the
-    /// wait.
+    /// `maxevents` of epoll_wait(2), `nevents` of kevent(2). The timeout is zero, because no event could end
+    /// a wait without room.
     Room(i32),
-    /// `nfds` of poll(2), which is filled up with entries of no descriptor, and of select(2). The timeout is zero.
+    /// `nfds` of poll(2) and of select(2). For poll(2) the array is extended by entries without a descriptor.
+    /// The timeout is zero.
     Count(i32),
 }
 
-/// What such a wait answered.
+/// The result of a wait with a [`RawArgument`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RawWaited {
-    /// As those of a wait.
+    /// The events, as [`Selector::wait`](crate::Selector::wait) returns them.
     pub events: Vec<Event>,
-    /// Whether the call has written to the timeout, if it may.
-    pub time_left_is_told: Option<bool>,
+    /// Whether the call has changed the timeout. `None` if it never does.
+    pub timeout_updated: Option<bool>,
 }

@@ -1,11 +1,12 @@
-//! A wake-up for pollers whose kernel has none.
+//! A wake-up for pollers without one in the kernel.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-/// A pipe to oneself. Its reading end is in every wait; both ends are non-blocking, and closed by an exec.
+/// A pipe within this process. Every wait polls its reading end. Both ends are non-blocking and
+/// close-on-exec.
 pub struct WakePipe {
     reader: PipeReader,
     writer: PipeWriter,
@@ -15,7 +16,7 @@ impl WakePipe {
     /// Opens a pipe.
     ///
     /// # Errors
-    /// What pipe(2) and fcntl(2) answer.
+    /// The errors of pipe(2) and fcntl(2).
     pub fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         set_nonblocking(&reader)?;
@@ -23,7 +24,7 @@ impl WakePipe {
         Ok(Self { reader, writer })
     }
 
-    /// The number to poll for input.
+    /// Returns the number to poll for input.
     pub fn number(&self) -> RawFd {
         self.reader.as_raw_fd()
     }
@@ -31,7 +32,7 @@ impl WakePipe {
     /// Makes the reading end readable.
     ///
     /// # Errors
-    /// What write(2) answers, except that the pipe is full: it is readable then.
+    /// The errors of write(2). A full pipe is no error: it is readable.
     pub fn wake(&self) -> io::Result<()> {
         match (&self.writer).write(&[0]) {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
@@ -39,7 +40,7 @@ impl WakePipe {
         }
     }
 
-    /// Takes every wake-up that there is.
+    /// Removes all wake-ups.
     pub fn drain(&self) {
         let mut sink = [0; 64];
         while let Ok(1..) = (&self.reader).read(&mut sink) {}
@@ -75,9 +76,8 @@ mod tests {
         assert!(!readable(&pipe));
     }
 
-    /// More than any pipe holds: the last ones find it full.
     #[test]
-    fn a_full_pipe_is_woken() {
+    fn a_wake_up_of_a_full_pipe_succeeds() {
         let pipe = WakePipe::new().unwrap();
         let mut filled = 0;
         while (&pipe.writer).write(&[0; 4096]).is_ok() {
@@ -86,7 +86,7 @@ mod tests {
         assert!(filled > 0);
         pipe.wake().unwrap();
         pipe.drain();
-        assert!(!readable(&pipe), "all of it is taken");
+        assert!(!readable(&pipe), "it is empty");
     }
 
     #[test]

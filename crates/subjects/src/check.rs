@@ -1,8 +1,9 @@
-//! Does a poller keep what scenarios rely on? Each check asks for one thing, of a poller of its own.
+//! The checks of a poller for `pollmatrix subject-check`. Each check covers one property that scenarios rely
+//! on, with a poller of its own.
 
+mod context;
 mod contract;
 mod protocol;
-mod trial;
 
 use std::fmt;
 use std::time::Duration;
@@ -11,25 +12,25 @@ use selector::MakeSelector;
 
 use crate::process;
 
-/// What a check came to.
+/// The outcome of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It holds.
+    /// The property holds.
     Passed,
-    /// The subject says that it cannot be asked this: its right.
+    /// The poller does not support this, with its reason. It is not a failure.
     Unsupported(String),
-    /// It does not hold; what was seen.
+    /// The property does not hold, with the observation.
     Failed(String),
 }
 
 /// A check and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
-    /// `token-round-trip`.
+    /// The name of the check: `token-round-trip`.
     pub name: &'static str,
-    /// What has to hold, as a sentence.
+    /// The property, as a sentence.
     pub claim: &'static str,
-    /// What was seen.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
@@ -45,16 +46,16 @@ impl fmt::Display for Check {
     }
 }
 
-/// Asks a poller for everything that scenarios rely on: for the checks whose names are wanted. `patience` is how long
-/// what is ready may take to be reported.
+/// Runs the checks whose names are wanted on a poller. `patience` is the time within which the poller must
+/// report a ready descriptor.
 pub fn check(make: MakeSelector, patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
     contract::all(&|| make(), patience, wanted)
 }
 
-/// Asks the subject that this command line starts: first whether it speaks the protocol, then as [`check()`] does. It
-/// is always asked for its greeting, without which there is nothing else to ask. `patience` is also how long it may
-/// take to answer what is no wait; for the first answer there are [`PATIENCE`](crate::PATIENCE) in any case, because
-/// programs take their time to start.
+/// Runs the checks on the adapter that this command line starts: first those of the protocol, then those of
+/// [`check()`]. The check of the answer to `hello` always runs, because the others need that answer.
+/// `patience` is also the time for each answer except that of a wait. The first answer may take at least
+/// [`PATIENCE`](crate::PATIENCE), because programs need time to start.
 pub fn check_process(
     command_line: &[String],
     patience: Duration,

@@ -1,13 +1,13 @@
-//! An errno by its name.
+//! Error numbers by name.
 
 use nix::errno::Errno;
 
-/// The errno of this name: `EEXIST`.
+/// Returns the errno with this name: `EEXIST`.
 pub fn named(name: &str) -> Option<Errno> {
-    /// No system has numbers above it.
+    /// The highest number on any system.
     const LAST: i32 = 4095;
-    let is_meant = |errno: &Errno| *errno != Errno::UnknownErrno && format!("{errno:?}") == name;
-    (1..=LAST).map(Errno::from_raw).find(is_meant)
+    let has_name = |errno: &Errno| *errno != Errno::UnknownErrno && format!("{errno:?}") == name;
+    (1..=LAST).map(Errno::from_raw).find(has_name)
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! Errors of libraries as the errno that they stand for.
+//! The errno of a library's `io::Error`.
 
 use std::io;
 
 use nix::errno::Errno;
 use selector::Changed;
 
-/// The error's own errno, or the one that its kind is made of. [`Errno::UnknownErrno`] if there is none.
+/// Returns the errno of the error, or the errno that maps to its kind. [`Errno::UnknownErrno`] if there is
+/// none.
 pub fn errno(error: &io::Error) -> Errno {
     match (error.raw_os_error(), error.kind()) {
         (Some(raw), _) => Errno::from_raw(raw),
@@ -16,7 +17,7 @@ pub fn errno(error: &io::Error) -> Errno {
     }
 }
 
-/// What a call to change a registration came to.
+/// Converts the result of a call that changes a registration.
 pub fn changed(result: io::Result<()>) -> Changed {
     result.map_err(|error| errno(&error)).into()
 }
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_without_a_number_are_what_their_kind_stands_for() {
+    fn an_error_without_a_number_has_the_errno_of_its_kind() {
         assert_eq!(errno(&io::Error::from_raw_os_error(Errno::EPERM as i32)), Errno::EPERM);
         assert_eq!(errno(&io::ErrorKind::AlreadyExists.into()), Errno::EEXIST);
         assert_eq!(errno(&io::Error::other("no errno at all")), Errno::UnknownErrno);

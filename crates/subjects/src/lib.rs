@@ -1,14 +1,13 @@
-//! Other people's pollers behind the raw interface, each a column of its own: what it makes of the kernel's answers.
+//! Pollers of other projects behind the raw interface: libraries, and adapters, which are programs that speak
+//! the protocol of docs/subjects.md.
 //!
-//! - A library takes what its interface can express. Anything else is unsupported, with the reason.
-//! - Its events are in its own words, in the order in which its documentation has them.
-//! - [`process()`] is any program that speaks the protocol of docs/subjects.md; [`check()`] tells whether a poller
-//!   keeps what scenarios rely on.
+//! - A call that a library cannot express is unsupported, with the reason.
+//! - The events have the library's own names, in the order of its documentation.
+//! - [`process()`] starts an adapter. [`check()`] checks the properties of a poller that scenarios rely on.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
 mod check;
-mod column;
 mod errno;
 #[cfg(any(feature = "mio", feature = "polling"))]
 mod io_error;
@@ -20,38 +19,40 @@ mod mio;
 mod polling;
 mod process;
 pub mod testing;
+mod views;
 
 use selector::MakeSelector;
 
 pub use crate::check::{Check, Outcome, check, check_process};
 pub use crate::process::{PATIENCE, PROTOCOL, process, schema, show_messages};
 
-/// A library's poller that is built into this program.
+/// A poller of a library that is built into this program.
 #[derive(Clone, Copy)]
-pub struct Subject {
-    /// What its answers are published under: `mio`, `libevent-poll`.
+pub struct Library {
+    /// The name in the published answers: `mio`, `libevent-poll`.
     pub name: &'static str,
-    /// How one is made. The kind of the error is `Unsupported` where this system has no such poller.
+    /// Creates the poller. The kind of the error is `Unsupported` if this system has no such poller.
     pub make: MakeSelector,
 }
 
-/// Every library's poller that is built into this program. The features say which those are.
-pub const SUBJECTS: &[Subject] = &[
+/// The pollers of all libraries that are built into this program. The features of this crate select the
+/// libraries.
+pub const LIBRARIES: &[Library] = &[
     #[cfg(feature = "mio")]
-    Subject { name: mio::NAME, make: &mio::selector },
+    Library { name: mio::NAME, make: &mio::selector },
     #[cfg(feature = "polling")]
-    Subject { name: polling::NAME, make: &polling::selector },
+    Library { name: polling::NAME, make: &polling::selector },
     #[cfg(feature = "libevent")]
-    Subject { name: "libevent-epoll", make: &libevent::epoll },
+    Library { name: "libevent-epoll", make: &libevent::epoll },
     #[cfg(feature = "libevent")]
-    Subject { name: "libevent-kqueue", make: &libevent::kqueue },
+    Library { name: "libevent-kqueue", make: &libevent::kqueue },
     #[cfg(feature = "libevent")]
-    Subject { name: "libevent-poll", make: &libevent::poll },
+    Library { name: "libevent-poll", make: &libevent::poll },
     #[cfg(feature = "libevent")]
-    Subject { name: "libevent-select", make: &libevent::select },
+    Library { name: "libevent-select", make: &libevent::select },
 ];
 
-/// The library's poller of this name.
-pub fn find(name: &str) -> Option<Subject> {
-    SUBJECTS.iter().copied().find(|subject| subject.name == name)
+/// Returns the library's poller with this name.
+pub fn find(name: &str) -> Option<Library> {
+    LIBRARIES.iter().copied().find(|library| library.name == name)
 }

@@ -1,18 +1,21 @@
-//! [libevent](https://libevent.org) through the system's library, each of its methods forced by avoiding all others.
+//! [libevent](https://libevent.org), as the system's library. Each of its methods is selected by avoiding all
+//! others.
 //!
-//! - A registration is an event with `EV_PERSIST`; a one-shot one is without. libevent has no call to change it: a
-//!   modification deletes it and makes another.
-//! - A number may have several events. A number that has none, `ENOENT`, is this module's answer: libevent has no call
-//!   that could say so.
-//! - A wait is one round of `event_base_loop`. The limit is a timer, as exact as libevent's clock is by default: the
-//!   kernel's coarse one, which is behind by up to a tick. Room that is full breaks the loop; the rest stays active.
-//! - A wait that a signal ends begins again inside the library: `EINTR` is never seen.
-//! - Where libevent ends the process, for want of descriptors, the making of a base fails: see `making`.
-//! - The words are those of the callback's flags.
+//! - A registration is an event with `EV_PERSIST`, a one-shot registration an event without it. libevent has
+//!   no call that changes an event: a modification deletes it and creates another.
+//! - A number may have several events. The `ENOENT` for a number without an event is this module's answer:
+//!   libevent has no call that could return it.
+//! - A wait is one iteration of `event_base_loop`. Its timeout is a timer of libevent's default clock, the
+//!   kernel's coarse one, which lags by up to a tick. When the room is full, the loop breaks; the other
+//!   events stay active.
+//! - After a signal the library continues the wait: `EINTR` never occurs.
+//! - If libevent would end the process, for lack of descriptors, the creation of a base fails: see
+//!   `creation`.
+//! - The names of events are those of the callback's flags.
 
 mod base;
+mod creation;
 mod ffi;
-mod making;
 
 use std::ffi::{CStr, c_short};
 use std::io;
@@ -24,15 +27,15 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Event, Interest, Selector, Token, Unsupported, View};
 
-use self::base::{Base, Heard, OwnedEvent};
-use crate::column;
+use self::base::{Base, Collector, OwnedEvent};
+use crate::views;
 
 /// libevent over epoll.
 ///
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn epoll() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view("libevent-epoll");
+    const VIEWS: &[View] = &views::view("libevent-epoll");
     over(c"epoll", VIEWS)
 }
 
@@ -41,7 +44,7 @@ pub fn epoll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn kqueue() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view("libevent-kqueue");
+    const VIEWS: &[View] = &views::view("libevent-kqueue");
     over(c"kqueue", VIEWS)
 }
 
@@ -50,7 +53,7 @@ pub fn kqueue() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn poll() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view("libevent-poll");
+    const VIEWS: &[View] = &views::view("libevent-poll");
     over(c"poll", VIEWS)
 }
 
@@ -59,18 +62,18 @@ pub fn poll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn select() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &column::view(SELECT);
+    const VIEWS: &[View] = &views::view(SELECT);
     over(c"select", VIEWS)
 }
 
 fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Box<dyn Selector>> {
     let base = Arc::new(Base::over(method)?);
     Ok(Box::new(LibeventSelector {
-        wake: OwnedEvent::silent(&base)?,
-        limit: OwnedEvent::silent(&base)?,
-        heard: Arc::new(Heard::new(Arc::clone(&base))),
+        wake: OwnedEvent::internal(&base)?,
+        limit: OwnedEvent::internal(&base)?,
+        collector: Arc::new(Collector::new(Arc::clone(&base))),
         registrations: Mutex::default(),
-        round: Mutex::default(),
+        iteration: Mutex::default(),
         base,
         views,
     }))
@@ -78,7 +81,7 @@ fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Box<dyn Sel
 
 const SELECT: &str = "libevent-select";
 
-/// Its sets have room for any number, but it enters a number with `FD_SET`, whose check does not know that.
+/// libevent's sets have room for any number, but it uses `FD_SET`, whose check assumes sets of `FD_SETSIZE`.
 const BEYOND: &str = "libevent's select ends the process (SIGABRT) for a number from FD_SETSIZE on, where the \
                       library is built with _FORTIFY_SOURCE";
 
@@ -87,11 +90,11 @@ struct LibeventSelector {
     views: &'static [View],
     wake: OwnedEvent,
     limit: OwnedEvent,
-    heard: Arc<Heard>,
+    collector: Arc<Collector>,
     /// In the order of the additions.
     registrations: Mutex<Vec<(RawFd, OwnedEvent)>>,
-    /// Held by the thread that is in the loop.
-    round: Mutex<()>,
+    /// Locked by the thread that runs the loop.
+    iteration: Mutex<()>,
 }
 
 impl LibeventSelector {
@@ -104,8 +107,9 @@ impl LibeventSelector {
         all.into_iter().flatten().collect()
     }
 
-    /// The flags to ask for. What this method has no flag for is left out, unless nothing else is asked for.
-    fn what(&self, interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
+    /// Returns the flags to request. A part of the interest without a flag is left out, unless it is the only
+    /// one.
+    fn flags(&self, interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
         if !self.modes().contains(&mode) {
             return Err(Unsupported(format!("{} has no {mode:?}", self.name())));
         }
@@ -114,22 +118,22 @@ impl LibeventSelector {
             Mode::Edge => ffi::EV_PERSIST | ffi::EV_ET,
             _ => ffi::EV_PERSIST,
         };
-        let asked = [
+        let requested = [
             (interest.read, ffi::EV_READ),
             (interest.write, ffi::EV_WRITE),
             (interest.peer_shut && self.base.has(ffi::EV_FEATURE_EARLY_CLOSE), ffi::EV_CLOSED),
         ];
-        match asked.into_iter().filter(|(wanted, _)| *wanted).fold(0, |what, (_, flag)| what | flag) {
+        match requested.into_iter().filter(|(wanted, _)| *wanted).fold(0, |flags, (_, flag)| flags | flag) {
             0 if interest == Interest::NONE => {
-                Err(Unsupported("libevent registers nothing where nothing is asked for".into()))
+                Err(Unsupported("libevent cannot register a descriptor without interest".into()))
             }
-            0 => Err(Unsupported(format!("{} has no flag for {interest:?} by itself", self.name()))),
-            what => Ok(what | persistence),
+            0 => Err(Unsupported(format!("{} has no flag for {interest:?} alone", self.name()))),
+            flags => Ok(flags | persistence),
         }
     }
 
-    fn pending(&self, fd: RawFd, token: Token, what: c_short) -> Result<OwnedEvent, Errno> {
-        let event = OwnedEvent::of(fd, what, token, &self.heard)?;
+    fn pending(&self, fd: RawFd, token: Token, flags: c_short) -> Result<OwnedEvent, Errno> {
+        let event = OwnedEvent::of(fd, flags, token, &self.collector)?;
         event.add(None).map(|()| event)
     }
 }
@@ -154,22 +158,22 @@ impl Selector for LibeventSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let what = match self.what(interest, mode) {
+        let flags = match self.flags(interest, mode) {
             Err(unsupported) => return Changed::Unsupported(unsupported),
-            Ok(what) => what,
+            Ok(flags) => flags,
         };
         if self.name() == SELECT && usize::try_from(fd).is_ok_and(|fd| fd >= libc::FD_SETSIZE) {
             return Changed::unsupported(BEYOND);
         }
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pending(fd, token, what).map(|event| registrations.push((fd, event))).into()
+        self.pending(fd, token, flags).map(|event| registrations.push((fd, event))).into()
     }
 
-    /// Of several events of one number it changes the one that has the token, or else the oldest.
+    /// If the number has several events, it changes the one with the token, or else the oldest.
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let what = match self.what(interest, mode) {
+        let flags = match self.flags(interest, mode) {
             Err(unsupported) => return Changed::Unsupported(unsupported),
-            Ok(what) => what,
+            Ok(flags) => flags,
         };
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
         let exact =
@@ -178,7 +182,7 @@ impl Selector for LibeventSelector {
             None => Changed::refused(Errno::ENOENT),
             Some(index) => {
                 let (_, old) = &registrations[index];
-                match old.delete().and_then(|()| self.pending(fd, token, what)) {
+                match old.delete().and_then(|()| self.pending(fd, token, flags)) {
                     Ok(event) => {
                         registrations[index] = (fd, event);
                         Changed::Done
@@ -189,7 +193,7 @@ impl Selector for LibeventSelector {
         }
     }
 
-    /// Takes out every event of the number.
+    /// Removes every event of the number.
     fn remove(&self, fd: RawFd) -> Changed {
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
         let removed: Vec<_> = registrations.extract_if(.., |(number, _)| *number == fd).collect();
@@ -199,21 +203,21 @@ impl Selector for LibeventSelector {
         removed.iter().try_for_each(|(_, event)| event.delete()).into()
     }
 
-    /// A second thread begins its wait when the first one's is over.
+    /// A second thread begins its wait after the wait of the first one.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         if room == 0 {
             return Err(Errno::EINVAL);
         }
-        let _round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
-        self.heard.begin(room);
+        let _iteration = self.iteration.lock().unwrap_or_else(PoisonError::into_inner);
+        self.collector.begin(room);
         let flags = match timeout {
             None => 0,
             Some(Duration::ZERO) => ffi::EVLOOP_NONBLOCK,
             Some(limit) => self.limit.add(Some(limit)).map(|()| 0)?,
         };
-        let round = self.base.round(flags);
+        let result = self.base.iterate(flags);
         self.limit.delete()?;
-        round.map(|()| self.heard.take())
+        result.map(|()| self.collector.take())
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -222,7 +226,7 @@ impl Selector for LibeventSelector {
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        Err(Unsupported("libevent's base is freed, not closed: nobody may be using it".into()))
+        Err(Unsupported("libevent's base cannot be closed, only freed when it is not in use".into()))
     }
 }
 
@@ -237,30 +241,30 @@ mod tests {
     fn selector(method: &'static CStr) -> LibeventSelector {
         let base = Arc::new(Base::over(method).unwrap());
         LibeventSelector {
-            wake: OwnedEvent::silent(&base).unwrap(),
-            limit: OwnedEvent::silent(&base).unwrap(),
-            heard: Arc::new(Heard::new(Arc::clone(&base))),
+            wake: OwnedEvent::internal(&base).unwrap(),
+            limit: OwnedEvent::internal(&base).unwrap(),
+            collector: Arc::new(Collector::new(Arc::clone(&base))),
             registrations: Mutex::default(),
-            round: Mutex::default(),
+            iteration: Mutex::default(),
             base,
-            views: const { &column::view("libevent-select") },
+            views: const { &views::view("libevent-select") },
         }
     }
 
     #[test]
-    fn what_libevent_has_no_flags_for_is_unsupported_and_not_something_else() {
-        let subject = selector(c"select");
-        let reason = |interest, mode| subject.what(interest, mode).unwrap_err().0;
+    fn an_inexpressible_registration_is_unsupported() {
+        let poller = selector(c"select");
+        let reason = |interest, mode| poller.flags(interest, mode).unwrap_err().0;
         for mode in [Mode::Edge, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge] {
             assert_eq!(reason(Interest::READ, mode), format!("libevent-select has no {mode:?}"));
         }
-        assert!(reason(Interest::NONE, Mode::Level).contains("nothing is asked for"));
+        assert!(reason(Interest::NONE, Mode::Level).contains("without interest"));
         assert!(reason(Interest { urgent: true, ..Interest::NONE }, Mode::Level).contains("urgent: true"));
-        assert_eq!(subject.what(Interest::ALL, Mode::OneShot), Ok(ffi::EV_READ | ffi::EV_WRITE));
+        assert_eq!(poller.flags(Interest::ALL, Mode::OneShot), Ok(ffi::EV_READ | ffi::EV_WRITE));
     }
 
     #[test]
-    fn a_method_that_is_not_here_is_unsupported() {
+    fn a_missing_method_is_unsupported() {
         let missing = Base::over(c"devpoll").err().unwrap();
         assert_eq!(
             (missing.kind(), missing.to_string().as_str()),
@@ -268,44 +272,44 @@ mod tests {
         );
     }
 
-    /// `FD_SET` in a library that is built with _FORTIFY_SOURCE: what comes then is SIGABRT.
+    /// `FD_SET` in a library that is built with _FORTIFY_SOURCE would raise SIGABRT.
     #[test]
     fn a_number_that_would_end_the_process_is_not_registered() {
-        let subject = selector(c"select");
+        let poller = selector(c"select");
         let beyond = RawFd::try_from(libc::FD_SETSIZE).unwrap();
-        assert_eq!(subject.add(beyond, 1, Interest::READ, Mode::Level), Changed::unsupported(BEYOND));
+        assert_eq!(poller.add(beyond, 1, Interest::READ, Mode::Level), Changed::unsupported(BEYOND));
     }
 
-    /// Both at once are refused by libevent: "tried to mix edge-triggered and non-edge-triggered events".
+    /// libevent refuses both at once: "tried to mix edge-triggered and non-edge-triggered events".
     #[test]
     fn a_level_becomes_an_edge() {
-        let Ok(subject) = epoll() else { return };
+        let Ok(poller) = epoll() else { return };
         let (reader, mut writer) = io::pipe().unwrap();
         writer.write_all(b"x").unwrap();
-        assert_eq!(subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), Changed::Done);
-        assert_eq!(subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::Edge), Changed::Done);
-        let once = subject.wait(8, Some(Duration::ZERO)).unwrap();
+        assert_eq!(poller.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), Changed::Done);
+        assert_eq!(poller.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::Edge), Changed::Done);
+        let once = poller.wait(8, Some(Duration::ZERO)).unwrap();
         assert_eq!(once.iter().map(|event| event.token).collect::<Vec<_>>(), [2]);
-        assert_eq!(subject.wait(8, Some(Duration::ZERO)), Ok(vec![]));
+        assert_eq!(poller.wait(8, Some(Duration::ZERO)), Ok(vec![]));
     }
 
     #[test]
     fn the_limit_of_a_wait_does_not_end_one_without() {
         const LIMIT: Duration = Duration::from_millis(20);
-        let subject = selector(c"select");
+        let poller = selector(c"select");
         let (reader, mut writer) = io::pipe().unwrap();
-        subject.add(reader.as_raw_fd(), 1, Interest::READ, Mode::OneShot);
+        poller.add(reader.as_raw_fd(), 1, Interest::READ, Mode::OneShot);
         writer.write_all(b"x").unwrap();
-        assert_eq!(subject.wait(8, Some(LIMIT)).unwrap().len(), 1);
+        assert_eq!(poller.wait(8, Some(LIMIT)).unwrap().len(), 1);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| subject.wait(8, None));
+            let waiting = scope.spawn(|| poller.wait(8, None));
             thread::sleep(2 * LIMIT);
-            subject.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::OneShot);
+            poller.modify(reader.as_raw_fd(), 2, Interest::READ, Mode::OneShot);
             let events = waiting.join().unwrap().unwrap();
             assert_eq!(
                 events.iter().map(|event| event.token).collect::<Vec<_>>(),
                 [2],
-                "the limit was over long ago"
+                "the limit of the earlier wait has passed"
             );
         });
     }
@@ -313,10 +317,10 @@ mod tests {
     #[test]
     fn a_number_that_is_not_open_is_refused_with_the_kernels_errno() {
         let refused = Changed::refused(Errno::EBADF);
-        let subject = epoll();
-        if let Ok(subject) = subject {
-            assert_eq!(subject.add(999_999, 1, Interest::READ, Mode::Level), refused);
-            assert_eq!(subject.remove(999_999), Changed::refused(Errno::ENOENT), "nothing was added");
+        let poller = epoll();
+        if let Ok(poller) = poller {
+            assert_eq!(poller.add(999_999, 1, Interest::READ, Mode::Level), refused);
+            assert_eq!(poller.remove(999_999), Changed::refused(Errno::ENOENT), "nothing was added");
         }
     }
 }

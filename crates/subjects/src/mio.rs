@@ -1,8 +1,10 @@
-//! [mio](https://docs.rs/mio): edge-triggered, one thread waits.
+//! [mio](https://docs.rs/mio): edge-triggered; one thread waits.
 //!
-//! - Descriptors are registered by their number ([`SourceFd`]), as mio's users do with what mio has no type for.
-//! - It asks for `EPOLLRDHUP` together with reading, and tells it as `read_closed`: it cannot be asked for alone.
-//! - The wake-up is [`Waker`]'s, which takes a place among the events.
+//! - Descriptors are registered by number ([`SourceFd`]), as mio's users do for descriptors that have no type
+//!   in mio.
+//! - mio requests `EPOLLRDHUP` together with reading, and reports it as `read_closed`: it cannot be requested
+//!   alone.
+//! - The wake-up is a [`Waker`], which takes a place among the events.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -15,18 +17,18 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
 
-use crate::{column, io_error};
+use crate::{io_error, views};
 
 pub const NAME: &str = "mio";
 
-const VIEWS: &[View] = &column::view(NAME);
-/// The waker's.
+const VIEWS: &[View] = &views::view(NAME);
+/// The token of the waker.
 const WAKE: library::Token = library::Token(usize::MAX);
 
-/// mio behind the raw interface.
+/// Creates a selector over mio.
 ///
 /// # Errors
-/// What `Poll::new` and `Waker::new` answer.
+/// The errors of `Poll::new` and `Waker::new`.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     let poll = Poll::new()?;
     let registry = poll.registry().try_clone()?;
@@ -81,7 +83,7 @@ impl Selector for MioSelector {
         io_error::changed(self.registry.deregister(&mut SourceFd(&fd)))
     }
 
-    /// A second thread begins its wait when the first one's is over.
+    /// A second thread begins its wait after the wait of the first one.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut events = Events::with_capacity(room);
         let mut poll = self.poll.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,11 +97,12 @@ impl Selector for MioSelector {
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        Err(Unsupported("mio::Poll has no close: its descriptor lives as long as it does".into()))
+        Err(Unsupported("mio::Poll has no close: dropping it closes its descriptor".into()))
     }
 }
 
-/// What mio is asked. What this system has no name for is left out, unless nothing else is asked for.
+/// Returns the arguments of a registration in mio. A part of the interest that mio has no name for on this
+/// system is left out, unless it is the only one.
 fn registration(
     token: Token,
     interest: Interest,
@@ -110,20 +113,20 @@ fn registration(
     }
     let number = usize::try_from(token).ok().filter(|number| *number != WAKE.0);
     let number = number.ok_or_else(|| Unsupported(format!("mio::Token cannot be {token} beside a Waker")))?;
-    let asked = [
+    let requested = [
         (interest.read, Some(library::Interest::READABLE)),
         (interest.write, Some(library::Interest::WRITABLE)),
         (interest.urgent, PRIORITY),
     ];
-    let asked = asked.into_iter().filter(|(wanted, _)| *wanted).filter_map(|(_, name)| name);
-    let asked = asked.reduce(|all, one| all | one).ok_or_else(|| {
+    let requested = requested.into_iter().filter(|(wanted, _)| *wanted).filter_map(|(_, name)| name);
+    let requested = requested.reduce(|all, one| all | one).ok_or_else(|| {
         Unsupported(if interest == Interest::NONE {
             "mio::Interest is never empty".into()
         } else {
-            format!("mio::Interest has no name here for {interest:?} by itself")
+            format!("mio::Interest has no name on this system for {interest:?} alone")
         })
     })?;
-    Ok((library::Token(number), asked))
+    Ok((library::Token(number), requested))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -132,7 +135,7 @@ const PRIORITY: Option<library::Interest> = Some(library::Interest::PRIORITY);
 const PRIORITY: Option<library::Interest> = None;
 
 fn record(event: &library::event::Event) -> Record {
-    let says = [
+    let names = [
         (event.is_readable(), "readable"),
         (event.is_writable(), "writable"),
         (event.is_error(), "error"),
@@ -140,7 +143,7 @@ fn record(event: &library::event::Event) -> Record {
         (event.is_write_closed(), "write_closed"),
         (event.is_priority(), "priority"),
     ];
-    Record::Names(says.into_iter().filter(|(says, _)| *says).map(|(_, name)| name.into()).collect())
+    Record::Names(names.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.into()).collect())
 }
 
 #[cfg(test)]
@@ -148,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_mio_has_no_words_for_is_unsupported_and_not_something_else() {
+    fn an_inexpressible_registration_is_unsupported() {
         let reason = |token, interest, mode| registration(token, interest, mode).unwrap_err().0;
         for mode in [Mode::Level, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge] {
             let expected = format!("mio is edge-triggered only: there is no {mode:?}");
@@ -161,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn each_interest_is_asked_for_by_its_own_name() {
-        let asked = |interest| registration(7, interest, Mode::Edge).ok();
+    fn each_interest_is_requested_by_its_own_name() {
+        let requested = |interest| registration(7, interest, Mode::Edge).ok();
         let named = |name| Some((library::Token(7), name));
-        assert_eq!(asked(Interest::READ), named(library::Interest::READABLE));
-        assert_eq!(asked(Interest::WRITE), named(library::Interest::WRITABLE));
-        assert_eq!(asked(Interest { urgent: true, ..Interest::NONE }), PRIORITY.and_then(named));
+        assert_eq!(requested(Interest::READ), named(library::Interest::READABLE));
+        assert_eq!(requested(Interest::WRITE), named(library::Interest::WRITABLE));
+        assert_eq!(requested(Interest { urgent: true, ..Interest::NONE }), PRIORITY.and_then(named));
         let all = library::Interest::READABLE | library::Interest::WRITABLE;
-        assert_eq!(asked(Interest::ALL), named(PRIORITY.map_or(all, |priority| all | priority)));
+        assert_eq!(requested(Interest::ALL), named(PRIORITY.map_or(all, |priority| all | priority)));
     }
 }

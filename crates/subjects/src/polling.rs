@@ -1,7 +1,7 @@
-//! [polling](https://docs.rs/polling): level, edge and one-shot, and a second thread that waits comes back at once.
+//! [polling](https://docs.rs/polling): level, edge and one-shot. A second thread that waits returns at once.
 //!
-//! - Its interest in writing, reading and urgent data is asked for; `POLLRDHUP` has no name in it.
-//! - A wait that a signal ends begins again inside the library: `EINTR` is never seen.
+//! - It has interest in reading, writing and urgent data. It has no name for `POLLRDHUP`.
+//! - After a signal the library continues the wait: `EINTR` never occurs.
 //! - The wake-up is `Poller::notify`.
 
 use std::io;
@@ -14,16 +14,16 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
 
-use crate::{column, io_error};
+use crate::{io_error, views};
 
 pub const NAME: &str = "polling";
 
-const VIEWS: &[View] = &column::view(NAME);
+const VIEWS: &[View] = &views::view(NAME);
 
-/// polling behind the raw interface.
+/// Creates a selector over polling.
 ///
 /// # Errors
-/// What `Poller::new` answers.
+/// The errors of `Poller::new`.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     Ok(Box::new(PollingSelector { poller: Poller::new()? }))
 }
@@ -41,7 +41,7 @@ impl PollingSelector {
         }
     }
 
-    /// What polling is asked.
+    /// Returns the arguments of a registration in polling.
     fn registration(
         &self,
         token: Token,
@@ -50,7 +50,7 @@ impl PollingSelector {
     ) -> Result<(library::Event, PollMode), Unsupported> {
         let mode = named(mode)
             .filter(|mode| self.has(*mode))
-            .ok_or_else(|| Unsupported(format!("polling::PollMode has no {mode:?} here")))?;
+            .ok_or_else(|| Unsupported(format!("polling::PollMode has no {mode:?} on this system")))?;
         let key = usize::try_from(token).ok().filter(|key| *key != usize::MAX);
         let key = key.ok_or_else(|| Unsupported(format!("polling's key cannot be {token}")))?;
         if interest == (Interest { peer_shut: true, ..Interest::NONE }) {
@@ -59,7 +59,7 @@ impl PollingSelector {
         let mut event = library::Event::new(key, interest.read, interest.write);
         event.set_priority(interest.urgent);
         if interest.urgent && event == event.with_no_extra() && !(interest.read || interest.write) {
-            return Err(Unsupported("polling::Event has no priority here".into()));
+            return Err(Unsupported("polling::Event has no priority on this system".into()));
         }
         Ok((event, mode))
     }
@@ -74,7 +74,7 @@ impl Selector for PollingSelector {
         let modes = [Mode::Level, Mode::Edge, Mode::OneShot];
         Capabilities {
             modes: modes.into_iter().filter(|mode| named(*mode).is_some_and(|mode| self.has(mode))).collect(),
-            shared_wait: Err("polling::Poller::wait comes back at once while another thread is in it"),
+            shared_wait: Err("polling::Poller::wait returns at once while another thread is in it"),
             changes_seen_by_waiters: Ok(()),
             own_numbers: Ok(()),
             raw_records: false,
@@ -89,8 +89,9 @@ impl Selector for PollingSelector {
         match self.registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(_) if fd < 0 => negative(),
-            // SAFETY: the kernel keeps the number, and forgets it by itself or reports what it then is: nothing here is
-            // borrowed from a descriptor, and no event is taken for one.
+            // SAFETY: this code uses only the number and borrows no descriptor. If the descriptor is closed
+            // before `delete`, the kernel removes the registration or reports a later state, and the events
+            // are only recorded.
             Ok((event, mode)) => io_error::changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
         }
     }
@@ -118,7 +119,7 @@ impl Selector for PollingSelector {
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        Err(Unsupported("polling::Poller has no close: its descriptor lives as long as it does".into()))
+        Err(Unsupported("polling::Poller has no close: dropping it closes its descriptor".into()))
     }
 }
 
@@ -136,20 +137,20 @@ fn negative() -> Changed {
 }
 
 fn borrowed(fd: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: not negative, as the callers have seen. The number goes to a system call at once, which refuses it if it
-    // is not open.
+    // SAFETY: the callers check that the number is not negative. It is used only in a system call, which
+    // refuses a closed number.
     unsafe { BorrowedFd::borrow_raw(fd) }
 }
 
 fn record(event: &library::Event) -> Record {
-    let says = [
+    let names = [
         (event.readable, "readable"),
         (event.writable, "writable"),
         (event.is_interrupt(), "interrupt"),
         (event.is_priority(), "priority"),
         (event.is_err() == Some(true), "err"),
     ];
-    Record::Names(says.into_iter().filter(|(says, _)| *says).map(|(_, name)| name.into()).collect())
+    Record::Names(names.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.into()).collect())
 }
 
 #[cfg(test)]
@@ -160,38 +161,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_polling_has_no_words_for_is_unsupported_and_not_something_else() {
-        let subject = PollingSelector { poller: Poller::new().unwrap() };
-        let reason = |token, interest, mode| subject.registration(token, interest, mode).unwrap_err().0;
+    fn an_inexpressible_registration_is_unsupported() {
+        let poller = PollingSelector { poller: Poller::new().unwrap() };
+        let reason = |token, interest, mode| poller.registration(token, interest, mode).unwrap_err().0;
         for mode in [Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge] {
-            assert_eq!(reason(1, Interest::READ, mode), format!("polling::PollMode has no {mode:?} here"));
+            let expected = format!("polling::PollMode has no {mode:?} on this system");
+            assert_eq!(reason(1, Interest::READ, mode), expected);
         }
         let peer_shut = Interest { peer_shut: true, ..Interest::NONE };
         assert_eq!(reason(1, peer_shut, Mode::Level), "polling::Event has no name for POLLRDHUP");
         assert!(reason(Token::MAX, Interest::READ, Mode::Level).contains("18446744073709551615"));
-        assert!(matches!(subject.add(-1, 1, Interest::READ, Mode::Level), Changed::Unsupported(_)));
-        assert!(matches!(subject.remove(-1), Changed::Unsupported(_)));
+        assert!(matches!(poller.add(-1, 1, Interest::READ, Mode::Level), Changed::Unsupported(_)));
+        assert!(matches!(poller.remove(-1), Changed::Unsupported(_)));
     }
 
-    /// Not mio's answer, nor the kernel's.
+    /// This differs from mio and from the kernel.
     #[test]
-    fn of_two_waiters_one_is_sent_away_before_its_time() {
+    fn one_of_two_waiters_returns_before_its_timeout() {
         const LIMIT: Duration = Duration::from_secs(60);
-        let subject = PollingSelector { poller: Poller::new().unwrap() };
+        let poller = PollingSelector { poller: Poller::new().unwrap() };
         let wait = || {
             let begun = Instant::now();
-            (subject.wait(8, Some(LIMIT)), begun.elapsed())
+            (poller.wait(8, Some(LIMIT)), begun.elapsed())
         };
         thread::scope(|scope| {
             let waiters = [scope.spawn(wait), scope.spawn(wait)];
             while !waiters.iter().any(|waiter| waiter.is_finished()) {
                 thread::yield_now();
             }
-            assert!(!waiters.iter().all(|waiter| waiter.is_finished()), "nobody has woken the other");
-            subject.wake().unwrap();
+            assert!(!waiters.iter().all(|waiter| waiter.is_finished()), "the other thread still waits");
+            poller.wake().unwrap();
             for waiter in waiters {
-                let (answered, took) = waiter.join().unwrap();
-                assert_eq!(answered, Ok(vec![]));
+                let (waited, took) = waiter.join().unwrap();
+                assert_eq!(waited, Ok(vec![]));
                 assert!(took < LIMIT);
             }
         });

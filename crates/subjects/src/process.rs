@@ -1,8 +1,8 @@
-//! A program of any language as a poller: commands as lines of JSON to its standard input, answers from its standard
-//! output.
+//! An adapter as a poller: a program that reads commands as lines of JSON from its standard input, and writes
+//! answers to its standard output.
 //!
-//! The protocol is docs/subjects.md. Standard input is a UNIX socket, because the descriptors under test have to get
-//! there. The program is asked one thing at a time; only a wake-up may come while it waits.
+//! The protocol is docs/subjects.md. Standard input is a UNIX socket, because it has to carry the descriptors
+//! under test. One command is outstanding at a time; only a wake-up may be sent during a wait.
 
 mod conversation;
 mod messages;
@@ -23,30 +23,33 @@ use selector::{
     Capabilities, Changed, Event, Interest, MakeSelector, Record, Selector, Token, Unsupported, View,
 };
 
-pub(crate) use self::conversation::{Conversation, Fault, Start};
+pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
 pub use self::messages::show_messages;
 pub(crate) use self::wire::{Answer, Command};
-use self::wire::{Hello, Words};
+use self::wire::{Hello, WireEvent};
 pub use self::wire::{PROTOCOL, schema};
-use crate::{column, errno};
+use crate::{errno, views};
 
-/// How long a subject may take to start, and to answer what is no wait, on a machine of ordinary speed.
+/// The time for an adapter to start, and for each answer except that of a wait, on a machine of normal speed.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How the subject is made that this command line starts. What it answers slower than with this patience is no answer:
-/// [`PATIENCE`], and more on a slow machine. Kept for the life of this process.
+/// Returns a function that starts the adapter of this command line. `patience` is the time for each answer:
+/// [`PATIENCE`], or more on a slow machine. This process keeps the function until it ends.
 pub fn process(command_line: Vec<String>, patience: Duration) -> MakeSelector {
     Box::leak(Box::new(move || start(&command_line, patience)))
 }
 
-/// Starts the subject. What it answers slower than with this patience is no answer.
+/// Starts an adapter. `patience` is the time for each answer.
 pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<Box<dyn Selector>> {
     match Conversation::begin(command_line, PATIENCE.max(patience)) {
         Ok((conversation, hello)) => Ok(Box::new(Process::new(conversation, hello, patience))),
-        Err(Start::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
-        Err(Start::Broken(fault)) => Err(io::Error::other(fault)),
+        Err(StartError::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
+        Err(StartError::Failed(error)) => Err(io::Error::other(error)),
     }
 }
+
+/// The reason why a command cannot be sent during a wait.
+const ONE_COMMAND: &str = "an adapter gets no command but wake while it waits";
 
 struct Process {
     id: i32,
@@ -54,23 +57,25 @@ struct Process {
     modes: Vec<Mode>,
     wakes: bool,
     patience: Duration,
-    /// Held while an answer is outstanding.
+    /// Locked while an answer is outstanding.
     conversation: Mutex<Conversation>,
-    /// The numbers that it knows, and whether its copy is open.
-    taken: Mutex<BTreeMap<RawFd, bool>>,
-    /// The conversation's, for what is said while an answer is outstanding.
+    /// The numbers that the adapter has received, and whether its copy is open.
+    copies: Mutex<BTreeMap<RawFd, bool>>,
+    /// The standard input of the adapter, for a wake-up while an answer is outstanding.
     commands: Arc<UnixStream>,
-    /// Locked for moments only. A wait's command is sent under it, and so is a wake-up's: they arrive in this order.
-    wait: Mutex<Waiting>,
+    /// Locked only briefly. The commands of a wait and of a wake-up are sent under this lock, so they arrive
+    /// in its order.
+    wait: Mutex<WaitState>,
     failure: Mutex<Option<String>>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct WaitState {
     in_progress: bool,
-    /// A wake-up that no wait has seen.
+    /// There is a wake-up that no wait has seen.
     woken: bool,
-    /// How many wake-ups the current wait was sent: each has an answer after the wait's.
+    /// The number of wake-ups that were sent during the current wait. Each has an answer after that of the
+    /// wait.
     sent: usize,
 }
 
@@ -84,71 +89,75 @@ impl Process {
             patience,
             commands: conversation.commands(),
             conversation: Mutex::new(conversation),
-            taken: Mutex::default(),
+            copies: Mutex::default(),
             wait: Mutex::default(),
             failure: Mutex::default(),
         }
     }
 
-    /// Asks for a change. A descriptor that is named is given first, unless it has it.
-    fn change(&self, names: Option<RawFd>, command: &Command) -> Changed {
+    /// Sends a command that changes something. Sends the descriptor `fd` first, unless the adapter has an
+    /// open copy.
+    fn change(&self, fd: Option<RawFd>, command: &Command) -> Changed {
         if lock(&self.wait).in_progress {
-            return Changed::unsupported("a subject in another process is told nothing while it waits");
+            return Changed::unsupported(ONE_COMMAND);
         }
         let mut conversation = lock(&self.conversation);
         if self.has_failed() {
             return Changed::refused(Errno::EPROTO);
         }
-        if let Some(fd) = names.filter(|fd| !self.has(*fd)) {
-            match conversation.give(fd) {
-                // It is closed here and there: what a poller says of such a number is a question of its own.
-                Ok(Err(Errno::EBADF)) if lock(&self.taken).contains_key(&fd) => {}
+        if let Some(fd) = fd.filter(|fd| !self.has_copy(*fd)) {
+            match conversation.send_descriptor(fd) {
+                // The number is closed in both processes. A scenario may record the poller's answer for it.
+                Ok(Err(Errno::EBADF)) if lock(&self.copies).contains_key(&fd) => {}
                 Ok(Err(errno)) => {
-                    let why = format!("descriptor {fd} cannot be given to another process: {errno:?}");
-                    return Changed::unsupported(why);
+                    let reason = format!("descriptor {fd} cannot be sent to another process: {errno:?}");
+                    return Changed::unsupported(reason);
                 }
                 Ok(Ok(())) => {
-                    let answer = conversation.answer(self.patience);
-                    match self.answered(&conversation, answer) {
-                        Changed::Done => drop(lock(&self.taken).insert(fd, true)),
+                    let answer = conversation.receive(self.patience);
+                    match self.changed(&conversation, answer) {
+                        Changed::Done => drop(lock(&self.copies).insert(fd, true)),
                         refused => return refused,
                     }
                 }
-                Err(fault) => return self.fail(fault),
+                Err(error) => return self.fail(error),
             }
         }
-        let answer = conversation.ask(command, self.patience);
-        self.answered(&conversation, answer)
+        let answer = conversation.request(command, self.patience);
+        self.changed(&conversation, answer)
     }
 
-    /// Its copy is open.
-    fn has(&self, fd: RawFd) -> bool {
-        lock(&self.taken).get(&fd) == Some(&true)
+    /// Returns whether the adapter has an open copy of the descriptor.
+    fn has_copy(&self, fd: RawFd) -> bool {
+        lock(&self.copies).get(&fd) == Some(&true)
     }
 
-    fn answered(&self, conversation: &Conversation, answer: Result<Answer, Fault>) -> Changed {
+    /// Converts the answer to a command that is not a wait.
+    fn changed(&self, conversation: &Conversation, answer: Result<Answer, AdapterError>) -> Changed {
         match answer {
             Ok(Answer::Ok {}) => Changed::Done,
             Ok(Answer::Errno(name)) => match errno::named(&name) {
                 Some(errno) => Changed::refused(errno),
-                None => self.flaw(conversation, &Fault::NoErrno { name }),
+                None => self.reject(conversation, &AdapterError::UnknownErrno { name }),
             },
             Ok(Answer::Unsupported(reason)) => Changed::Unsupported(Unsupported(reason)),
-            Ok(Answer::Unknown(command)) => Changed::unsupported(format!("it does not know {command}")),
-            Ok(other) => self.flaw(conversation, &Fault::Unfit { answer: other.to_string() }),
-            Err(fault) => self.fail(fault),
+            Ok(Answer::Unknown(command)) => {
+                Changed::unsupported(format!("the adapter does not know {command}"))
+            }
+            Ok(other) => self.reject(conversation, &AdapterError::WrongAnswer { answer: other.to_string() }),
+            Err(error) => self.fail(error),
         }
     }
 
-    fn fail(&self, fault: Fault) -> Changed {
-        // What came after the first is its consequence.
-        lock(&self.failure).get_or_insert_with(|| fault.to_string());
+    /// Records a failure. Only the first one is kept, because the others are its consequences.
+    fn fail(&self, error: AdapterError) -> Changed {
+        lock(&self.failure).get_or_insert_with(|| error.to_string());
         Changed::refused(Errno::EPROTO)
     }
 
-    /// What it said last cannot be.
-    fn flaw(&self, conversation: &Conversation, fault: &Fault) -> Changed {
-        lock(&self.failure).get_or_insert_with(|| format!("{}: {fault}", conversation.last_line()));
+    /// Records that the last line is not a valid answer.
+    fn reject(&self, conversation: &Conversation, error: &AdapterError) -> Changed {
+        lock(&self.failure).get_or_insert_with(|| format!("{}: {error}", conversation.last_line()));
         Changed::refused(Errno::EPROTO)
     }
 
@@ -156,34 +165,36 @@ impl Process {
         lock(&self.failure).is_some()
     }
 
+    /// Converts the answer to a wait.
     fn waited(
         &self,
         conversation: &Conversation,
-        answer: Result<Answer, Fault>,
+        answer: Result<Answer, AdapterError>,
         room: usize,
     ) -> Result<Vec<Event>, Errno> {
         match answer {
             Ok(Answer::Events(events)) if events.len() > room => {
-                self.flaw(conversation, &Fault::TooMany { events: events.len(), room });
+                self.reject(conversation, &AdapterError::TooMany { events: events.len(), room });
                 Err(Errno::EPROTO)
             }
             Ok(Answer::Events(events)) => {
-                let heard: Result<Vec<_>, Fault> = events.into_iter().map(heard).collect();
-                heard.map_err(|fault| {
-                    self.flaw(conversation, &fault);
+                let events: Result<Vec<_>, AdapterError> = events.into_iter().map(event).collect();
+                events.map_err(|error| {
+                    self.reject(conversation, &error);
                     Errno::EPROTO
                 })
             }
-            other => match self.answered(conversation, other) {
+            other => match self.changed(conversation, other) {
                 Changed::Refused(refusals) => {
                     Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))
                 }
                 Changed::Done => {
-                    self.flaw(conversation, &Fault::Unfit { answer: Answer::Ok {}.to_string() });
+                    let error = AdapterError::WrongAnswer { answer: Answer::Ok {}.to_string() };
+                    self.reject(conversation, &error);
                     Err(Errno::EPROTO)
                 }
                 Changed::Unsupported(Unsupported(reason)) => {
-                    self.flaw(conversation, &Fault::CannotWait { reason });
+                    self.reject(conversation, &AdapterError::CannotWait { reason });
                     Err(Errno::EPROTO)
                 }
             },
@@ -199,15 +210,15 @@ impl Selector for Process {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             modes: self.modes.clone(),
-            shared_wait: Err("a subject in another process is asked one thing at a time"),
-            changes_seen_by_waiters: Err("a subject in another process is told nothing while it waits"),
-            own_numbers: Err("descriptors have other numbers in another process"),
+            shared_wait: Err("an adapter gets one command at a time"),
+            changes_seen_by_waiters: Err(ONE_COMMAND),
+            own_numbers: Err("descriptors have other numbers in the process of an adapter"),
             raw_records: false,
         }
     }
 
     fn views(&self, mode: Mode) -> &'static [View] {
-        if self.modes.contains(&mode) { column::views(&self.name) } else { &[] }
+        if self.modes.contains(&mode) { views::views(&self.name) } else { &[] }
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
@@ -222,36 +233,33 @@ impl Selector for Process {
         self.change(Some(fd), &Command::Remove { fd })
     }
 
-    /// A second thread begins its wait when the first one's is over.
+    /// A second thread begins its wait after the wait of the first one.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut conversation = lock(&self.conversation);
         if self.has_failed() {
             return Err(Errno::EPROTO);
         }
         let (sent, limit) = {
-            let mut waiting = lock(&self.wait);
-            let timeout = if std::mem::take(&mut waiting.woken) { Some(Duration::ZERO) } else { timeout };
-            waiting.in_progress = true;
-            let sent = conversation.tell(&Command::wait(room, timeout));
+            let mut wait = lock(&self.wait);
+            let timeout = if std::mem::take(&mut wait.woken) { Some(Duration::ZERO) } else { timeout };
+            wait.in_progress = true;
+            let sent = conversation.send(&Command::wait(room, timeout));
             (sent, timeout.map(|timeout| timeout.saturating_add(self.patience)))
         };
-        let answer = sent.and_then(|()| match limit {
-            Some(limit) => conversation.answer(limit),
-            None => conversation.answer_at_some_time(),
-        });
+        let answer = sent.and_then(|()| conversation.receive_within(limit));
         let wake_ups = {
-            let mut waiting = lock(&self.wait);
-            waiting.in_progress = false;
-            std::mem::take(&mut waiting.sent)
+            let mut wait = lock(&self.wait);
+            wait.in_progress = false;
+            std::mem::take(&mut wait.sent)
         };
         let events = self.waited(&conversation, answer, room);
         for _ in 0..wake_ups {
             if self.has_failed() {
                 return Err(Errno::EPROTO);
             }
-            let answer = conversation.answer(self.patience);
-            if self.answered(&conversation, answer) != Changed::Done {
-                self.fail(Fault::NoWake);
+            let answer = conversation.receive(self.patience);
+            if self.changed(&conversation, answer) != Changed::Done {
+                self.fail(AdapterError::NoWake);
             }
         }
         events
@@ -259,18 +267,18 @@ impl Selector for Process {
 
     fn wake(&self) -> Result<(), Unsupported> {
         if !self.wakes {
-            return Err(Unsupported(format!("{} says that a wait of it cannot be ended", self.name)));
+            return Err(Unsupported(format!("{} does not declare wake", self.name)));
         }
-        let mut waiting = lock(&self.wait);
-        if !waiting.in_progress {
-            waiting.woken = true;
-        } else if waiting.sent == 0 {
-            if let Err(fault) = conversation::tell(&self.commands, &Command::Wake {}) {
-                let reason = fault.to_string();
-                self.fail(fault);
+        let mut wait = lock(&self.wait);
+        if !wait.in_progress {
+            wait.woken = true;
+        } else if wait.sent == 0 {
+            if let Err(error) = conversation::send_command(&self.commands, &Command::Wake {}) {
+                let reason = error.to_string();
+                self.fail(error);
                 return Err(Unsupported(reason));
             }
-            waiting.sent = 1;
+            wait.sent = 1;
         }
         Ok(())
     }
@@ -286,17 +294,17 @@ impl Selector for Process {
     }
 
     fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {
-        if !self.has(fd) {
+        if !self.has_copy(fd) {
             return Ok(());
         }
         match self.change(None, &Command::Closed { fd }) {
             Changed::Done => {
-                lock(&self.taken).insert(fd, false);
+                lock(&self.copies).insert(fd, false);
                 Ok(())
             }
-            Changed::Unsupported(why) => Err(why),
+            Changed::Unsupported(unsupported) => Err(unsupported),
             Changed::Refused(_) => {
-                self.fail(Fault::NotClosed { fd });
+                self.fail(AdapterError::NotClosed { fd });
                 Ok(())
             }
         }
@@ -311,16 +319,17 @@ impl Selector for Process {
     }
 }
 
-fn heard(Words { token, says }: Words) -> Result<Event, Fault> {
-    let is_word = |word: &String| {
+/// Converts an event of an adapter.
+fn event(WireEvent { token, says }: WireEvent) -> Result<Event, AdapterError> {
+    let is_valid = |word: &String| {
         !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|')
     };
-    if let Some(word) = says.iter().find(|word| !is_word(word)) {
-        return Err(Fault::NoWord { word: word.clone() });
+    if let Some(word) = says.iter().find(|word| !is_valid(word)) {
+        return Err(AdapterError::InvalidWord { word: word.clone() });
     }
     match token.parse() {
         Ok(token) => Ok(Event { token, record: Record::Names(says) }),
-        Err(_) => Err(Fault::NoToken { token }),
+        Err(_) => Err(AdapterError::UnknownToken { token }),
     }
 }
 
@@ -336,80 +345,82 @@ mod tests {
     use super::*;
     use crate::testing::lacks;
 
-    fn adapter(poller: &str) -> Process {
+    fn started(poller: &str) -> Process {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
         let command_line = ["python3", path, poller].map(String::from);
         let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
         Process::new(conversation, hello, PATIENCE)
     }
 
-    fn add(subject: &Process, fd: RawFd) -> Changed {
-        subject.add(fd, 1, Interest::READ, Mode::Level)
+    fn add(adapter: &Process, fd: RawFd) -> Changed {
+        adapter.add(fd, 1, Interest::READ, Mode::Level)
     }
 
-    /// Not deferred to the end of a wait that may have none.
+    /// A command is not deferred to the end of the wait, because the wait may have no limit.
     #[test]
-    fn it_is_told_nothing_while_it_waits() {
+    fn an_adapter_gets_no_command_while_it_waits() {
         if lacks("python3") {
             return;
         }
-        let subject = adapter("poll");
+        let adapter = started("poll");
         let (reader, _writer) = io::pipe().unwrap();
-        assert_eq!(add(&subject, reader.as_raw_fd()), Changed::Done);
+        assert_eq!(add(&adapter, reader.as_raw_fd()), Changed::Done);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| subject.wait(8, None));
-            while !lock(&subject.wait).in_progress {
+            let waiting = scope.spawn(|| adapter.wait(8, None));
+            while !lock(&adapter.wait).in_progress {
                 thread::yield_now();
             }
-            assert!(matches!(add(&subject, reader.as_raw_fd()), Changed::Unsupported(_)));
-            assert!(matches!(subject.remove(reader.as_raw_fd()), Changed::Unsupported(_)));
-            assert!(subject.close().is_err());
-            // A copy that nobody closes would be a lie about every later answer. Of another one there is nothing to tell.
-            assert!(subject.closed(reader.as_raw_fd()).is_err());
-            assert_eq!(subject.closed(999_999), Ok(()));
-            subject.wake().unwrap();
+            assert!(matches!(add(&adapter, reader.as_raw_fd()), Changed::Unsupported(_)));
+            assert!(matches!(adapter.remove(reader.as_raw_fd()), Changed::Unsupported(_)));
+            assert!(adapter.close().is_err());
+            // A copy that stays open would make every later answer wrong. For a number without a copy there
+            // is no command.
+            assert!(adapter.closed(reader.as_raw_fd()).is_err());
+            assert_eq!(adapter.closed(999_999), Ok(()));
+            adapter.wake().unwrap();
             assert_eq!(waiting.join().unwrap(), Ok(vec![]));
-            assert_eq!(subject.failure(), None);
+            assert_eq!(adapter.failure(), None);
         });
     }
 
     #[test]
-    fn what_is_closed_here_and_there_is_still_a_question() {
+    fn a_number_that_is_closed_in_both_processes_can_be_registered() {
         if lacks("python3") {
             return;
         }
-        let subject = adapter("poll");
+        let adapter = started("poll");
         let (reader, _writer) = io::pipe().unwrap();
         let fd = reader.as_raw_fd();
         assert_eq!(
-            add(&subject, 999_999),
-            Changed::unsupported("descriptor 999999 cannot be given to another process: EBADF")
+            add(&adapter, 999_999),
+            Changed::unsupported("descriptor 999999 cannot be sent to another process: EBADF")
         );
-        assert_eq!(add(&subject, fd), Changed::Done);
+        assert_eq!(add(&adapter, fd), Changed::Done);
         drop(reader);
-        subject.closed(fd).unwrap();
-        let events = subject.wait(8, Some(Duration::ZERO)).unwrap();
+        adapter.closed(fd).unwrap();
+        let events = adapter.wait(8, Some(Duration::ZERO)).unwrap();
         assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
-        assert_eq!(subject.remove(fd), Changed::Done);
-        assert_eq!(subject.remove(fd), Changed::refused(Errno::ENOENT));
-        assert_eq!(subject.failure(), None);
+        assert_eq!(adapter.remove(fd), Changed::Done);
+        assert_eq!(adapter.remove(fd), Changed::refused(Errno::ENOENT));
+        assert_eq!(adapter.failure(), None);
     }
 
-    /// The first reason counts; what is answered afterwards is its consequence.
+    /// The first failure is kept; later ones are its consequences.
     #[test]
-    fn after_a_failure_nothing_is_asked_any_more() {
+    fn an_adapter_gets_no_command_after_a_failure() {
         if lacks("python3") {
             return;
         }
-        let subject = adapter("poll");
+        let adapter = started("poll");
         let (reader, _writer) = io::pipe().unwrap();
-        lock(&subject.conversation).end(PATIENCE);
+        lock(&adapter.conversation).end(PATIENCE);
         let refused = Changed::refused(Errno::EPROTO);
-        assert_eq!(add(&subject, reader.as_raw_fd()), refused);
-        let failure = subject.failure().unwrap();
-        assert!(failure.starts_with(r#"it ended (exit status: 0) with no answer to {"take":"#), "{failure}");
-        assert_eq!(subject.wait(8, None), Err(Errno::EPROTO));
-        assert_eq!(subject.modify(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), refused);
-        assert_eq!(subject.failure(), Some(failure));
+        assert_eq!(add(&adapter, reader.as_raw_fd()), refused);
+        let failure = adapter.failure().unwrap();
+        let expected = r#"the program ended (exit status: 0) without an answer to {"take":"#;
+        assert!(failure.starts_with(expected), "{failure}");
+        assert_eq!(adapter.wait(8, None), Err(Errno::EPROTO));
+        assert_eq!(adapter.modify(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), refused);
+        assert_eq!(adapter.failure(), Some(failure));
     }
 }

@@ -1,10 +1,10 @@
-//! For tests: programs that a machine may lack.
+//! Test support: detects the programs that are missing on a machine.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Whether a program that a test needs cannot be run here. Then the test says so and must return: the test harness has no way
-/// to say it at run time. `.ci/run` counts what was not run.
+/// Returns whether a program that a test needs is missing. If it is, this prints a message, and the test must
+/// return: the test harness cannot skip a test at run time. `.ci/run` counts the messages.
 pub fn lacks(program: &str) -> bool {
     let arguments: &[&str] = match program {
         "python3" => &["-c", "import array, json, select, socket"],
@@ -22,7 +22,7 @@ pub fn lacks(program: &str) -> bool {
     }
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("?");
-    // Not the macro: the harness would keep what it prints.
+    // Not `eprintln!`, whose output the harness captures.
     let _ = writeln!(std::io::stderr(), "not run: test {test}: {program} is not installed");
     true
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adapter with one mistake: bad_adapter.py MISTAKE epoll | poll | select (tests/subject_check.rs has them)"""
+"""The example adapter with a mistake of tests/subject_check.rs: bad_adapter.py MISTAKE epoll | poll | select"""
 import os
 import pathlib
 import socket
@@ -14,7 +14,7 @@ MISTAKE = sys.argv.pop(1)
 
 
 def at_peer_shut(number):
-    """Whether it is a socket at its end of input."""
+    """Returns whether the descriptor is a socket at its end of input."""
     try:
         with socket.socket(fileno=os.dup(number)) as peeked:
             return peeked.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
@@ -24,7 +24,7 @@ def at_peer_shut(number):
 
 class Bad(adapter.Adapter):
     def command(self, command, given):
-        """The command as the mistake has it. A string is the answer."""
+        """Applies the mistake to the command. A result that is not empty is the answer."""
         wait, change = command == "wait", command in ("add", "modify")
         match MISTAKE:
             case "hello-hangs" if command == "hello":

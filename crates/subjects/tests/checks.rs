@@ -1,4 +1,4 @@
-//! Every poller that is here keeps what scenarios rely on.
+//! Every poller of this build passes the checks of `subject-check`.
 
 use std::io::ErrorKind;
 
@@ -9,24 +9,24 @@ use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
 
-/// Everything passes, but for what it does not have.
-fn expect_only_unsupported(subject: &str, checks: &[Check], without: &[&str]) {
+/// Expects that all checks pass, except those in `without`, which are unsupported.
+fn expect_only_unsupported(poller: &str, checks: &[Check], without: &[&str]) {
     let mut unsupported = Vec::new();
     for check in checks {
         match &check.outcome {
             Outcome::Passed => {}
             Outcome::Unsupported(_) => unsupported.push(check.name),
-            Outcome::Failed(_) => panic!("{subject}: {check}"),
+            Outcome::Failed(_) => panic!("{poller}: {check}"),
         }
     }
-    assert_eq!(unsupported, without, "{subject}");
+    assert_eq!(unsupported, without, "{poller}");
 }
 
 #[rstest]
 #[case("epoll", &[])]
 #[case("poll", &["edge-once", "one-shot-once", "close"])]
 #[case("select", &["edge-once", "one-shot-once", "close"])]
-#[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll here")]
+#[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll on this system")]
 fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
     if lacks("python3") {
         return;
@@ -36,7 +36,7 @@ fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
     expect_only_unsupported(poller, &checks, without);
 }
 
-/// Ours raw, and other people's.
+/// Returns the raw poller of a backend, or a library's.
 fn make(name: &str) -> MakeSelector {
     match name {
         #[cfg(target_os = "linux")]
@@ -47,7 +47,6 @@ fn make(name: &str) -> MakeSelector {
     }
 }
 
-/// What each does not have.
 #[rstest]
 #[cfg_attr(target_os = "linux", case("epoll", &[]))]
 #[case("poll", &["edge-once", "one-shot-once", "close"])]

@@ -1,4 +1,4 @@
-//! `subject-check` names what is wrong: each check fails for a mistake that it is there for.
+//! `subject-check` detects mistakes of adapters: each check fails for its mistake.
 
 #![allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic")]
 
@@ -16,68 +16,68 @@ use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, T
 use subjects::testing::lacks;
 use subjects::{Check, Outcome, check, check_process};
 
-/// Long enough for an interpreter on a busy machine, and waited out by whoever loses events.
+/// Long enough for an interpreter on a busy machine. Each adapter that loses events takes all of it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
 
-/// Mistake, poller, the check that names it, and what that says.
+/// Mistake, poller, the check that detects it, and a part of its message.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("hello-hangs", "poll", "hello", r#"no answer to {"hello":{"protocol":1}} within 10 s"#),
     (
         "hello-exits",
         "poll",
         "hello",
-        r#"it ended (exit status: 3) with no answer to {"hello":{"protocol":1}}"#,
+        r#"the program ended (exit status: 3) without an answer to {"hello":{"protocol":1}}"#,
     ),
-    ("nameless", "poll", "hello", "line 1 of its output is no answer: '{\"hello\": {\"protocol\": 1"),
-    ("loud", "poll", "hello", "'Python, the one and only' is no name"),
-    ("of-the-future", "poll", "hello", "it speaks protocol 2, this is protocol 1"),
-    ("modeless", "poll", "hello", "it has no modes"),
-    ("dies-of-unknown", "poll", "unknown-command", "it ended (exit status: 1) with no answer to {\"sing\""),
+    ("nameless", "poll", "hello", "line 1 of the output is not an answer: '{\"hello\": {\"protocol\": 1"),
+    ("loud", "poll", "hello", "'Python, the one and only' is not a name"),
+    ("of-the-future", "poll", "hello", "protocol is 2, expected 1"),
+    ("modeless", "poll", "hello", "modes is empty"),
+    (
+        "dies-of-unknown",
+        "poll",
+        "unknown-command",
+        "the program ended (exit status: 1) without an answer to {\"sing\"",
+    ),
     ("unknown-is-fine", "poll", "unknown-command", r#"is answered by {"ok":{}}"#),
-    ("dies-of-nonsense", "poll", "malformed-command", "with no answer to this is no JSON"),
+    ("dies-of-nonsense", "poll", "malformed-command", "without an answer to this is no JSON"),
     ("foreign-is-fine", "poll", "unknown-descriptor", r#""fd":999999"#),
     ("takes-one", "poll", "taken-twice", r#"take is answered by {"errno":"EMFILE"}"#),
-    ("never-ends", "poll", "ends", "it runs on after 5 s"),
-    ("ends-badly", "poll", "ends", "it ended too: exit status: 1"),
+    ("never-ends", "poll", "ends", "it still runs 5 s after"),
+    ("ends-badly", "poll", "ends", "its standard input ended: exit status: 1"),
     ("wait-hangs", "poll", "readable", "no answer to {\"wait\""),
-    ("crashes", "poll", "readable", "with no answer to {\"wait\""),
-    ("prints", "poll", "readable", "of its output is no answer: 'DEBUG: waiting'"),
-    // To nobody, or to the next command, if that is asked before the second answer has come.
-    ("answers-twice", "poll", "readable", " of its output"),
-    ("no-errno", "poll", "readable", "this system has no errno of the name 'EWHATEVER'"),
-    ("loses-all", "poll", "readable", "it is ready, and not reported within 5 s"),
-    ("word-token", "poll", "readable", "nobody has given it the token 'seven'"),
-    ("sentences", "poll", "readable", "'IN and HUP' is no word"),
-    ("invents", "poll", "empty-silent", "it is not ready, and is reported: 1: IN"),
-    ("only-reads", "poll", "writable", "it is ready, and not reported"),
-    ("always-writes", "poll", "interest-honoured", "it is not ready, and is reported: 1: OUT"),
-    ("loses-ends", "poll", "half-closed", "it is ready, and not reported"),
-    ("loses-hang-ups", "poll", "hung-up", "it is ready, and not reported"),
-    ("wrong-token", "poll", "token-round-trip", "token 0 is ready, and reported is: 10: IN"),
-    ("int-token", "poll", "token-round-trip", "token 4294967303 is ready, and reported is: 7: IN"),
-    ("never-modified", "poll", "modified", "it is ready, and not reported"),
-    ("old-token", "poll", "modified", "token 2 is ready, and reported is: 1: OUT"),
-    ("keeps-removed", "poll", "removed-silent", "it is not ready, and is reported: 1: IN"),
+    ("crashes", "poll", "readable", "without an answer to {\"wait\""),
+    ("prints", "poll", "readable", "of the output is not an answer: 'DEBUG: waiting'"),
+    // The second answer is unexpected, or answers the next command if that is sent before it arrives.
+    ("answers-twice", "poll", "readable", " of the output"),
+    ("no-errno", "poll", "readable", "this system has no errno 'EWHATEVER'"),
+    ("loses-all", "poll", "readable", "it is ready, but not reported within 5 s"),
+    ("word-token", "poll", "readable", "no registration has the token 'seven'"),
+    ("sentences", "poll", "readable", "'IN and HUP' is not a word"),
+    ("invents", "poll", "empty-silent", "it is not ready, but reported: 1: IN"),
+    ("only-reads", "poll", "writable", "it is ready, but not reported"),
+    ("always-writes", "poll", "interest-honoured", "it is not ready, but reported: 1: OUT"),
+    ("loses-ends", "poll", "half-closed", "it is ready, but not reported"),
+    ("loses-hang-ups", "poll", "hung-up", "it is ready, but not reported"),
+    ("wrong-token", "poll", "token-round-trip", "token 0 is ready, but reported: 10: IN"),
+    ("int-token", "poll", "token-round-trip", "token 4294967303 is ready, but reported: 7: IN"),
+    ("never-modified", "poll", "modified", "it is ready, but not reported"),
+    ("old-token", "poll", "modified", "token 2 is ready, but reported: 1: OUT"),
+    ("keeps-removed", "poll", "removed-silent", "it is not ready, but reported: 1: IN"),
     ("never-again", "poll", "added-again", "add was refused: EEXIST"),
-    ("always-edge", "epoll", "level-repeats", "it is ready, and not reported"),
-    ("always-level", "epoll", "edge-once", "it is not ready, and is reported: 1: IN"),
-    ("always-level", "epoll", "one-shot-once", "it is not ready, and is reported: 1: IN"),
-    ("any-mode", "poll", "other-modes", "Edge is not among its modes, and add answers Done"),
-    (
-        "greedy",
-        "poll",
-        "room",
-        "{\"wait\":{\"room\":1,\"timeout_ms\":5000.0}}: it has 3 events where there is room for 1",
-    ),
+    ("always-edge", "epoll", "level-repeats", "it is ready, but not reported"),
+    ("always-level", "epoll", "edge-once", "it is not ready, but reported: 1: IN"),
+    ("always-level", "epoll", "one-shot-once", "it is not ready, but reported: 1: IN"),
+    ("any-mode", "poll", "other-modes", "Edge is not among the poller's modes, but add answers Done"),
+    ("greedy", "poll", "room", "{\"wait\":{\"room\":1,\"timeout_ms\":5000.0}}: 3 events, but room for 1"),
     ("early", "poll", "timeout-not-early", "ms took "),
     ("impatient", "poll", "timeout-not-early", "ms took "),
     ("deaf", "epoll", "woken-meanwhile", "did not end the wait"),
-    ("wake-unanswered", "epoll", "woken-meanwhile", "is no answer: 'null'"),
+    ("wake-unanswered", "epoll", "woken-meanwhile", "is not an answer: 'null'"),
     ("keeps-copies", "poll", "copy-closed", "a copy of it is open"),
-    ("keeps-numbers", "poll", "number-again", "it is ready, and not reported"),
-    ("never-closed", "epoll", "close", "it was closed, and a wait answers Ok("),
+    ("keeps-numbers", "poll", "number-again", "it is ready, but not reported"),
+    ("never-closed", "epoll", "close", "the poller is closed, but a wait answers Ok("),
 ];
 
 fn checks(mistake: &str, poller: &str, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
@@ -86,40 +86,40 @@ fn checks(mistake: &str, poller: &str, wanted: &dyn Fn(&str) -> bool) -> Vec<Che
 }
 
 #[test]
-fn each_mistake_is_named_by_its_check() {
+fn each_mistake_is_detected_by_its_check() {
     if lacks("python3") {
         return;
     }
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((mistake, poller, named, says)) = MISTAKES.get(next.fetch_add(1, Relaxed)) {
-            let checks = checks(mistake, poller, &|name| name == *named);
-            let check = checks.iter().find(|check| check.name == *named);
+        while let Some((mistake, poller, expected, message)) = MISTAKES.get(next.fetch_add(1, Relaxed)) {
+            let checks = checks(mistake, poller, &|name| name == *expected);
+            let check = checks.iter().find(|check| check.name == *expected);
             match check.map(|check| &check.outcome) {
-                Some(Outcome::Failed(seen)) if seen.contains(says) => {}
-                other => panic!("{mistake}: {named} says {other:?}, not '{says}'; all: {checks:#?}"),
+                Some(Outcome::Failed(seen)) if seen.contains(message) => {}
+                other => panic!("{mistake}: {expected} is {other:?}, not '{message}'; all: {checks:#?}"),
             }
         }
     };
-    // Most of their time they wait.
+    // The threads spend most of their time waiting for the adapters.
     thread::scope(|scope| (0..6).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// A check that no mistake fails would be none.
+/// A check that no mistake fails would be useless.
 #[test]
 fn every_check_has_a_mistake() {
     if lacks("python3") {
         return;
     }
-    let mut named: BTreeSet<_> = MISTAKES.iter().map(|(_, _, named, _)| *named).collect();
-    named.insert("woken-before");
-    let asked: BTreeSet<_> = checks("none", "epoll", &|_| true).iter().map(|check| check.name).collect();
-    assert_eq!(named, asked);
+    let mut covered: BTreeSet<_> = MISTAKES.iter().map(|(_, _, check, _)| *check).collect();
+    covered.insert("woken-before");
+    let all: BTreeSet<_> = checks("none", "epoll", &|_| true).iter().map(|check| check.name).collect();
+    assert_eq!(covered, all);
 }
 
-/// A program is not told of a wake-up before it waits: only a poller in this process can lose one.
+/// An adapter gets no wake-up before a wait: only a poller in this process can lose one.
 #[test]
-fn a_poller_that_forgets_wake_ups_is_named() {
+fn a_poller_that_loses_wake_ups_is_detected() {
     let make: MakeSelector = &|| Ok(Box::new(Forgetful(poller_poll::selector()?)));
     let checks = check(make, Duration::from_millis(100), &|name| name.starts_with("woken"));
     for check in &checks {
@@ -162,7 +162,7 @@ impl Selector for Forgetful {
 }
 
 #[test]
-fn a_subject_without_a_mistake_passes() {
+fn an_adapter_without_a_mistake_passes() {
     if lacks("python3") {
         return;
     }
@@ -171,11 +171,11 @@ fn a_subject_without_a_mistake_passes() {
     }
 }
 
-/// Not a failure: its verdict is that there is nothing to ask.
+/// This is not a failure: the adapter does not support this system.
 #[rstest]
 #[case::exit_code("exits-127", "exited with 127")]
 #[case::by_name("unsupported-here", "the moon is full")]
-fn a_subject_may_have_nothing_to_be_asked_here(#[case] mistake: &str, #[case] why: &str) {
+fn an_adapter_may_be_unsupported_on_this_system(#[case] mistake: &str, #[case] message: &str) {
     if lacks("python3") {
         return;
     }
@@ -183,13 +183,13 @@ fn a_subject_may_have_nothing_to_be_asked_here(#[case] mistake: &str, #[case] wh
     let [Check { name: "hello", outcome: Outcome::Unsupported(reason), .. }] = &checks[..] else {
         panic!("{checks:#?}");
     };
-    assert!(reason.contains(why), "{reason}");
+    assert!(reason.contains(message), "{reason}");
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_named() {
     let [check] = &check_process(&["./no-such-adapter".into()], PATIENCE, &|_| true)[..] else {
-        panic!("more than a greeting");
+        panic!("more than one check");
     };
     let Outcome::Failed(seen) = &check.outcome else { panic!("{check}") };
     assert!(seen.starts_with("'./no-such-adapter' cannot be started: "), "{seen}");

@@ -1,4 +1,4 @@
-//! One state, in the words of each library: what a half-close and a reset of a connected socket are called.
+//! The names that each library has for one state: a half-close, a close and a reset of a connected socket.
 #![cfg(target_os = "linux")]
 
 use std::io::Write;
@@ -15,7 +15,7 @@ use subjects::{PATIENCE, find, process};
 
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
 
-fn made(name: &str) -> Box<dyn Selector> {
+fn selector_of(name: &str) -> Box<dyn Selector> {
     match name.strip_prefix("python-") {
         Some(poller) => process(["python3", ADAPTER, poller].map(String::from).into(), PATIENCE)(),
         None => (find(name).unwrap().make)(),
@@ -23,47 +23,48 @@ fn made(name: &str) -> Box<dyn Selector> {
     .unwrap()
 }
 
-fn said(selector: &dyn Selector) -> String {
+fn reported(selector: &dyn Selector) -> String {
     let events = selector.wait(8, Some(PATIENCE)).unwrap();
     events.iter().map(|event| event.record.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Waits for a hang-up or an error, which poll(2) reports unasked. It consumes nothing.
-fn end_has_come(socket: &impl AsFd) {
+/// Waits for a hang-up or an error, which poll(2) reports without a request. It consumes no data.
+fn wait_for_end(socket: &impl AsFd) {
     poll(&mut [PollFd::new(socket.as_fd(), PollFlags::empty())], PollTimeout::NONE).unwrap();
 }
 
-/// Everything is asked for. Then the peer shuts its side, closes, and (a socket of TCP) resets the connection.
+/// Returns the reports for a registration with full interest after the peer has shut its side, has closed,
+/// and (for a TCP socket) has reset the connection.
 fn words(name: &str, mode: Mode) -> [String; 3] {
-    let selector = made(name);
+    let selector = selector_of(name);
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     selector.add(ours.as_raw_fd(), 1, Interest::ALL, mode);
-    assert_ne!(said(&*selector), "");
+    assert_ne!(reported(&*selector), "");
     theirs.write_all(b"x").unwrap();
     theirs.shutdown(Shutdown::Write).unwrap();
-    let half_closed = said(&*selector);
+    let half_closed = reported(&*selector);
     drop(theirs);
-    // Until its exec, a child that another test starts has a copy of every descriptor: the end comes when that is gone.
-    end_has_come(&ours);
-    let closed = said(&*selector);
+    // Until its exec, a child of another test has a copy of every descriptor. The end follows that exec.
+    wait_for_end(&ours);
+    let closed = reported(&*selector);
     selector.remove(ours.as_raw_fd());
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (server, _) = listener.accept().unwrap();
     selector.add(client.as_raw_fd(), 2, Interest::ALL, mode);
-    assert_ne!(said(&*selector), "");
-    // Closed with unread data: a reset.
+    assert_ne!(reported(&*selector), "");
+    // A close with unread data is a reset.
     (&client).write_all(b"unread").unwrap();
     server.peek(&mut [0]).unwrap();
     drop(server);
-    end_has_come(&client);
+    wait_for_end(&client);
     assert_eq!(selector.failure(), None);
-    [half_closed, closed, said(&*selector)]
+    [half_closed, closed, reported(&*selector)]
 }
 
-/// The kernel's `RDHUP` is mio's `read_closed`, and polling has no word for it. `ERR` takes libevent's `CLOSED` away over epoll,
-/// and does not over poll.
+/// mio reports the kernel's `RDHUP` as `read_closed`; polling has no name for it. With `ERR`, libevent drops
+/// `CLOSED` over epoll, but not over poll.
 #[rstest]
 #[cfg_attr(feature = "mio", case("mio", Mode::Edge, [
     "readable|writable|read_closed",

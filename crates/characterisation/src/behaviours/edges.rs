@@ -6,36 +6,36 @@ use metadata::{
 };
 
 use super::{BOTH, EDGE, LEVEL, ONCE};
-use crate::Behaviour;
+use crate::Scenario;
 
-pub(super) const ROWS: &[Behaviour] = &[
-    Behaviour {
-        row: "E01",
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        behaviour: "E01",
         id: "edges/added-when-ready",
-        question: "Is what was there before the registration an edge, and only once?",
-        verbs: "own and peer are connected, peer sends 3, add own for reading, wait as first-wait, \
+        question: "Does an edge-triggered registration report data that arrived before it, and only once?",
+        script: "own and peer are connected, peer sends 3, add own for reading, wait as first-wait, \
                 wait as second-wait",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
     },
-    Behaviour {
-        row: "E02",
+    Scenario {
+        behaviour: "E02",
         id: "edges/partial-read",
-        question: "Is what a read leaves over a new edge?",
-        verbs: "own and peer are connected, add own for reading, peer sends 6, wait as 6-bytes, own reads 1, \
-                wait as after-read-1-of-6",
+        question: "Does a partial read cause a new edge for the remaining data?",
+        script: "own and peer are connected, add own for reading, peer sends 6, wait as 6-bytes, own reads \
+                 1, wait as after-read-1-of-6",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/microsoft/WSL/issues/8923"],
     },
-    Behaviour {
-        row: "E03",
+    Scenario {
+        behaviour: "E03",
         id: "edges/new-data",
-        question: "Are new data an edge while others are unread, and are two writes one edge?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, wait as 1-byte, peer sends 1, \
-                wait as new-data-while-unread, own drains, peer sends 1, wait as drained-then-new-data, \
-                own drains, peer sends 2, peer sends 2, wait as two-writes, wait as two-writes-second-wait",
+        question: "Do new data cause an edge while older data are unread, and do two writes cause one edge?",
+        script: "own and peer are connected, add own for reading, peer sends 1, wait as 1-byte, peer sends \
+                 1, wait as new-data-while-unread, own drains, peer sends 1, wait as drained-then-new-data, \
+                 own drains, peer sends 2, peer sends 2, wait as two-writes, wait as two-writes-second-wait",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &[
@@ -44,22 +44,22 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/microsoft/WSL/issues/2462",
         ],
     },
-    Behaviour {
-        row: "E04",
+    Scenario {
+        behaviour: "E04",
         id: "edges/modified",
-        question: "Does a modification make an edge of what is there?",
-        verbs: "own and peer are connected, peer sends 3, add own for reading, take, modify own for reading, \
-                wait as MOD-same, modify own for both, wait as MOD-adds-OUT, remove own, add own for reading, \
-                wait as DEL+ADD",
+        question: "Does modifying a registration report the current readiness as a new edge?",
+        script: "own and peer are connected, peer sends 3, add own for reading, take, modify own for \
+                 reading, wait as MOD-same, modify own for both, wait as MOD-adds-OUT, remove own, add own \
+                 for reading, wait as DEL+ADD",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &["https://github.com/unikraft/unikraft/pull/1310"],
     },
-    Behaviour {
-        row: "E05",
+    Scenario {
+        behaviour: "E05",
         id: "edges/eventfd",
-        question: "Is every write to an eventfd an edge, and every read?",
-        verbs: "this is eventfd, own is an eventfd, add own for both, wait 2 times as eventfd-add, \
+        question: "Does every write to an eventfd cause an edge, and every read?",
+        script: "this is eventfd, own is an eventfd, add own for both, wait 2 times as eventfd-add, \
                 own sends 8, wait as eventfd-write, own sends 8, wait as eventfd-2nd-write, \
                 wait as eventfd-no-change, own reads, wait as eventfd-read",
         transports: &[None],
@@ -70,74 +70,77 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/shadow/shadow/issues/2673",
         ],
     },
-    Behaviour {
-        row: "E06",
+    Scenario {
+        behaviour: "E06",
         id: "edges/writer-never-full",
-        question: "Are own writes and the peer's reads edges of a writer that was never full?",
-        verbs: "peer and own are connected, watch own for writing, own sends 1, wait as own-write, \
+        question: "Do its own writes and the peer's reads cause edges on a writer whose buffer was never \
+            full?",
+        script: "peer and own are connected, watch own for writing, own sends 1, wait as own-write, \
                 peer reads 1, wait as peer-read",
         transports: &[Tcp, Unix, UnixDgram, Seqpacket, Udp, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
     },
-    Behaviour {
-        row: "E07",
+    Scenario {
+        behaviour: "E07",
         id: "edges/fifo-reader-reopened",
-        question: "Is a FIFO's writer told that its last reader has gone and another one has come?",
-        verbs: "peer opens for reading, own opens for writing, watch own for writing, peer closes, \
+        question: "Does a FIFO's writer get an event when the last reader closes and when another one opens?",
+        script: "peer opens for reading, own opens for writing, watch own for writing, peer closes, \
                 wait as reader-closed, again opens for reading, wait as reader-reopened, own sends 1?",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &[],
     },
-    Behaviour {
-        row: "E07",
+    Scenario {
+        behaviour: "E07",
         id: "edges/fifo-writer-opens",
-        question: "Is a writer that opens a FIFO news to its reader?",
-        verbs: "own opens for reading, watch own for reading, writer opens for writing, \
+        question: "Does a FIFO's reader get an edge when a writer opens the FIFO?",
+        script: "own opens for reading, watch own for reading, writer opens for writing, \
                 wait as reader:writer-opens",
         transports: &[Fifo],
         modes: EDGE,
         bugs: &[],
     },
-    Behaviour {
-        row: "E08",
+    Scenario {
+        behaviour: "E08",
         id: "edges/fifo-writers",
-        question: "Is a FIFO's reader told that its last writer has gone, and what of the next one?",
-        verbs: "own opens for reading, writer opens for writing, watch own, writer closes, \
+        question: "What does a FIFO's reader get when the last writer closes, and when another one opens, \
+            writes and closes?",
+        script: "own opens for reading, writer opens for writing, watch own, writer closes, \
                 wait as last-writer-closes, next opens for writing, wait as new-writer-opens, next sends 1, \
                 wait as new-writer-writes, next closes, wait as new-writer-closes-with-data",
         transports: &[Fifo],
         modes: BOTH,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Behaviour {
-        row: "E08",
+    Scenario {
+        behaviour: "E08",
         id: "edges/fifo-blocked-when-writer-closes",
-        question: "Is a thread woken that waits when a FIFO's last writer closes?",
-        verbs: "own and peer are connected, add own for reading, t waits, peer closes, \
+        question: "Does the close of a FIFO's last writer wake a waiting thread?",
+        script: "own and peer are connected, add own for reading, t waits, peer closes, \
                 t answers as blocked-when-last-writer-closes",
         transports: &[Fifo],
         modes: LEVEL,
         bugs: &["https://github.com/golang/go/issues/24164"],
     },
-    Behaviour {
-        row: "E09",
+    Scenario {
+        behaviour: "E09",
         id: "edges/fifo-no-writer",
-        question: "What is reported of a FIFO that never had a writer, and of a reader that came after the last one?",
-        verbs: "own opens for reading, look at own as never-had-writer, own reads?, \
-                writer opens for writing, writer closes, look at own as had-writer, second opens for reading, \
-                look at second as new-reader-with-EOF-pending, \
-                look at own as old-reader-after-new-reader-opened",
+        question: "What does a poller report for a FIFO that never had a writer, and for a reader that \
+            opened after the last writer closed?",
+        script: "own opens for reading, look at own as never-had-writer, own reads?, writer opens for \
+                 writing, writer closes, look at own as had-writer, second opens for reading, look at second \
+                 as new-reader-with-EOF-pending, look at own as old-reader-after-new-reader-opened",
         transports: &[Fifo],
         modes: LEVEL,
         bugs: &[],
     },
-    Behaviour {
-        row: "E10",
+    Scenario {
+        behaviour: "E10",
         id: "edges/one-shot",
-        question: "What does a one-shot registration report, what after that, and what when it is modified?",
-        verbs: "own and peer are connected, peer sends 3, add own for both, wait as R+W-first-wait, \
+        question: "What does a one-shot registration report first, after its event, and after a \
+            modification?",
+        script: "own and peer are connected, peer sends 3, add own for both, wait as R+W-first-wait, \
                 wait as R+W-second-wait, peer closes, wait as then-peer-closes, modify own, \
                 wait as MOD-rearm-after-close",
         transports: &[Tcp, Unix, Pipe, Fifo],
@@ -148,21 +151,21 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/apache/nuttx/pull/8871",
         ],
     },
-    Behaviour {
-        row: "E11",
+    Scenario {
+        behaviour: "E11",
         id: "edges/shared-by-threads",
-        question: "How many of eight threads in one poller wake up for one event?",
-        verbs: "20 times, own and peer are connected, add own for reading, 8 threads wait, peer sends 1, threads \
-                answer as 8-threads-one-poller",
+        question: "How many of eight threads that wait in one poller does one event wake?",
+        script: "20 times, own and peer are connected, add own for reading, 8 threads wait, peer sends 1, \
+                 threads answer as 8-threads-one-poller",
         transports: &[Pipe, Unix],
         modes: &[Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch],
         bugs: &[],
     },
-    Behaviour {
-        row: "E12",
+    Scenario {
+        behaviour: "E12",
         id: "edges/two-directions",
-        question: "Are two directions one event or two?",
-        verbs: "own and peer are connected, peer sends 1, add own for both, wait as one-wait",
+        question: "Does a poller report two ready directions as one event or as two?",
+        script: "own and peer are connected, peer sends 1, add own for both, wait as one-wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: LEVEL,
         bugs: &[
@@ -170,11 +173,11 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/redis/redis/issues/2428",
         ],
     },
-    Behaviour {
-        row: "E12",
+    Scenario {
+        behaviour: "E12",
         id: "edges/two-directions-one-slot",
-        question: "What is reported of two directions when there is room for one event?",
-        verbs: "own and peer are connected, peer sends 1, add own for both, wait room 1 as one-slot-1, \
+        question: "What does a poller report for two ready directions when there is room for one event?",
+        script: "own and peer are connected, peer sends 1, add own for both, wait room 1 as one-slot-1, \
                 wait room 1 as one-slot-2, wait room 1 as one-slot-3",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
@@ -183,71 +186,73 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/mheily/libkqueue/issues/89",
         ],
     },
-    Behaviour {
-        row: "E13",
+    Scenario {
+        behaviour: "E13",
         id: "edges/pending-then-drained",
-        question: "Is an event reported whose cause has gone before the wait?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, own drains, \
+        question: "Does a poller report an event whose cause ended before the wait?",
+        script: "own and peer are connected, add own for reading, peer sends 1, own drains, \
                 wait as event-pending-then-drained",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
     },
-    Behaviour {
-        row: "E13",
+    Scenario {
+        behaviour: "E13",
         id: "edges/pending-then-removed",
-        question: "Is an event reported whose registration has gone before the wait?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, remove own, \
+        question: "Does a poller report an event whose registration was removed before the wait?",
+        script: "own and peer are connected, add own for reading, peer sends 1, remove own, \
                 wait as event-pending-then-delete",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
     },
-    Behaviour {
-        row: "E13",
+    Scenario {
+        behaviour: "E13",
         id: "edges/pending-then-asked-for-nothing",
-        question: "Is an event reported that is not asked for any more, and is it there when it is again?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, modify own for nothing, \
+        question: "Does a poller report a pending event after its interest was removed, and after the \
+            interest was added again?",
+        script: "own and peer are connected, add own for reading, peer sends 1, modify own for nothing, \
                 wait as event-pending-then-MOD-0, modify own for reading, wait as then-MOD-IN",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
     },
-    Behaviour {
-        row: "E14",
+    Scenario {
+        behaviour: "E14",
         id: "edges/handed-over",
-        question: "Does a second poller report what the first one has reported and nobody has read?",
-        verbs: "own and peer are connected, peer sends 1, add own for both, wait as consumed-in-A, \
+        question: "Does a second poller report unread data that the first poller has reported?",
+        script: "own and peer are connected, peer sends 1, add own for both, wait as consumed-in-A, \
                 add own for both in second, wait in second as added-to-B",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: EDGE,
         bugs: &[],
     },
-    Behaviour {
-        row: "E15",
+    Scenario {
+        behaviour: "E15",
         id: "edges/end-is-sticky",
-        question: "Is the end of a connection reported again, and when what was before it is read?",
-        verbs: "own and peer are connected, add own for reading, peer sends 3, peer shuts write, \
+        question: "Does a poller report the end of a connection again, and after the data before it were \
+            read?",
+        script: "own and peer are connected, add own for reading, peer sends 3, peer shuts write, \
                 wait as first-wait, wait as second-wait, own drains, wait as drained",
         transports: &[Tcp, Unix],
         modes: BOTH,
         bugs: &["https://github.com/h2o/h2o/issues/603"],
     },
-    Behaviour {
-        row: "E15",
+    Scenario {
+        behaviour: "E15",
         id: "edges/pipe-end-is-sticky",
-        question: "Is the end of a pipe reported again, and when what was before it is read?",
-        verbs: "own and peer are connected, add own for reading, peer sends 3, peer closes, \
+        question: "Does a poller report the end of a pipe again, and after the data before it were read?",
+        script: "own and peer are connected, add own for reading, peer sends 3, peer closes, \
                 wait as first-wait, wait as second-wait, own drains, wait as drained",
         transports: &[Pipe, Fifo],
         modes: BOTH,
         bugs: &[],
     },
-    Behaviour {
-        row: "E16",
+    Scenario {
+        behaviour: "E16",
         id: "edges/hang-up-asked-for-nothing",
-        question: "Is a hang-up reported that was not asked for, and how often?",
-        verbs: "own and peer are connected, add own for nothing, peer closes, wait as events-0-first-wait, \
+        question: "Does a poller report a hang-up to a registration without interest, and how often?",
+        script: "own and peer are connected, add own for nothing, peer closes, wait as events-0-first-wait, \
                 wait as events-0-second-wait",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: BOTH,

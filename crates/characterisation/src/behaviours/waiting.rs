@@ -1,38 +1,38 @@
-//! A15 and A17: what becomes of a descriptor while others hold it or wait for it.
+//! A15 and A17: descriptors that another thread waits for or another process has open.
 
 use metadata::Transport::{Pipe, Unix};
 
 use super::LEVEL;
-use crate::Behaviour;
+use crate::Scenario;
 
-pub(super) const ROWS: &[Behaviour] = &[
-    Behaviour {
-        row: "A15",
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        behaviour: "A15",
         id: "waiting/number-reopened-new-peer-writes",
-        question: "Is a thread woken by the new file of a number that it waits for?",
-        verbs: "own and peer are connected, other and far are connected, add own for reading, t waits, \
+        question: "Does the new file under a re-used number wake a thread that waits for this number?",
+        script: "own and peer are connected, other and far are connected, add own for reading, t waits, \
                 own closes, other takes the number of own, far sends 1, \
                 t answers as reopened-then-new-peer-writes",
         transports: &[Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
     },
-    Behaviour {
-        row: "A15",
+    Scenario {
+        behaviour: "A15",
         id: "waiting/number-reopened-old-peer-writes",
-        question: "Is a thread woken by the old file of a number that it waits for?",
-        verbs: "own and peer are connected, other and far are connected, add own for reading, t waits, \
+        question: "Does the old file wake a waiting thread after its number was re-used?",
+        script: "own and peer are connected, other and far are connected, add own for reading, t waits, \
                 own closes, other takes the number of own, peer sends 1?, \
                 t answers as reopened-then-old-peer-writes",
         transports: &[Unix, Pipe],
         modes: LEVEL,
         bugs: &[],
     },
-    Behaviour {
-        row: "A17",
+    Scenario {
+        behaviour: "A17",
         id: "waiting/forked",
-        question: "Does a forked child share the poller, and does what it removes stay removed for its parent?",
-        verbs: "own and peer are connected, add own for reading, peer sends 1, \
+        question: "Does a forked child share the poller, and does a removal in the child affect the parent?",
+        script: "own and peer are connected, add own for reading, peer sends 1, \
                 in a child wait as child-wait, in a child remove own? as child-delete, \
                 wait as parent-after-child-delete",
         transports: &[Unix, Pipe],
@@ -43,11 +43,12 @@ pub(super) const ROWS: &[Behaviour] = &[
             "https://github.com/lopter/lightsd/issues/16",
         ],
     },
-    Behaviour {
-        row: "A17",
+    Scenario {
+        behaviour: "A17",
         id: "waiting/forked-child-keeps-copy",
-        question: "What is reported of a closed descriptor of which a forked child has a copy, and when it has ended?",
-        verbs: "own and peer are connected, add own for reading, a child is forked, own closes, \
+        question: "What does a poller report for a closed descriptor while a forked child has a copy, and \
+            after the child exited?",
+        script: "own and peer are connected, add own for reading, a child is forked, own closes, \
                 peer sends 1, wait as parent-closes-fd-child-keeps-copy, the child ends, wait as child-gone",
         transports: &[Unix, Pipe],
         modes: LEVEL,

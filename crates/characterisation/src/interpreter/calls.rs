@@ -1,4 +1,4 @@
-//! The calls that a line makes on its descriptors.
+//! The calls that a script makes on its descriptors.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,32 +17,32 @@ use nix::unistd::{PathconfVar, pathconf, read, write};
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Interpreter, broken, call_failed};
-use crate::verbs::{Call, Direction, FIRST, Name, Reading, Size, SocketOption};
+use super::{Interpreter, call_failed, setup_error};
+use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
 
-/// Room for everything that a line sends, but for `fills`.
+/// Room for everything that a script sends, except with `fills`.
 const BUFFER: usize = 1 << 16;
 
-/// More writes than this are no filling: somebody takes them away.
+/// The maximum number of writes of `fills`. If more succeed, something empties the buffer.
 const MOST_WRITES: usize = 1 << 20;
 
-/// What a call came to.
-pub(super) struct Outcome {
-    /// In the notation of the published answers: a number, an errno, several of them with ` then ` between.
+/// The result of a call.
+pub(super) struct CallResult {
+    /// In the notation of the published answers: numbers or errnos, joined by ` then `.
     pub(super) answer: String,
-    /// Whether it did what a line means that does not ask.
+    /// Whether the call had its full effect, which a clause without a question mark requires.
     pub(super) done: bool,
 }
 
-impl Outcome {
-    /// A call whose number says nothing more.
+impl CallResult {
+    /// The result of a call that returns no count.
     fn of(result: Result<(), Errno>) -> Self {
         let done = result.is_ok();
         Self { answer: result.map_or_else(|errno| format!("{errno:?}"), |()| "0".into()), done }
     }
 
-    /// Counts, or errnos.
+    /// The result of calls that return counts.
     fn counts(results: &[Result<usize, Errno>], done: bool) -> Self {
         let each = results.iter().map(|result| match result {
             Ok(count) => count.to_string(),
@@ -53,30 +53,30 @@ impl Outcome {
 }
 
 impl Interpreter {
-    /// Makes a call, and sees to it that what it did to the other end has arrived there.
-    pub(super) fn call(&mut self, who: &str, call: &Call) -> Result<Outcome, Stopped> {
+    /// Makes a call, and waits until its effect has arrived at the other end.
+    pub(super) fn call(&mut self, actor: &str, call: &Call) -> Result<CallResult, Stopped> {
         let outcome = match call {
-            Call::Binds => self.binds(who)?,
-            Call::Listens { backlog, beside } => self.listens(who, *backlog, beside.as_ref())?,
-            Call::Connects(to) => self.connects(who, to.as_ref())?,
-            Call::Reaches(whom) => self.reaches(who, whom)?,
-            Call::Accepts(name) => self.accepts(who, name)?,
-            Call::Opens(direction) => self.opens(who, *direction)?,
-            Call::Sends(bytes) => self.sends(who, *bytes)?,
-            Call::SendsNothing => self.sends_message(who, &[], MsgFlags::empty())?,
-            Call::SendsUrgent => self.sends_message(who, b"!", MsgFlags::MSG_OOB)?,
-            Call::Fills(block) => self.fills(who, *block)?,
-            Call::Reads(Reading::Calls(count)) => self.reads(who, *count, BUFFER)?,
-            Call::Reads(Reading::Bytes(bytes)) => {
-                let outcome = self.reads(who, 1, *bytes)?;
-                Outcome { done: outcome.answer == bytes.to_string(), ..outcome }
+            Call::Binds => self.binds(actor)?,
+            Call::Listens { backlog, beside } => self.listens(actor, *backlog, beside.as_ref())?,
+            Call::Connects(to) => self.connects(actor, to.as_ref())?,
+            Call::Reaches(listener) => self.reaches(actor, listener)?,
+            Call::Accepts(name) => self.accepts(actor, name)?,
+            Call::Opens(direction) => self.opens(actor, *direction)?,
+            Call::Sends(bytes) => self.sends(actor, *bytes)?,
+            Call::SendsNothing => self.sends_message(actor, &[], MsgFlags::empty())?,
+            Call::SendsUrgent => self.sends_message(actor, b"!", MsgFlags::MSG_OOB)?,
+            Call::Fills(block) => self.fills(actor, *block)?,
+            Call::Reads(ReadExtent::Calls(count)) => self.reads(actor, *count, BUFFER)?,
+            Call::Reads(ReadExtent::Bytes(bytes)) => {
+                let outcome = self.reads(actor, 1, *bytes)?;
+                CallResult { done: outcome.answer == bytes.to_string(), ..outcome }
             }
-            Call::Reads(Reading::UpTo(size)) => self.reads_up_to(who, *size)?,
-            Call::Drains => self.drains(who)?,
-            Call::Grows(bytes) => self.grows(who, *bytes)?,
+            Call::Reads(ReadExtent::UpTo(size)) => self.reads_up_to(actor, *size)?,
+            Call::Drains => self.drains(actor)?,
+            Call::Grows(bytes) => self.grows(actor, *bytes)?,
             Call::ReceivesUrgent => {
-                let received = recv(self.fd(who)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
-                Outcome::counts(&[received], received == Ok(1))
+                let received = recv(self.fd(actor)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
+                CallResult::counts(&[received], received == Ok(1))
             }
             Call::Shuts(direction) => {
                 let how = match direction {
@@ -84,20 +84,20 @@ impl Interpreter {
                     Direction::Write => Shutdown::Write,
                     Direction::Both => Shutdown::Both,
                 };
-                Outcome::of(shutdown(self.fd(who)?.as_raw_fd(), how))
+                CallResult::of(shutdown(self.fd(actor)?.as_raw_fd(), how))
             }
             Call::Resets => {
                 let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-                let set = setsockopt(self.fd(who)?, sockopt::Linger, &linger);
+                let set = setsockopt(self.fd(actor)?, sockopt::Linger, &linger);
                 set.map_err(|errno| call_failed("SO_LINGER", errno))?;
-                self.closes(who)?
+                self.closes(actor)?
             }
-            Call::Closes => self.closes(who)?,
-            Call::MovesTo(number) => self.moves_to(who, *number)?,
-            Call::TakesNumberOf(whose) => self.takes_number_of(who, whose)?,
-            Call::Sets(option) => self.sets(who, *option)?,
+            Call::Closes => self.closes(actor)?,
+            Call::MovesTo(number) => self.moves_to(actor, *number)?,
+            Call::TakesNumberOf(closed) => self.takes_number_of(actor, closed)?,
+            Call::Sets(option) => self.sets(actor, *option)?,
             Call::AsksError(times) => {
-                let fd = self.fd(who)?;
+                let fd = self.fd(actor)?;
                 let ask = || getsockopt(fd, sockopt::SocketError);
                 let answers: Vec<_> = (0..*times).map(|_| ask()).collect();
                 let each = answers.iter().map(|answer| match answer {
@@ -105,26 +105,26 @@ impl Interpreter {
                     Ok(errno) => format!("{:?}", Errno::from_raw(*errno)),
                     Err(errno) => format!("getsockopt {errno:?}"),
                 });
-                Outcome { answer: each.collect::<Vec<_>>().join(" then "), done: true }
+                CallResult { answer: each.collect::<Vec<_>>().join(" then "), done: true }
             }
         };
-        self.arrive(who, call, outcome.done)?;
+        self.arrive(actor, call, outcome.done)?;
         Ok(outcome)
     }
 
-    /// Waits until the other end has what the call must bring it.
-    fn arrive(&mut self, who: &str, call: &Call, done: bool) -> Result<(), Stopped> {
+    /// Waits until the effect of a call has arrived at the other end.
+    fn arrive(&mut self, name: &str, call: &Call, done: bool) -> Result<(), Stopped> {
         self.settle.round_trip()?;
-        if self.somebody_sleeps() {
-            // The system may keep a closed file for a thread that waits for it: then there is no end to wait for.
+        if self.has_waiting_threads() {
+            // The system may keep a closed file open for a waiting thread: then the other end sees no close.
             return Ok(());
         }
         let Setting { transport, patience, .. } = self.setting;
-        let Some(actor) = self.actors.get(who) else { return Ok(()) };
-        let partner_fd = self.partner(who);
+        let Some(actor) = self.actors.get(name) else { return Ok(()) };
+        let partner_fd = self.partner(name);
         let partner_is_gone = actor.partner.is_some() && partner_fd.is_none();
-        // A file ends with the last of its descriptors.
-        let ends = self.open_end(who).is_none();
+        // An open file is closed with the last of its descriptors.
+        let ends = self.open_end(name).is_none();
         match (transport, call) {
             (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => partner_fd
                 .map_or(Ok(()), |fd| {
@@ -137,20 +137,20 @@ impl Interpreter {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset", patience))
             }
             (Transport::Tcp, Call::Connects(None)) => {
-                settle::wait_for(self.fd(who)?, RESET, "the refusal", patience)
+                settle::wait_for(self.fd(name)?, RESET, "the refusal", patience)
             }
             (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
-                settle::wait_for(self.fd(who)?, WRITABLE | RESET, "the end of the handshake", patience)
+                settle::wait_for(self.fd(name)?, WRITABLE | RESET, "the end of the handshake", patience)
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte", patience))
             }
-            // What is sent to an end that is closed is answered with a reset.
+            // A closed end answers data with a reset.
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
-                settle::wait_for(self.fd(who)?, RESET, "the reset", patience)
+                settle::wait_for(self.fd(name)?, RESET, "the reset", patience)
             }
-            (Transport::Udp, Call::Sends(_)) if done && actor.to_nobody => {
-                settle::wait_for(self.fd(who)?, READABLE | FAILED, "the refusal", patience)
+            (Transport::Udp, Call::Sends(_)) if done && actor.no_listener => {
+                settle::wait_for(self.fd(name)?, READABLE | FAILED, "the refusal", patience)
             }
             (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram", patience))
@@ -159,85 +159,86 @@ impl Interpreter {
         }
     }
 
-    fn binds(&mut self, who: &str) -> Result<Outcome, Stopped> {
-        let fd = descriptors::copy(self.fd(who)?, 0)?;
-        let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.place)?;
-        self.actor(who)?.address = Some(address);
-        Ok(Outcome::of(Ok(())))
+    fn binds(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        let fd = descriptors::copy(self.fd(name)?, 0)?;
+        let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.scratch)?;
+        self.actor(name)?.address = Some(address);
+        Ok(CallResult::of(Ok(())))
     }
 
-    /// Makes a socket if there is none of this name.
-    fn socket(&mut self, who: &str) -> Result<(), Stopped> {
-        if !self.actors.contains_key(who) {
+    /// Makes a socket if no descriptor has this name.
+    fn socket(&mut self, name: &str) -> Result<(), Stopped> {
+        if !self.actors.contains_key(name) {
             let fd = descriptors::fresh(self.setting.transport)?;
-            self.enter(who, fd)?;
+            self.add_actor(name, fd)?;
         }
         Ok(())
     }
 
     fn listens(
         &mut self,
-        who: &str,
+        name: &str,
         backlog: Option<usize>,
         beside: Option<&Name>,
-    ) -> Result<Outcome, Stopped> {
-        self.socket(who)?;
+    ) -> Result<CallResult, Stopped> {
+        self.socket(name)?;
         if let Some(other) = beside {
             let address = self.address(Some(other))?;
-            let fd = self.fd(who)?;
+            let fd = self.fd(name)?;
             let bound = descriptors::share_port(fd).and_then(|()| descriptors::bind_to(fd, &address));
-            bound.map_err(|errno| broken(format!("an address that '{other}' has: {errno:?}")))?;
-            self.actor(who)?.address = Some(address);
+            bound.map_err(|errno| setup_error(format!("binding to the address of '{other}': {errno:?}")))?;
+            self.actor(name)?.address = Some(address);
         }
-        if self.actor(who)?.address.is_none() {
-            self.binds(who)?;
+        if self.actor(name)?.address.is_none() {
+            self.binds(name)?;
         }
         let length = backlog.unwrap_or(16);
-        self.actor(who)?.backlog = length;
+        self.actor(name)?.backlog = length;
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
-        let backlog = backlog.ok_or_else(|| broken("a backlog that this system does not have"))?;
-        Ok(Outcome::of(listen(self.fd(who)?, backlog)))
+        let backlog = backlog.ok_or_else(|| setup_error("this system does not support this backlog"))?;
+        Ok(CallResult::of(listen(self.fd(name)?, backlog)))
     }
 
     fn address(&mut self, of: Option<&Name>) -> Result<Address, Stopped> {
         match of {
             Some(name) => {
                 let address = self.actor(name)?.address.clone();
-                address
-                    .ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
+                address.ok_or_else(|| {
+                    setup_error(format!("'{name}' has no address: it neither binds nor listens"))
+                })
             }
-            None => descriptors::nowhere(self.setting.transport, &mut self.place),
+            None => descriptors::nowhere(self.setting.transport, &mut self.scratch),
         }
     }
 
-    fn connects(&mut self, who: &str, to: Option<&Name>) -> Result<Outcome, Stopped> {
-        self.socket(who)?;
+    fn connects(&mut self, name: &str, to: Option<&Name>) -> Result<CallResult, Stopped> {
+        self.socket(name)?;
         let address = self.address(to)?;
-        let connected = descriptors::connect_to(self.fd(who)?, &address);
-        let actor = self.actor(who)?;
-        actor.to_nobody = to.is_none();
+        let connected = descriptors::connect_to(self.fd(name)?, &address);
+        let actor = self.actor(name)?;
+        actor.no_listener = to.is_none();
         actor.partner = to.cloned();
-        // Under way is what a non-blocking connect is after.
+        // EINPROGRESS is the normal answer of a non-blocking connect.
         let done = matches!(connected, Ok(()) | Err(Errno::EINPROGRESS));
-        Ok(Outcome { done, ..Outcome::of(connected) })
+        Ok(CallResult { done, ..CallResult::of(connected) })
     }
 
-    fn reaches(&mut self, who: &str, whom: &Name) -> Result<Outcome, Stopped> {
-        let outcome = self.connects(who, Some(whom))?;
-        self.actor(who)?.partner = None;
+    fn reaches(&mut self, name: &str, listener: &Name) -> Result<CallResult, Stopped> {
+        let outcome = self.connects(name, Some(listener))?;
+        self.actor(name)?.partner = None;
         if outcome.answer != "EINPROGRESS" {
-            self.wait_in_queue(who, whom, outcome.done)?;
+            self.wait_in_queue(name, listener, outcome.done)?;
             return Ok(outcome);
         }
-        settle::wait_for(self.fd(who)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
-        let error = getsockopt(self.fd(who)?, sockopt::SocketError);
+        settle::wait_for(self.fd(name)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
+        let error = getsockopt(self.fd(name)?, sockopt::SocketError);
         let error = error.map_err(|errno| call_failed("SO_ERROR", errno))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
-        self.wait_in_queue(who, whom, reached.is_ok())?;
-        Ok(Outcome::of(reached))
+        self.wait_in_queue(name, listener, reached.is_ok())?;
+        Ok(CallResult::of(reached))
     }
 
-    /// Whether a listener has as many connections to be accepted as it has room for: one more may stay under way.
+    /// Returns whether the accept queue of a listener is full. A further connect can stay pending.
     fn is_full(&self, listener: &str) -> bool {
         self.actors.get(listener).is_some_and(|actor| actor.queue.len() > actor.backlog)
     }
@@ -249,97 +250,94 @@ impl Interpreter {
         Ok(())
     }
 
-    fn accepts(&mut self, who: &str, name: &Name) -> Result<Outcome, Stopped> {
-        match descriptors::accept_one(self.fd(who)?)? {
+    fn accepts(&mut self, listener: &str, name: &Name) -> Result<CallResult, Stopped> {
+        match descriptors::accept_one(self.fd(listener)?)? {
             Ok(fd) => {
-                let queue = &mut self.actor(who)?.queue;
+                let queue = &mut self.actor(listener)?.queue;
                 let client = if queue.is_empty() { None } else { Some(queue.remove(0)) };
                 if let Some(client) = &client {
                     self.actor(client)?.partner = Some(name.clone());
                 }
-                self.enter(name, fd)?.partner = client;
-                Ok(Outcome { answer: "ok".into(), done: true })
+                self.add_actor(name, fd)?.partner = client;
+                Ok(CallResult { answer: "ok".into(), done: true })
             }
-            Err(errno) => Ok(Outcome::of(Err(errno))),
+            Err(errno) => Ok(CallResult::of(Err(errno))),
         }
     }
 
-    fn opens(&mut self, who: &str, direction: Direction) -> Result<Outcome, Stopped> {
+    fn opens(&mut self, name: &str, direction: Direction) -> Result<CallResult, Stopped> {
         if self.setting.transport != Transport::Fifo {
-            return Err(Stopped::Unsupported(format!(
-                "{} is no FIFO to open",
-                self.setting.transport.name()
-            )));
+            return Err(Stopped::Unsupported(format!("{} is not a FIFO", self.setting.transport.name())));
         }
         let flags = match direction {
             Direction::Read => OFlag::O_RDONLY,
             Direction::Write => OFlag::O_WRONLY,
             Direction::Both => OFlag::O_RDWR,
         };
-        match descriptors::open_fifo(&self.place.fifo()?, flags)? {
+        match descriptors::open_fifo(&self.scratch.fifo()?, flags)? {
             Ok(fd) => {
-                self.enter(who, fd)?;
-                Ok(Outcome { answer: "ok".into(), done: true })
+                self.add_actor(name, fd)?;
+                Ok(CallResult { answer: "ok".into(), done: true })
             }
-            Err(errno) => Ok(Outcome::of(Err(errno))),
+            Err(errno) => Ok(CallResult::of(Err(errno))),
         }
     }
 
-    /// Whether what is sent is put into the other end's queue by somebody else than the call.
+    /// Returns whether data can arrive at the other end after the sending call has returned.
     fn is_delivered_later(&self) -> bool {
         matches!(self.setting.transport, Transport::Tcp | Transport::Pty)
     }
 
-    /// The other end, through any descriptor that it is open by.
-    fn partner(&self, who: &str) -> Option<&OwnedFd> {
-        self.open_end(self.actors.get(who)?.partner.as_ref()?)
+    /// Returns an open descriptor of the other end.
+    fn partner(&self, name: &str) -> Option<&OwnedFd> {
+        self.open_end(self.actors.get(name)?.partner.as_ref()?)
     }
 
-    /// An open descriptor of the file that `who` is, or was.
-    fn open_end(&self, who: &str) -> Option<&OwnedFd> {
-        let file = self.actors.get(who)?.file;
+    /// Returns an open descriptor of the open file of `name`, even if `name` itself is closed.
+    fn open_end(&self, name: &str) -> Option<&OwnedFd> {
+        let file = self.actors.get(name)?.file;
         let mut same = self.actors.values().filter(|actor| actor.file == file);
         same.find_map(|actor| actor.fd.as_ref())
     }
 
-    fn sends(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
-        let unread = self.partner(who).map(settle::unread);
-        let written = write(self.fd(who)?, &vec![b'.'; bytes]);
+    fn sends(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
+        let unread = self.partner(name).map(settle::unread);
+        let written = write(self.fd(name)?, &vec![b'.'; bytes]);
         let done = written == Ok(bytes);
         if let Ok(count) = written {
-            self.actor(who)?.sent += count;
+            self.actor(name)?.sent += count;
         }
         // FIONREAD counts up to an urgent byte, and no further.
-        let counted = self.is_delivered_later() && !self.actor(who)?.sent_urgent;
-        let partner = self.partner(who).filter(|fd| counted && done && self.takes_data(fd));
+        let counted = self.is_delivered_later() && !self.actor(name)?.sent_urgent;
+        let partner = self.partner(name).filter(|fd| counted && done && self.takes_data(fd));
         if let (Some(partner), Some(before)) = (partner, unread) {
             settle::wait_for_bytes(partner, before + bytes, self.setting.patience)?;
         }
-        Ok(Outcome::counts(&[written], done))
+        Ok(CallResult::counts(&[written], done))
     }
 
-    /// Whether an end still takes what is sent to it: what is sent after `SHUT_RD` is thrown away on some systems.
+    /// Returns whether an end still receives data. Some systems discard data after `SHUT_RD`.
     fn takes_data(&self, fd: &OwnedFd) -> bool {
         let mut byte = [0];
         let peeked = recv(fd.as_raw_fd(), &mut byte, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT);
         peeked != Ok(0)
     }
 
-    fn sends_message(&mut self, who: &str, bytes: &[u8], flags: MsgFlags) -> Result<Outcome, Stopped> {
-        let sent = send(self.fd(who)?.as_raw_fd(), bytes, flags);
-        self.actor(who)?.sent_urgent |= flags.contains(MsgFlags::MSG_OOB);
-        Ok(Outcome::counts(&[sent], sent == Ok(bytes.len())))
+    fn sends_message(&mut self, name: &str, bytes: &[u8], flags: MsgFlags) -> Result<CallResult, Stopped> {
+        let sent = send(self.fd(name)?.as_raw_fd(), bytes, flags);
+        self.actor(name)?.sent_urgent |= flags.contains(MsgFlags::MSG_OOB);
+        Ok(CallResult::counts(&[sent], sent == Ok(bytes.len())))
     }
 
-    fn fills(&mut self, who: &str, block: Option<usize>) -> Result<Outcome, Stopped> {
-        if let Some(partner) = self.actor(who)?.partner.clone() {
+    fn fills(&mut self, name: &str, block: Option<usize>) -> Result<CallResult, Stopped> {
+        if let Some(partner) = self.actor(name)?.partner.clone() {
             let partner = self.actor(&partner)?;
             partner.received_before = partner.received;
         }
         let (mut total, mut writes, mut full) = (0, 0, 0);
         let mut size = block.unwrap_or(BUFFER);
         let errno = loop {
-            match write(self.fd(who)?, &vec![b'.'; size]) {
+            match write(self.fd(name)?, &vec![b'.'; size]) {
                 Ok(count) => {
                     total += count;
                     full = 0;
@@ -347,7 +345,7 @@ impl Interpreter {
                 Err(Errno::EINTR) => {}
                 Err(errno) if block.is_some() || errno != Errno::EAGAIN => break errno,
                 Err(_) if size > 1 => size /= 2,
-                // What is acknowledged meanwhile makes room again.
+                // Data that are acknowledged in the meantime make room again.
                 Err(errno) if full == 2 => break errno,
                 Err(_) => {
                     full += 1;
@@ -357,28 +355,28 @@ impl Interpreter {
             }
             writes += 1;
             if writes > MOST_WRITES {
-                return Err(broken(format!("'{who}' is not full after {writes} writes")));
+                return Err(setup_error(format!("'{name}' is not full after {writes} writes")));
             }
         };
-        self.actor(who)?.sent += total;
+        self.actor(name)?.sent += total;
         let done = matches!(errno, Errno::EAGAIN | Errno::ENOBUFS);
         let answer = match block {
             Some(block) => format!("after {} x {block} B: {errno:?}", total / block.max(1)),
             None => format!("{total} B: {errno:?}"),
         };
-        Ok(Outcome { answer, done })
+        Ok(CallResult { answer, done })
     }
 
-    fn reads(&mut self, who: &str, times: usize, room: usize) -> Result<Outcome, Stopped> {
+    fn reads(&mut self, name: &str, times: usize, room: usize) -> Result<CallResult, Stopped> {
         let mut buffer = vec![0; room];
-        let fd = self.fd(who)?;
+        let fd = self.fd(name)?;
         let results: Vec<_> = (0..times).map(|_| read(fd, &mut buffer)).collect();
-        self.actor(who)?.received += results.iter().flatten().sum::<usize>();
+        self.actor(name)?.received += results.iter().flatten().sum::<usize>();
         let done = results.iter().all(Result::is_ok);
-        Ok(Outcome::counts(&results, done))
+        Ok(CallResult::counts(&results, done))
     }
 
-    fn reads_up_to(&mut self, who: &str, size: Size) -> Result<Outcome, Stopped> {
+    fn reads_up_to(&mut self, name: &str, size: Size) -> Result<CallResult, Stopped> {
         let wanted = match size {
             Size::Bytes(bytes) => bytes,
             Size::PipeBuf(more) => pipe_buf()? + more,
@@ -386,36 +384,36 @@ impl Interpreter {
         let begun = Instant::now();
         let mut last = Ok(0);
         loop {
-            let actor = self.actor(who)?;
+            let actor = self.actor(name)?;
             let read_so_far = actor.received - actor.received_before;
             if read_so_far >= wanted {
-                return Ok(Outcome::counts(&[last], true));
+                return Ok(CallResult::counts(&[last], true));
             }
             let mut buffer = vec![0; (wanted - read_so_far).min(BUFFER)];
-            last = read(self.fd(who)?, &mut buffer);
+            last = read(self.fd(name)?, &mut buffer);
             match last {
-                Ok(count) if count > 0 => self.actor(who)?.received += count,
+                Ok(count) if count > 0 => self.actor(name)?.received += count,
                 Err(Errno::EAGAIN)
                     if self.is_delivered_later() && begun.elapsed() < self.setting.patience =>
                 {
                     self.settle.round_trip()?;
                 }
-                _ => return Ok(Outcome::counts(&[last], false)),
+                _ => return Ok(CallResult::counts(&[last], false)),
             }
         }
     }
 
-    /// Reads until there is nothing, and, if what was sent comes later, until all of it has come.
-    fn drains(&mut self, who: &str) -> Result<Outcome, Stopped> {
+    /// Reads until no data is left. If data can arrive late, reads until all sent data have arrived.
+    fn drains(&mut self, name: &str) -> Result<CallResult, Stopped> {
         let begun = Instant::now();
         let mut buffer = vec![0; BUFFER];
         loop {
-            let last = read(self.fd(who)?, &mut buffer);
+            let last = read(self.fd(name)?, &mut buffer);
             match last {
-                Ok(count) if count > 0 => self.actor(who)?.received += count,
+                Ok(count) if count > 0 => self.actor(name)?.received += count,
                 Err(Errno::EINTR) => {}
                 _ => {
-                    let actor = self.actor(who)?;
+                    let actor = self.actor(name)?;
                     let (received, partner) = (actor.received, actor.partner.clone());
                     let sent = match partner {
                         Some(partner) => self.actor(&partner)?.sent,
@@ -424,7 +422,7 @@ impl Interpreter {
                     let more = self.is_delivered_later() && received < sent && last == Err(Errno::EAGAIN);
                     if !more || begun.elapsed() > self.setting.patience {
                         let done = !more && matches!(last, Ok(0) | Err(Errno::EAGAIN));
-                        return Ok(Outcome::counts(&[last], done));
+                        return Ok(CallResult::counts(&[last], done));
                     }
                     self.settle.round_trip()?;
                 }
@@ -432,76 +430,80 @@ impl Interpreter {
         }
     }
 
-    /// Another description of the same file writes at its end.
-    fn grows(&mut self, who: &str, bytes: usize) -> Result<Outcome, Stopped> {
-        let path =
-            self.actor(who)?.path.clone().ok_or_else(|| broken(format!("'{who}' is no regular file")))?;
+    /// Appends to the file through another open file description.
+    fn grows(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
+        let path = self
+            .actor(name)?
+            .path
+            .clone()
+            .ok_or_else(|| setup_error(format!("'{name}' is no regular file")))?;
         let failed = |error: std::io::Error| call_failed(path.display(), error);
         let mut file = File::options().append(true).open(&path).map_err(failed)?;
         file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
-        Ok(Outcome::of(Ok(())))
+        Ok(CallResult::of(Ok(())))
     }
 
-    fn closes(&mut self, who: &str) -> Result<Outcome, Stopped> {
-        let actor = self.actor(who)?;
+    fn closes(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        let actor = self.actor(name)?;
         let number = actor.number;
-        // `OwnedFd` closes it; what close(2) answers is no question that a line can ask.
-        drop(actor.fd.take().ok_or_else(|| broken(format!("'{who}' is closed already")))?);
-        self.tell_closed(number)?;
-        Ok(Outcome::of(Ok(())))
+        // `OwnedFd` closes the descriptor and ignores the answer of close(2): scripts cannot ask for it.
+        drop(actor.fd.take().ok_or_else(|| setup_error(format!("'{name}' is closed already")))?);
+        self.notify_closed(number)?;
+        Ok(CallResult::of(Ok(())))
     }
 
-    /// Tells the pollers that have a copy.
-    fn tell_closed(&self, number: RawFd) -> Result<(), Stopped> {
-        let tell = |ears: &Arc<FencedPoller>| ears.selector.closed(number);
-        self.pollers.values().try_for_each(tell).map_err(|why| Stopped::Unsupported(why.to_string()))
+    /// Notifies the pollers that keep their own copy of a descriptor.
+    fn notify_closed(&self, number: RawFd) -> Result<(), Stopped> {
+        let notify = |poller: &Arc<FencedPoller>| poller.selector.closed(number);
+        self.pollers.values().try_for_each(notify).map_err(|why| Stopped::Unsupported(why.to_string()))
     }
 
-    fn takes_number_of(&mut self, who: &str, whose: &Name) -> Result<Outcome, Stopped> {
-        let number = self.number(whose)?;
-        if self.actor(whose)?.fd.is_some() {
-            return Err(broken(format!("'{whose}' is open: its number is not free")));
+    fn takes_number_of(&mut self, name: &str, closed: &Name) -> Result<CallResult, Stopped> {
+        let number = self.number(closed)?;
+        if self.actor(closed)?.fd.is_some() {
+            return Err(setup_error(format!("'{closed}' is open: its number is not free")));
         }
-        self.moves_to(who, number as usize)
+        self.moves_to(name, number as usize)
     }
 
-    fn moves_to(&mut self, who: &str, number: usize) -> Result<Outcome, Stopped> {
-        let own_numbers = self.ears(FIRST)?.selector.capabilities().own_numbers;
+    fn moves_to(&mut self, name: &str, number: usize) -> Result<CallResult, Stopped> {
+        let own_numbers = self.poller(FIRST)?.selector.capabilities().own_numbers;
         own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
-        let number = i32::try_from(number).map_err(|_| broken("a number that no descriptor has"))?;
-        let moved = descriptors::copy(self.fd(who)?, number)?;
+        let number = i32::try_from(number).map_err(|_| setup_error("no descriptor can have this number"))?;
+        let moved = descriptors::copy(self.fd(name)?, number)?;
         if moved.as_raw_fd() != number {
-            return Err(broken(format!("the number {number} is not free")));
+            return Err(setup_error(format!("the number {number} is not free")));
         }
-        let actor = self.actor(who)?;
+        let actor = self.actor(name)?;
         let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
-        self.tell_closed(old)?;
-        Ok(Outcome::of(Ok(())))
+        self.notify_closed(old)?;
+        Ok(CallResult::of(Ok(())))
     }
 
-    fn sets(&mut self, who: &str, option: SocketOption) -> Result<Outcome, Stopped> {
-        let fd = self.fd(who)?;
+    fn sets(&mut self, name: &str, option: SocketOption) -> Result<CallResult, Stopped> {
+        let fd = self.fd(name)?;
         let (name, value) = match option {
-            SocketOption::OobInline => return Ok(Outcome::of(setsockopt(fd, sockopt::OobInline, &true))),
-            SocketOption::ReusePort => return Ok(Outcome::of(descriptors::share_port(fd))),
+            SocketOption::OobInline => return Ok(CallResult::of(setsockopt(fd, sockopt::OobInline, &true))),
+            SocketOption::ReusePort => return Ok(CallResult::of(descriptors::share_port(fd))),
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
         };
-        let value = libc::c_int::try_from(value).map_err(|_| broken("a low-water mark that is no int"))?;
-        // SAFETY: both options are an int; the pointer and the length are those of one that lives.
+        let value = libc::c_int::try_from(value)
+            .map_err(|_| setup_error("the low-water mark does not fit an int"))?;
+        // SAFETY: both options are an int; pointer and length are those of a live int.
         let answer = unsafe {
             let length = size_of::<libc::c_int>() as libc::socklen_t;
             libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const value).cast(), length)
         };
-        Ok(Outcome::of(Errno::result(answer).map(drop)))
+        Ok(CallResult::of(Errno::result(answer).map(drop)))
     }
 }
 
-/// `PIPE_BUF`, as this system has it.
+/// Returns the system's `PIPE_BUF`.
 fn pipe_buf() -> Result<usize, Stopped> {
-    let asked = pathconf("/", PathconfVar::PIPE_BUF);
-    let size = asked.map_err(|errno| call_failed("pathconf(_PC_PIPE_BUF)", errno))?;
+    let answer = pathconf("/", PathconfVar::PIPE_BUF);
+    let size = answer.map_err(|errno| call_failed("pathconf(_PC_PIPE_BUF)", errno))?;
     size.and_then(|size| usize::try_from(size).ok())
-        .ok_or_else(|| broken("this system does not say its PIPE_BUF"))
+        .ok_or_else(|| setup_error("this system does not publish its PIPE_BUF"))
 }

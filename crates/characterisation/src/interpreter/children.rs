@@ -1,7 +1,7 @@
-//! Forked children: they have a copy of what the line has made, and whatever of the poller their system lets them have.
+//! Forked children. A child inherits the script's descriptors, and the poller as far as the system allows it.
 //!
-//! A child has one thread. None of the line's own is about when it is forked, so that none can have held a lock that is
-//! held in the child for ever.
+//! A child has one thread. The script has no other thread at the fork; otherwise a lock that such a thread
+//! held would never be released in the child.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;
@@ -12,42 +12,42 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use super::fenced_poller::FencedPoller;
 use super::thread_state::ThreadState;
-use super::{Interpreter, broken};
-use super::{call_failed, sleepers};
-use crate::verbs::{Act, Clause, How};
+use super::{Interpreter, setup_error};
+use super::{call_failed, waiters};
+use crate::verbs::{Action, Clause, WaitArguments};
 use crate::{Observation, Stopped};
 
-/// A child that does nothing.
+/// A running child.
 pub(super) struct Child {
     pid: Pid,
-    /// The child ends when nobody has this end any more.
-    ends: Option<PipeWriter>,
-    /// What it says, if it does something.
-    says: Option<PipeReader>,
+    /// An idle child exits when this end is closed.
+    lifeline: Option<PipeWriter>,
+    /// The child's answer, if it waits.
+    output: Option<PipeReader>,
 }
 
 impl Child {
     pub(super) fn end(mut self) -> Result<String, Stopped> {
-        self.ends.take();
+        self.lifeline.take();
         reap(self.pid)
     }
 
-    /// Stops it, and lets it go on when it has stopped.
+    /// Stops the child, and continues it once it has stopped.
     pub(super) fn stop_and_continue(&self) -> Result<String, Stopped> {
         let failed = |call: &'static str| move |errno| call_failed(call, errno);
         kill(self.pid, Signal::SIGSTOP).map_err(failed("kill(SIGSTOP)"))?;
         match waitpid(self.pid, Some(WaitPidFlag::WUNTRACED)).map_err(failed("waitpid"))? {
             WaitStatus::Stopped(..) => {}
-            other => return Err(broken(format!("the child has not stopped: {other:?}"))),
+            other => return Err(setup_error(format!("the child has not stopped: {other:?}"))),
         }
         kill(self.pid, Signal::SIGCONT).map_err(failed("kill(SIGCONT)"))?;
         Ok("ok".into())
     }
 
-    /// What it says, and its end.
+    /// Reads the child's answer and waits for its exit.
     pub(super) fn answers(mut self) -> Result<String, Stopped> {
-        let says = self.says.take().ok_or_else(|| broken("the child does nothing"))?;
-        let text = read_all(says)?;
+        let output = self.output.take().ok_or_else(|| setup_error("the child does not wait"))?;
+        let text = read_all(output)?;
         self.end()?;
         Ok(text)
     }
@@ -55,7 +55,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if self.ends.take().is_some() {
+        if self.lifeline.take().is_some() {
             let _ = reap(self.pid);
         }
     }
@@ -64,115 +64,122 @@ impl Drop for Child {
 fn reap(pid: Pid) -> Result<String, Stopped> {
     match waitpid(pid, None) {
         Ok(WaitStatus::Exited(_, 0)) => Ok("ok".into()),
-        other => Err(broken(format!("the child has ended otherwise: {other:?}"))),
+        other => Err(setup_error(format!("the child did not exit with 0: {other:?}"))),
     }
 }
 
-/// Ends the child, and nothing that it shares.
-fn leave(status: libc::c_int) -> ! {
-    // SAFETY: it ends the process without running anything of the parent's in it.
+/// Ends the child, without effect on anything that it shares.
+fn exit_child(status: libc::c_int) -> ! {
+    // SAFETY: _exit ends the process without running the parent's destructors or exit handlers.
     unsafe { libc::_exit(status) }
 }
 
 impl Interpreter {
-    fn split(&mut self) -> Result<ForkResult, Stopped> {
-        if self.somebody_sleeps() {
-            return Err(broken("a child while threads wait would have half of them"));
+    fn fork(&mut self) -> Result<ForkResult, Stopped> {
+        if self.has_waiting_threads() {
+            return Err(setup_error("a child cannot be forked while threads wait"));
         }
-        self.echo = None;
-        // SAFETY: the line's only thread is this one; the child performs one clause of it and leaves.
+        self.responder = None;
+        // SAFETY: the script has no other thread; the child runs one clause and exits.
         unsafe { fork() }.map_err(|errno| call_failed("fork", errno))
     }
 
-    /// A child that has everything open.
-    pub(super) fn forks(&mut self) -> Result<String, Stopped> {
-        let (mut over, ends) = pipe().map_err(|error| call_failed("a pipe", error))?;
-        match self.split()? {
+    /// Forks a child that does nothing.
+    pub(super) fn fork_child(&mut self) -> Result<String, Stopped> {
+        let (mut parent_end, lifeline) = pipe().map_err(|error| call_failed("a pipe", error))?;
+        match self.fork()? {
             ForkResult::Parent { child: pid } => {
-                self.child = Some(Child { pid, ends: Some(ends), says: None });
+                self.child = Some(Child { pid, lifeline: Some(lifeline), output: None });
                 Ok("ok".into())
             }
             ForkResult::Child => {
-                drop(ends);
-                // Its end, or an error: both are the end.
-                let _ = over.read(&mut [0]);
-                leave(0)
+                drop(lifeline);
+                // End of file and an error both mean that the child should exit.
+                let _ = parent_end.read(&mut [0]);
+                exit_child(0)
             }
         }
     }
 
-    /// A child that waits in a poller of its own. Returns when it sleeps.
+    /// Forks a child that waits in its own poller. Returns when it sleeps.
     pub(super) fn child_waits(&mut self, timeout: Duration) -> Result<String, Stopped> {
-        self.expect_here("what happens to a child happens to who asks it")?;
+        self.require_same_process("signals to the child do not reach it")?;
         let failed = |error| call_failed("a pipe", error);
-        let (over, ends) = pipe().map_err(failed)?;
-        let (mut said, mut says) = pipe().map_err(failed)?;
-        match self.split()? {
+        let (parent_end, lifeline) = pipe().map_err(failed)?;
+        let (mut output, mut answer) = pipe().map_err(failed)?;
+        match self.fork()? {
             ForkResult::Parent { child: pid } => {
-                drop(says);
-                said.read_exact(&mut [0]).map_err(|error| call_failed("the child did not begin", error))?;
-                self.child = Some(Child { pid, ends: Some(ends), says: Some(said) });
-                sleepers::falls_asleep(&mut ThreadState::of_child(pid), &*self.echo()?)?;
+                drop(answer);
+                output.read_exact(&mut [0]).map_err(|error| call_failed("the child did not begin", error))?;
+                self.child = Some(Child { pid, lifeline: Some(lifeline), output: Some(output) });
+                waiters::wait_until_asleep(&mut ThreadState::of_child(pid), &*self.responder()?)?;
                 Ok("ok".into())
             }
             ForkResult::Child => {
-                drop((over, ends));
-                let waited = FencedPoller::open(self.setting).and_then(|ears| {
-                    let begun = says.write_all(b".");
+                drop((parent_end, lifeline));
+                let waited = FencedPoller::open(self.setting).and_then(|poller| {
+                    let begun = answer.write_all(b".");
                     begun.map_err(|error| call_failed("a pipe", error))?;
-                    sleepers::wait(&*ears.selector, How::AtMost(timeout)).written(&ears)
+                    waiters::wait(&*poller.selector, WaitArguments::Timeout(timeout)).describe(&poller)
                 });
                 let text = waited.unwrap_or_else(|stopped| stopped.to_string());
-                leave(i32::from(says.write_all(text.as_bytes()).is_err()))
+                exit_child(i32::from(answer.write_all(text.as_bytes()).is_err()))
             }
         }
     }
 
-    /// A child that performs a clause.
-    pub(super) fn perform_in_child(
+    /// Forks a child that runs one clause.
+    pub(super) fn run_in_child(
         &mut self,
         clause: &Clause,
         observed: &mut Vec<Observation>,
     ) -> Result<String, Stopped> {
-        if !matches!(clause.act, Act::Wait { .. } | Act::Change(_) | Act::Call(..)) {
+        if !matches!(clause.action, Action::Wait { .. } | Action::Change(_) | Action::Call(..)) {
             return Err(Stopped::Script(format!(
-                "a child can wait, change and call, and not: {}",
-                clause.act
+                "a child can only wait, change registrations and make calls, not: {}",
+                clause.action
             )));
         }
-        self.expect_here("a forked child asks the one that its parent asks")?;
-        let (said, says) = pipe().map_err(|error| call_failed("a pipe", error))?;
-        match self.split()? {
+        self.require_same_process("a forked child uses the process of its parent")?;
+        let (output, answer) = pipe().map_err(|error| call_failed("a pipe", error))?;
+        match self.fork()? {
             ForkResult::Parent { child } => {
-                drop(says);
-                let text = read_all(said)?;
+                drop(answer);
+                let text = read_all(output)?;
                 reap(child)?;
-                self.hears(clause, &text, observed)
+                self.record_child(clause, &text, observed)
             }
             ForkResult::Child => {
-                drop(said);
-                let performed = self.perform(clause, &[], &mut Vec::new());
-                leave(i32::from(tell(says, &performed).is_err()))
+                drop(output);
+                let result = self.run_clause(clause, &[], &mut Vec::new());
+                exit_child(i32::from(report(answer, &result).is_err()))
             }
         }
     }
 
-    /// What the child has said, under the key that the clause has.
-    fn hears(&self, clause: &Clause, text: &str, observed: &mut Vec<Observation>) -> Result<String, Stopped> {
+    /// Records the child's answer under the key of the clause.
+    fn record_child(
+        &self,
+        clause: &Clause,
+        text: &str,
+        observed: &mut Vec<Observation>,
+    ) -> Result<String, Stopped> {
         let (kind, answer) = text.split_once(' ').unwrap_or((text, ""));
         match kind {
             "done" => {
-                let key = match &clause.act {
-                    Act::Wait { .. } => Some(self.naming.wait(&self.poller, self.setting.mode)),
-                    Act::Change(change) if clause.asked => self.naming.change(&self.poller, change),
-                    Act::Call(who, call) if clause.asked => Some(self.naming.call(who, call)),
+                let key = match &clause.action {
+                    Action::Wait { .. } => Some(self.naming.wait(&self.poller_name, self.setting.mode)),
+                    Action::Change(change) if clause.is_question => {
+                        self.naming.change(&self.poller_name, change)
+                    }
+                    Action::Call(name, call) if clause.is_question => Some(self.naming.call(name, call)),
                     _ => None,
                 };
                 observed.extend(key.map(|key| super::observation(key, answer.into())));
                 Ok(answer.into())
             }
             "unsupported" => Err(Stopped::Unsupported(answer.into())),
-            _ => Err(broken(format!("in the child: {answer}"))),
+            _ => Err(setup_error(format!("in the child: {answer}"))),
         }
     }
 }
@@ -183,11 +190,12 @@ fn read_all(mut from: PipeReader) -> Result<String, Stopped> {
     Ok(text)
 }
 
-fn tell(mut to: PipeWriter, performed: &Result<String, Stopped>) -> std::io::Result<()> {
-    let text = match performed {
+/// Sends the child's result to the parent.
+fn report(mut to: PipeWriter, result: &Result<String, Stopped>) -> std::io::Result<()> {
+    let text = match result {
         Ok(answer) => format!("done {answer}"),
         Err(Stopped::Unsupported(why)) => format!("unsupported {why}"),
-        Err(other) => format!("broken {other}"),
+        Err(other) => format!("failed {other}"),
     };
     to.write_all(text.as_bytes())
 }

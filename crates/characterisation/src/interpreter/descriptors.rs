@@ -1,4 +1,4 @@
-//! Real descriptors, made with the calls that every system has.
+//! Makes real descriptors, with calls that every system has.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -17,26 +17,26 @@ use nix::sys::stat::Mode;
 use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
-use super::{broken, call_failed, limits};
+use super::{call_failed, limits, setup_error};
 use crate::{Setting, Stopped};
 
-/// Where a socket is.
+/// The address of a socket.
 #[derive(Clone, Debug)]
 pub(super) enum Address {
     Inet(SockaddrIn),
     Unix(UnixAddr),
 }
 
-/// A private directory, and fresh names in it.
+/// A private directory with fresh names.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct Scratch {
     directory: Option<TempDir>,
     made: usize,
     fifo: Option<PathBuf>,
 }
 
-impl Place {
-    /// A path where nothing is.
+impl Scratch {
+    /// Returns a path that does not exist yet.
     pub(super) fn path(&mut self) -> Result<PathBuf, Stopped> {
         if self.directory.is_none() {
             let made = tempfile::tempdir().map_err(|error| call_failed("a private directory", error))?;
@@ -50,7 +50,7 @@ impl Place {
             .unwrap_or_default())
     }
 
-    /// The FIFO that the line's `opens` means.
+    /// Returns the path of the script's FIFO, which `opens` opens.
     pub(super) fn fifo(&mut self) -> Result<PathBuf, Stopped> {
         if let Some(path) = &self.fifo {
             return Ok(path.clone());
@@ -60,7 +60,7 @@ impl Place {
         Ok(path)
     }
 
-    /// A FIFO that nobody else knows.
+    /// Makes a private FIFO.
     fn new_fifo(&mut self) -> Result<PathBuf, Stopped> {
         let path = self.path()?;
         mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(|errno| call_failed("mkfifo", errno))?;
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-/// The socket family and type, if it is a socket.
+/// Returns the socket family and type of a transport; `None` if it is no socket.
 fn kind(transport: Transport) -> Option<(AddressFamily, SockType)> {
     Some(match transport {
         Transport::Tcp => (AddressFamily::Inet, SockType::Stream),
@@ -80,17 +80,18 @@ fn kind(transport: Transport) -> Option<(AddressFamily, SockType)> {
     })
 }
 
-/// Why there is no such descriptor: a system without this kind of socket is no broken set-up.
+/// Returns the reason after a failed socket call. A system without this kind of socket is unsupported.
 fn missing(call: &str, errno: Errno) -> Stopped {
     match errno {
         Errno::EPROTONOSUPPORT | Errno::ESOCKTNOSUPPORT | Errno::EAFNOSUPPORT | Errno::EPROTOTYPE => {
-            Stopped::Unsupported(format!("this system has no such socket: {call} answers {errno:?}"))
+            Stopped::Unsupported(format!("this system lacks this kind of socket: {call} answers {errno:?}"))
         }
         errno => call_failed(call, errno),
     }
 }
 
-/// Closed by exec, and non-blocking. Not every system can do that in the call that makes a descriptor.
+/// Sets close-on-exec and non-blocking mode. Not every system can do this in the call that makes the
+/// descriptor.
 fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
     let prepared = fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
         .and_then(|_| fcntl(&fd, FcntlArg::F_GETFL))
@@ -98,47 +99,47 @@ fn prepare(fd: OwnedFd) -> Result<OwnedFd, Stopped> {
     prepared.map(|_| fd).map_err(|errno| call_failed("fcntl", errno))
 }
 
-/// The same open file under another number: the lowest free one that is not below `number`.
+/// Duplicates a descriptor to the lowest free number that is at least `number`.
 pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
     let copied = fcntl(fd, FcntlArg::F_DUPFD_CLOEXEC(number));
-    // It answers so to a number that no descriptor may have.
+    // EINVAL means that the limit forbids this number.
     if copied == Err(Errno::EINVAL) && number >= limits::soft() {
         let (needed, limit) = (number.saturating_add(1), limits::soft());
         return Err(Stopped::Unsupported(format!(
-            "needs {needed} descriptors, and may have {limit} (ulimit -n)"
+            "needs {needed} descriptors, but the limit is {limit} (ulimit -n)"
         )));
     }
-    // SAFETY: fcntl has just made it, and nobody else knows it.
+    // SAFETY: fcntl has just made this descriptor, and nothing else owns it.
     copied.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("fcntl", errno))
 }
 
-/// The lowest number that is free, and so where the descriptors end if there may be no more.
+/// Returns the lowest free number, which is the limit that allows no further descriptor.
 pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
     let file = File::open("/dev/null").map_err(|error| call_failed("/dev/null", error))?;
-    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
+    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| setup_error("a descriptor without a number"))
 }
 
-fn unsupported<T>(transport: Transport, what: &str) -> Result<T, Stopped> {
-    Err(Stopped::Unsupported(format!("{} is no {what}", transport.name())))
+fn no_socket<T>(transport: Transport) -> Result<T, Stopped> {
+    Err(Stopped::Unsupported(format!("{} is not a socket", transport.name())))
 }
 
-/// A socket, and no more; the master of a pseudo-terminal.
+/// Makes an unconnected socket, or the master of a pseudo-terminal.
 pub(super) fn fresh(transport: Transport) -> Result<OwnedFd, Stopped> {
     if transport == Transport::Pty {
         let call = |errno| call_failed("posix_openpt", errno);
         let master = nix::pty::posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).map_err(call)?;
         return prepare(master.into());
     }
-    let Some((family, kind)) = kind(transport) else { return unsupported(transport, "socket") };
+    let Some((family, kind)) = kind(transport) else { return no_socket(transport) };
     let made = socket(family, kind, nix::sys::socket::SockFlag::empty(), None);
     prepare(made.map_err(|errno| missing("socket", errno))?)
 }
 
-/// Binds to an address of its own.
+/// Binds a socket to a fresh address.
 pub(super) fn bind_somewhere(
     fd: &OwnedFd,
     transport: Transport,
-    place: &mut Place,
+    scratch: &mut Scratch,
 ) -> Result<Address, Stopped> {
     let failed = |errno| call_failed("bind", errno);
     match kind(transport) {
@@ -147,11 +148,11 @@ pub(super) fn bind_somewhere(
             Ok(Address::Inet(getsockname(fd.as_raw_fd()).map_err(failed)?))
         }
         Some(_) => {
-            let address = UnixAddr::new(&place.path()?).map_err(failed)?;
+            let address = UnixAddr::new(&scratch.path()?).map_err(failed)?;
             bind(fd.as_raw_fd(), &address).map_err(failed)?;
             Ok(Address::Unix(address))
         }
-        None => unsupported(transport, "socket"),
+        None => no_socket(transport),
     }
 }
 
@@ -170,7 +171,7 @@ pub(super) fn share_port(fd: &impl AsFd) -> Result<(), Errno> {
     setsockopt(fd, sockopt::ReusePort, &true)
 }
 
-/// There is none.
+/// These systems have no `SO_REUSEPORT`.
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub(super) fn share_port(_: &impl AsFd) -> Result<(), Errno> {
     Err(Errno::ENOPROTOOPT)
@@ -185,21 +186,22 @@ pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno>
     }
 }
 
-/// An address where nobody is: somebody was, so that a UNIX socket's file is there.
-pub(super) fn nowhere(transport: Transport, place: &mut Place) -> Result<Address, Stopped> {
-    bind_somewhere(&fresh(transport)?, transport, place)
+/// Returns an address without a listener. Its socket was bound and closed, so that a UNIX socket's file
+/// exists.
+pub(super) fn nowhere(transport: Transport, scratch: &mut Scratch) -> Result<Address, Stopped> {
+    bind_somewhere(&fresh(transport)?, transport, scratch)
 }
 
 /// accept(2).
 pub(super) fn accept_one(listener: &impl AsFd) -> Result<Result<OwnedFd, Errno>, Stopped> {
     match accept(listener.as_fd().as_raw_fd()) {
-        // SAFETY: accept has just made it, and nobody else knows it.
+        // SAFETY: accept has just made this descriptor, and nothing else owns it.
         Ok(fd) => prepare(unsafe { OwnedFd::from_raw_fd(fd) }).map(Ok),
         Err(errno) => Ok(Err(errno)),
     }
 }
 
-/// Opens a FIFO, non-blocking: a writer without a reader is refused.
+/// Opens a FIFO, non-blocking. Opening it for writing fails without a reader.
 pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Errno>, Stopped> {
     match open(path, flags | OFlag::O_NONBLOCK, Mode::empty()) {
         Ok(fd) => prepare(fd).map(Ok),
@@ -207,45 +209,45 @@ pub(super) fn open_fifo(path: &Path, flags: OFlag) -> Result<Result<OwnedFd, Err
     }
 }
 
-/// Two ends. The first one reads and the second one writes, if that makes a difference.
+/// Makes a connected pair. Of a pipe or FIFO, the first end reads and the second one writes.
 pub(super) fn pair(
     Setting { transport, patience, .. }: Setting,
-    place: &mut Place,
+    scratch: &mut Scratch,
 ) -> Result<(OwnedFd, OwnedFd), Stopped> {
     let failed = |call: &'static str| move |errno: Errno| call_failed(call, errno);
     let (one, other) = match transport {
         Transport::Tcp => {
             let listener = fresh(transport)?;
-            let address = bind_somewhere(&listener, transport, place)?;
+            let address = bind_somewhere(&listener, transport, scratch)?;
             listen(&listener, Backlog::new(1).map_err(failed("listen"))?).map_err(failed("listen"))?;
             let client = fresh(transport)?;
-            // Blocking, so that the handshake is over.
+            // A blocking connect returns after the handshake.
             fcntl(&client, FcntlArg::F_SETFL(OFlag::empty())).map_err(failed("fcntl"))?;
             connect_to(&client, &address).map_err(failed("connect"))?;
             super::settle::wait_for(&listener, super::settle::READABLE, "a connection", patience)?;
             let server = accept_one(&listener)?.map_err(failed("accept"))?;
             for end in [&server, &client] {
-                // Each small write is one segment, now: a line's order is the wire's order.
+                // Send each small write at once as one segment: the order on the wire is the script's order.
                 setsockopt(end, sockopt::TcpNoDelay, &true).map_err(failed("TCP_NODELAY"))?;
             }
             (server, client)
         }
         Transport::Udp => {
             let (one, other) = (fresh(transport)?, fresh(transport)?);
-            let here = bind_somewhere(&one, transport, place)?;
-            let there = bind_somewhere(&other, transport, place)?;
+            let here = bind_somewhere(&one, transport, scratch)?;
+            let there = bind_somewhere(&other, transport, scratch)?;
             connect_to(&one, &there).map_err(failed("connect"))?;
             connect_to(&other, &here).map_err(failed("connect"))?;
             (one, other)
         }
         Transport::Unix | Transport::UnixDgram | Transport::Seqpacket => {
-            let Some((family, kind)) = kind(transport) else { return unsupported(transport, "socket") };
+            let Some((family, kind)) = kind(transport) else { return no_socket(transport) };
             socketpair(family, kind, None, nix::sys::socket::SockFlag::empty())
                 .map_err(|errno| missing("socketpair", errno))?
         }
         Transport::Pipe => pipe().map_err(failed("pipe"))?,
         Transport::Fifo => {
-            let path = place.new_fifo()?;
+            let path = scratch.new_fifo()?;
             let reader = open_fifo(&path, OFlag::O_RDONLY)?.map_err(failed("open for reading"))?;
             (reader, open_fifo(&path, OFlag::O_WRONLY)?.map_err(failed("open for writing"))?)
         }
@@ -253,12 +255,15 @@ pub(super) fn pair(
             let ends = nix::pty::openpty(None, None).map_err(failed("openpty"))?;
             (ends.master, ends.slave)
         }
-        Transport::None => return unsupported(transport, "transport: the line must say what is made"),
+        Transport::None => {
+            let why = "none is not a transport: the script must make its descriptors with `is`";
+            return Err(Stopped::Unsupported(why.into()));
+        }
     };
     Ok((prepare(one)?, prepare(other)?))
 }
 
-/// A regular file of so many bytes, which is read next from `offset`.
+/// Makes a regular file of `size` bytes, with this file offset.
 pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
     let failed = |error: std::io::Error| call_failed("a file", error);
     let mut file = File::options().read(true).write(true).create_new(true).open(path).map_err(failed)?;
@@ -267,29 +272,29 @@ pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, S
     prepare(file.into())
 }
 
-/// An open directory.
-pub(super) fn directory(place: &mut Place) -> Result<OwnedFd, Stopped> {
-    let path = place.path()?;
+/// Makes and opens a directory.
+pub(super) fn directory(scratch: &mut Scratch) -> Result<OwnedFd, Stopped> {
+    let path = scratch.path()?;
     std::fs::create_dir(&path).map_err(|error| call_failed("a directory", error))?;
-    opened(&path, OFlag::O_RDONLY)
+    open_path(&path, OFlag::O_RDONLY)
 }
 
-/// A counter that can be waited for.
+/// Makes an eventfd.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
-    // SAFETY: it takes no pointer.
+    // SAFETY: eventfd takes no pointer.
     let made = Errno::result(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) });
-    // SAFETY: eventfd has just made it, and nobody else knows it.
+    // SAFETY: eventfd has just made this descriptor, and nothing else owns it.
     made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("eventfd", errno))
 }
 
-/// FreeBSD has one since 13; what is built for it must start on 12.
+/// FreeBSD has eventfd(2) since 13, but a program built for FreeBSD must start on 12.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
-    Err(Stopped::Unsupported("an eventfd is Linux's own here".into()))
+    Err(Stopped::Unsupported("eventfd is supported on Linux only".into()))
 }
 
-/// POSIX shared memory without a name.
+/// Makes POSIX shared memory, already unlinked.
 pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
     let name = format!("/pollmatrix-{}", std::process::id());
     let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_RDWR;
@@ -299,15 +304,15 @@ pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
     prepare(made)
 }
 
-/// A device, for reading and writing if that is allowed.
+/// Opens a device, for reading and writing if that is allowed, otherwise for reading.
 pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
-    match opened(Path::new(path), OFlag::O_RDWR) {
-        Err(Stopped::Broken(_) | Stopped::Unsupported(_)) => opened(Path::new(path), OFlag::O_RDONLY),
+    match open_path(Path::new(path), OFlag::O_RDWR) {
+        Err(Stopped::SetUp(_) | Stopped::Unsupported(_)) => open_path(Path::new(path), OFlag::O_RDONLY),
         answered => answered,
     }
 }
 
-fn opened(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
+fn open_path(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
     match open(path, flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY, Mode::empty()) {
         Ok(fd) => prepare(fd),
         Err(Errno::ENOENT | Errno::ENXIO) => {

@@ -1,4 +1,4 @@
-//! One poller of a line, and how its silence is proven.
+//! A poller of a script, with a fence that proves that no event is missing.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
@@ -9,33 +9,33 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Answer, Changed, Event, Interest, Refusal, Selector, Token};
 
-use super::{broken, call_failed};
+use super::{call_failed, setup_error};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
-/// Room for everything that a line can make ready.
+/// The maximum number of events per wait: more than a script can make ready.
 pub(super) const ROOM: usize = 64;
 
-/// The fence's registration: more than a line has, and not the largest, which a poller may use itself.
+/// The fence's token: larger than those of a script, and not the largest, which a poller may use itself.
 pub(super) const FENCE: Token = u32::MAX as Token;
 
-/// A poller with a fence: a pipe of its own that nobody else knows.
+/// A poller with a fence: a private pipe that is registered beside the script's descriptors.
 pub(super) struct FencedPoller {
     pub(super) selector: Arc<dyn Selector>,
-    /// How long it is waited for what must come.
+    /// The longest wait for an event that must come.
     pub(super) patience: Duration,
     fence: (PipeReader, PipeWriter),
-    kept: Mutex<Kept>,
+    registrations: Mutex<Registrations>,
 }
 
-/// What is known of the registrations. Only the line's own thread changes it; those that sleep have their answers
-/// named.
+/// The registrations of a poller. Only the script's main thread changes them; waiting threads read the
+/// labels.
 #[derive(Default)]
-struct Kept {
-    /// What they are called; the token is the place.
+struct Registrations {
+    /// The labels; a token is an index into them.
     labels: Vec<Name>,
     refused: Vec<(RawFd, Vec<Refusal>)>,
-    /// What was added, for a poller that is to have the same.
+    /// The added registrations, for a duplicate of the poller.
     added: Vec<(RawFd, Name, Interest, Mode)>,
 }
 
@@ -47,80 +47,80 @@ impl FencedPoller {
         })?;
         let fence = pipe().map_err(|error| call_failed("the fence's pipe", error))?;
         let modes = selector.capabilities().modes;
-        // It is empty again after each use: in which mode it is reported does not matter.
+        // The fence is empty after each use, so any mode works.
         let mode = if modes.contains(&Mode::Level) {
             Mode::Level
         } else {
-            *modes
-                .first()
-                .ok_or_else(|| Stopped::Broken(format!("{} says that it has no mode", selector.name())))?
+            *modes.first().ok_or_else(|| Stopped::SetUp(format!("{} has no mode", selector.name())))?
         };
         match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
-            Changed::Done => Ok(Self { selector: selector.into(), patience, fence, kept: Mutex::default() }),
+            Changed::Done => {
+                Ok(Self { selector: selector.into(), patience, fence, registrations: Mutex::default() })
+            }
             other => {
                 let why =
                     selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
-                Err(broken(why))
+                Err(setup_error(why))
             }
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn registrations(&self) -> MutexGuard<'_, Registrations> {
+        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The token of registrations of this name.
+    /// Returns the token of registrations with this label.
     pub(super) fn token(&self, label: &str) -> Token {
-        let labels = &mut self.kept().labels;
-        let place = labels.iter().position(|known| known == label).unwrap_or_else(|| {
+        let labels = &mut self.registrations().labels;
+        let index = labels.iter().position(|known| known == label).unwrap_or_else(|| {
             labels.push(label.to_owned());
             labels.len() - 1
         });
-        place as Token
+        index as Token
     }
 
     pub(super) fn add(&self, fd: RawFd, label: &str, interest: Interest, mode: Mode) -> Changed {
         let changed = self.selector.add(fd, self.token(label), interest, mode);
-        let mut kept = self.kept();
-        kept.refused.retain(|(other, _)| *other != fd);
+        let mut registrations = self.registrations();
+        registrations.refused.retain(|(other, _)| *other != fd);
         match &changed {
-            Changed::Refused(refusals) => kept.refused.push((fd, refusals.clone())),
-            _ => kept.added.push((fd, label.to_owned(), interest, mode)),
+            Changed::Refused(refusals) => registrations.refused.push((fd, refusals.clone())),
+            _ => registrations.added.push((fd, label.to_owned(), interest, mode)),
         }
         changed
     }
 
-    /// Another poller with the same registrations.
-    pub(super) fn alike(&self, setting: Setting) -> Result<Self, Stopped> {
+    /// Makes another poller with the same registrations.
+    pub(super) fn duplicate(&self, setting: Setting) -> Result<Self, Stopped> {
         let other = Self::open(setting)?;
-        for (fd, label, interest, mode) in &self.kept().added {
+        for (fd, label, interest, mode) in &self.registrations().added {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
-                refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
+                refused => return Err(setup_error(format!("another poller refuses '{label}': {refused}"))),
             }
         }
         Ok(other)
     }
 
-    /// Puts the fence up: whoever sleeps in this poller wakes up.
+    /// Raises the fence: every thread that waits in this poller wakes up.
     pub(super) fn raise_fence(&self) -> Result<(), Stopped> {
         (&self.fence.1).write_all(&[0]).map_err(|error| call_failed("the fence", error))
     }
 
-    /// Takes the fence away again.
+    /// Lowers the fence.
     pub(super) fn lower_fence(&self) -> Result<(), Stopped> {
         (&self.fence.0).read_exact(&mut [0]).map_err(|error| call_failed("the fence", error))
     }
 
-    /// Whether there is the fence, and nothing else.
+    /// Returns whether all events are the fence's.
     pub(super) fn is_only_fence(&self, events: &[Event]) -> bool {
         events.iter().all(|event| event.token == FENCE)
     }
 
-    /// One wait that does not sleep, with room for something. If it says nothing, it is asked again behind a fence:
-    /// whatever was under way has come by the time at which the fence, which is later, is reported.
-    pub(super) fn hear(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
+    /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the
+    /// fence is reported, every earlier event has been reported, too. `room` is at least 1.
+    pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
         match self.wait(room, Duration::ZERO) {
             Ok(events) if events.is_empty() => {}
             answered => return Ok(answered),
@@ -133,8 +133,8 @@ impl FencedPoller {
             Err(errno) => return Ok(Err(errno)),
         };
         if events.is_empty() {
-            let who = self.selector.name();
-            return Err(broken(format!("{who} reported nothing of the fence within {:?}", self.patience)));
+            let name = self.selector.name();
+            return Err(setup_error(format!("{name} did not report the fence within {:?}", self.patience)));
         }
         Ok(Ok(events.into_iter().filter(|event| event.token != FENCE).collect()))
     }
@@ -142,19 +142,19 @@ impl FencedPoller {
     fn wait(&self, room: usize, timeout: Duration) -> Result<Vec<Event>, Errno> {
         loop {
             match self.selector.wait(room, Some(timeout)) {
-                // A signal to this process says nothing about the poller.
+                // A signal to this process is no answer of the poller.
                 Err(Errno::EINTR) => {}
                 answered => return answered,
             }
         }
     }
 
-    /// Takes what there is until there is nothing new.
-    pub(super) fn take(&self) -> Result<Vec<Event>, Stopped> {
-        // An edge that comes again without a cause would never end; level-triggered registrations always do that.
-        let first = self.hear(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
+    /// Consumes events until a wait returns none. Returns those of the first wait.
+    pub(super) fn drain(&self) -> Result<Vec<Event>, Stopped> {
+        // Level-triggered registrations report again in every wait: the number of waits is limited.
+        let first = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         for _ in 0..ROOM {
-            match self.hear(ROOM)? {
+            match self.poll(ROOM)? {
                 Ok(events) if events.is_empty() => break,
                 _ => {}
             }
@@ -162,25 +162,25 @@ impl FencedPoller {
         Ok(first)
     }
 
-    /// What was said of one descriptor, and what was refused to be watched of it.
-    pub(super) fn answer(&self, fd: RawFd, events: &[Event], token: Token) -> String {
+    /// Formats the events of one descriptor, with the parts of its registration that the poller refused.
+    pub(super) fn describe(&self, fd: RawFd, events: &[Event], token: Token) -> String {
         let records = events.iter().filter(|event| event.token == token);
         let answer = Answer(records.map(|event| event.record.clone()).collect());
-        let answer = if answer.0.is_empty() { self.selector.nothing() } else { answer };
-        let kept = self.kept();
-        let refused = kept.refused.iter().find(|(refused, _)| *refused == fd);
+        let answer = if answer.0.is_empty() { self.selector.no_event() } else { answer };
+        let registrations = self.registrations();
+        let refused = registrations.refused.iter().find(|(refused, _)| *refused == fd);
         let refusals =
             refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
         answer.to_string() + &refusals.unwrap_or_else(String::new)
     }
 
-    /// What one wait said of all, in its order; the filters of one descriptor stand together. The name is left out
-    /// while there is only one, and the fence is nobody.
-    pub(super) fn answers(&self, events: &[Event]) -> String {
+    /// Formats all events of one wait in their order, without the fence. The filters of one descriptor stand
+    /// together. Labels are left out while the poller has only one.
+    pub(super) fn describe_all(&self, events: &[Event]) -> String {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
-        let labels = &self.kept().labels;
+        let labels = &self.registrations().labels;
         if events.is_empty() {
-            return self.selector.nothing().to_string();
+            return self.selector.no_event().to_string();
         }
         if labels.len() < 2 {
             let answer = Answer(events.iter().map(|event| event.record.clone()).collect());
@@ -193,7 +193,7 @@ impl FencedPoller {
             }
         }
         let of = |token: &Token| {
-            let label = usize::try_from(*token).ok().and_then(|place| labels.get(place));
+            let label = usize::try_from(*token).ok().and_then(|index| labels.get(index));
             let label = label.map_or_else(|| format!("token {token}"), Clone::clone);
             let records = events.iter().filter(|event| event.token == *token);
             let each = records.map(|event| format!("{label}:{:#}", event.record));
@@ -213,22 +213,22 @@ mod tests {
 
     use super::*;
 
-    /// A poller that says in each wait what it was told to.
-    struct Prompted {
-        says: Mutex<VecDeque<Vec<Token>>>,
-        /// For how long it was asked.
-        asked: &'static Mutex<Vec<Option<Duration>>>,
+    /// A poller whose waits return prepared events.
+    struct Scripted {
+        waits: Mutex<VecDeque<Vec<Token>>>,
+        /// The timeouts of the waits.
+        timeouts: &'static Mutex<Vec<Option<Duration>>>,
     }
 
-    impl Default for Prompted {
+    impl Default for Scripted {
         fn default() -> Self {
-            Self { says: Mutex::default(), asked: Box::leak(Box::default()) }
+            Self { waits: Mutex::default(), timeouts: Box::leak(Box::default()) }
         }
     }
 
-    impl Selector for Prompted {
+    impl Selector for Scripted {
         fn name(&self) -> &str {
-            "prompted"
+            "scripted"
         }
 
         fn capabilities(&self) -> Capabilities {
@@ -258,9 +258,12 @@ mod tests {
         }
 
         fn wait(&self, _: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-            self.asked.lock().unwrap().push(timeout);
-            let said = self.says.lock().unwrap().pop_front().unwrap_or_default();
-            Ok(said.into_iter().map(|token| Event { token, record: Record::Bits(Bits::default()) }).collect())
+            self.timeouts.lock().unwrap().push(timeout);
+            let tokens = self.waits.lock().unwrap().pop_front().unwrap_or_default();
+            Ok(tokens
+                .into_iter()
+                .map(|token| Event { token, record: Record::Bits(Bits::default()) })
+                .collect())
         }
 
         fn wake(&self) -> Result<(), Unsupported> {
@@ -272,61 +275,61 @@ mod tests {
         }
     }
 
-    fn ears(waits: &[&[Token]]) -> FencedPoller {
-        let says = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
-        let prompted = Prompted { says, ..Prompted::default() };
+    fn poller(waits: &[&[Token]]) -> FencedPoller {
+        let waits = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
+        let scripted = Scripted { waits, ..Scripted::default() };
         let fence = pipe().unwrap();
         FencedPoller {
-            selector: Arc::new(prompted),
+            selector: Arc::new(scripted),
             patience: crate::PATIENCE,
             fence,
-            kept: Mutex::default(),
+            registrations: Mutex::default(),
         }
     }
 
-    fn heard(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
-        let events = ears(waits).hear(ROOM)?.unwrap();
+    fn polled(waits: &[&[Token]]) -> Result<Vec<Token>, Stopped> {
+        let events = poller(waits).poll(ROOM)?.unwrap();
         Ok(events.iter().map(|event| event.token).collect())
     }
 
     #[test]
-    fn what_was_under_way_is_heard_behind_the_fence() {
-        assert_eq!(heard(&[&[], &[7, FENCE]]), Ok(vec![7]));
-        assert_eq!(heard(&[&[], &[7]]), Ok(vec![7]));
+    fn delayed_events_are_reported_with_the_fence() {
+        assert_eq!(polled(&[&[], &[7, FENCE]]), Ok(vec![7]));
+        assert_eq!(polled(&[&[], &[7]]), Ok(vec![7]));
     }
 
     #[test]
-    fn silence_is_the_fence_alone() {
-        assert_eq!(heard(&[&[], &[FENCE]]), Ok(vec![]));
+    fn the_fence_alone_means_no_event() {
+        assert_eq!(polled(&[&[], &[FENCE]]), Ok(vec![]));
     }
 
     #[test]
     fn a_poller_that_does_not_report_the_fence_proves_nothing() {
-        assert!(matches!(heard(&[&[], &[]]), Err(Stopped::Broken(_))));
+        assert!(matches!(polled(&[&[], &[]]), Err(Stopped::SetUp(_))));
     }
 
     #[test]
-    fn what_is_there_is_one_wait() {
-        assert_eq!(heard(&[&[3], &[4]]), Ok(vec![3]));
+    fn immediate_events_need_one_wait() {
+        assert_eq!(polled(&[&[3], &[4]]), Ok(vec![3]));
     }
 
     #[test]
-    fn a_fence_is_down_again_after_use() {
-        let ears = ears(&[&[], &[FENCE], &[], &[FENCE]]);
+    fn a_fence_is_lowered_after_use() {
+        let poller = poller(&[&[], &[FENCE], &[], &[FENCE]]);
         for _ in 0..2 {
-            assert_eq!(ears.hear(ROOM).unwrap(), Ok(vec![]));
+            assert_eq!(poller.poll(ROOM).unwrap(), Ok(vec![]));
         }
         let mut byte = [0];
-        nix::fcntl::fcntl(&ears.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
+        nix::fcntl::fcntl(&poller.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
             .unwrap();
-        assert_eq!(nix::unistd::read(&ears.fence.0, &mut byte), Err(Errno::EAGAIN));
+        assert_eq!(nix::unistd::read(&poller.fence.0, &mut byte), Err(Errno::EAGAIN));
     }
 
     #[test]
-    fn taking_ends_with_silence() {
-        let ears = ears(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
-        assert_eq!(ears.take().unwrap().len(), 1);
-        assert_eq!(ears.hear(ROOM).unwrap().unwrap()[0].token, 9);
+    fn draining_ends_with_a_wait_without_events() {
+        let poller = poller(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
+        assert_eq!(poller.drain().unwrap().len(), 1);
+        assert_eq!(poller.poll(ROOM).unwrap().unwrap()[0].token, 9);
     }
 
     fn event(token: Token, input: bool) -> Event {
@@ -334,16 +337,16 @@ mod tests {
     }
 
     #[test]
-    fn names_are_said_where_there_are_several() {
-        let ears = ears(&[]);
-        let own = ears.token("own");
-        assert_eq!(ears.answers(&[event(own, true)]), "IN");
-        let copy = ears.token("copy");
+    fn labels_are_written_if_there_are_several() {
+        let poller = poller(&[]);
+        let own = poller.token("own");
+        assert_eq!(poller.describe_all(&[event(own, true)]), "IN");
+        let copy = poller.token("copy");
         assert_ne!(own, copy);
         let events = [event(copy, true), event(FENCE, true), event(own, true), event(copy, false)];
-        assert_eq!(ears.answers(&events), "copy:IN copy:OUT own:IN");
-        assert_eq!(ears.answers(&events[1..2]), "silent");
-        assert_eq!(ears.answer(3, &events, own), "IN");
+        assert_eq!(poller.describe_all(&events), "copy:IN copy:OUT own:IN");
+        assert_eq!(poller.describe_all(&events[1..2]), "silent");
+        assert_eq!(poller.describe(3, &events, own), "IN");
     }
 
     fn with(make: MakeSelector) -> Setting {
@@ -351,26 +354,26 @@ mod tests {
         Setting { transport: Transport::None, mode: Mode::Level, make, queue: None, seed: 1, patience }
     }
 
-    /// It would be asked again for ever, or for another time than the setting's.
     #[test]
     fn the_fence_is_waited_for_with_the_settings_patience() {
-        static ASKED: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
-        let ears =
-            FencedPoller::open(with(&|| Ok(Box::new(Prompted { asked: &ASKED, ..Prompted::default() }))))
-                .unwrap();
-        let why = Stopped::Broken("prompted reported nothing of the fence within 150ms".into());
-        assert_eq!(ears.hear(ROOM), Err(why));
-        assert_eq!(*ASKED.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
+        static TIMEOUTS: Mutex<Vec<Option<Duration>>> = Mutex::new(Vec::new());
+        let poller = FencedPoller::open(with(&|| {
+            Ok(Box::new(Scripted { timeouts: &TIMEOUTS, ..Scripted::default() }))
+        }))
+        .unwrap();
+        let why = Stopped::SetUp("scripted did not report the fence within 150ms".into());
+        assert_eq!(poller.poll(ROOM), Err(why));
+        assert_eq!(*TIMEOUTS.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
     }
 
     #[test]
-    fn a_poller_that_cannot_be_made_is_a_broken_set_up() {
+    fn a_poller_that_cannot_be_made_is_a_set_up_error() {
         let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
-        assert!(matches!(FencedPoller::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
+        assert!(matches!(FencedPoller::open(setting), Err(Stopped::SetUp(why)) if why.contains("memory")));
     }
 
     #[test]
-    fn a_poller_that_this_system_does_not_have_is_unsupported() {
+    fn a_poller_that_this_system_lacks_is_unsupported() {
         let setting = with(&|| Err(io::Error::new(io::ErrorKind::Unsupported, "no kqueue here")));
         assert!(
             matches!(FencedPoller::open(setting), Err(Stopped::Unsupported(why)) if why == "no kqueue here")

@@ -1,4 +1,4 @@
-//! How many descriptors there may be.
+//! Limits on descriptors: `RLIMIT_NOFILE`.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -8,17 +8,17 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use selector::MakeSelector;
 
-use super::{broken, call_failed, descriptors};
+use super::{call_failed, descriptors, setup_error};
 use crate::Stopped;
 use crate::verbs::Limit;
 
-/// The process's limit, which is put back when the line ends.
+/// The process's limit at the start of the script. It is restored when the script ends.
 pub(super) struct Limits {
     soft: rlim_t,
     hard: rlim_t,
 }
 
-/// How many descriptors there may be.
+/// Returns the soft limit.
 pub(super) fn soft() -> RawFd {
     let soft = getrlimit(Resource::RLIMIT_NOFILE).ok();
     soft.and_then(|(soft, _)| RawFd::try_from(soft).ok()).unwrap_or(RawFd::MAX)
@@ -33,9 +33,11 @@ impl Limits {
 
     pub(super) fn set(&self, limit: Limit) -> Result<String, Stopped> {
         let soft = match limit {
-            Limit::At(end) => rlim_t::try_from(end).map_err(|_| broken("a limit that is no limit"))?,
+            Limit::At(end) => {
+                rlim_t::try_from(end).map_err(|_| setup_error("this is not a possible limit"))?
+            }
             Limit::Back => self.soft,
-            // The lowest free number is where they end.
+            // No number is free below the lowest free one.
             Limit::RunOut => descriptors::lowest_free()?,
         };
         match setrlimit(Resource::RLIMIT_NOFILE, soft, self.hard.max(soft)) {
@@ -44,7 +46,7 @@ impl Limits {
                 "{soft} descriptors: {errno:?}; the hard limit is {}, raise it with `ulimit -Hn`",
                 self.hard
             ))),
-            Err(errno) => Err(broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
+            Err(errno) => Err(setup_error(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
         }
     }
 }
@@ -55,8 +57,8 @@ impl Drop for Limits {
     }
 }
 
-/// What making a poller answers. It is given up at once.
-pub(super) fn made(make: MakeSelector) -> String {
+/// Makes a poller, closes it, and returns the answer.
+pub(super) fn try_make(make: MakeSelector) -> String {
     match make() {
         Ok(_) => "ok".into(),
         Err(error) => match error.raw_os_error() {

@@ -1,25 +1,26 @@
-//! A line that is done many times, because the scheduler has a say in its answers.
+//! Repeats scripts whose answers depend on the scheduler.
 
-use super::play_once;
+use super::run_once;
 use crate::verbs::Clause;
-use crate::{Performance, Setting, Stopped};
+use crate::{Setting, Stopped, Transcript};
 
-/// Performs the clauses so many times, each time with everything made anew. Each answer is how often which one came.
-pub(super) fn play(times: usize, clauses: &[Clause], setting: Setting) -> (Performance, Result<(), Stopped>) {
-    let mut all = Performance::default();
+/// Runs the clauses `times` times, each time with everything made anew. Each answer counts the answers of the
+/// rounds.
+pub(super) fn run(times: usize, clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
+    let mut all = Transcript::default();
     let mut rounds = Vec::new();
     for _ in 0..times {
-        let (performance, ended) = play_once(clauses, setting);
-        all.trace.extend(performance.trace);
+        let (transcript, ended) = run_once(clauses, setting);
+        all.trace.extend(transcript.trace);
         if ended.is_err() {
-            all.observations = performance.observations;
+            all.observations = transcript.observations;
             return (all, ended);
         }
-        rounds.push(performance.observations);
+        rounds.push(transcript.observations);
     }
     all.observations = rounds.first().cloned().unwrap_or_default();
-    for (place, observation) in all.observations.iter_mut().enumerate() {
-        observation.answer = counted(rounds.iter().map(|round| round[place].answer.as_str()));
+    for (index, observation) in all.observations.iter_mut().enumerate() {
+        observation.answer = counted(rounds.iter().map(|round| round[index].answer.as_str()));
     }
     (all, Ok(()))
 }

@@ -1,10 +1,11 @@
-//! When what was done on one end has arrived at the other.
+//! Waits until the effect of a call has arrived at the other end.
 //!
-//! A pipe or a UNIX socket is changed by the call itself. Loopback is not: the peer's side is changed by whoever
-//! takes the packet out of a queue. FreeBSD and macOS have one such thread for loopback, so what a later round trip on
-//! another connection brought back was behind it. Linux has a queue per processor, emptied on the way out of the
-//! sending call: a round trip from the same thread is behind it too, unless the scheduler moved the thread between
-//! the two and the first processor is behind. So what must come is waited for as well.
+//! A call on a pipe or a UNIX socket changes the other end itself. On loopback, another kernel context takes
+//! the packet out of a queue and changes the peer's side. FreeBSD and macOS have one thread for loopback:
+//! when a later round trip on another connection has completed, the earlier packet has been handled. Linux
+//! has a queue per processor, which it empties at the end of the sending call. There, a round trip from the
+//! same thread comes later, too, unless the scheduler has moved the thread between the two calls and the
+//! first processor is behind. Therefore the interpreter also waits for every effect that must arrive.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,8 +14,8 @@ use libc::c_short;
 use metadata::Transport;
 use nix::unistd::{read, write};
 
-use super::descriptors::{self, Place};
-use super::{broken, call_failed};
+use super::descriptors::{self, Scratch};
+use super::{call_failed, setup_error};
 use crate::{Setting, Stopped};
 
 /// Data, a connection, or the end of one.
@@ -29,26 +30,27 @@ pub(super) const URGENT: c_short = libc::POLLPRI;
 /// An error.
 pub(super) const FAILED: c_short = libc::POLLERR;
 
-/// What a reset brings to the end that gets it, on every system.
+/// The effect of a reset on the other end, on every system.
 pub(super) const RESET: c_short = libc::POLLHUP | libc::POLLERR;
 
-/// What a FIN brings. Where there is no word for it, data that were there before hide it, and the round trip must do.
+/// The effect of a FIN.
 #[cfg(target_os = "linux")]
 pub(super) const HALF_CLOSED: c_short = libc::POLLRDHUP;
-/// What a FIN brings.
+/// The effect of a FIN. Earlier data hide it, because other systems have no `POLLRDHUP`: then only the round
+/// trip helps.
 #[cfg(not(target_os = "linux"))]
 pub(super) const HALF_CLOSED: c_short = libc::POLLIN;
 
-/// A connection of the transport that only makes round trips.
+/// A connection of the transport, for round trips only.
 pub(super) struct Settle {
     ends: Option<(OwnedFd, OwnedFd)>,
     patience: Duration,
 }
 
 impl Settle {
-    pub(super) fn new(setting: Setting, place: &mut Place) -> Result<Self, Stopped> {
+    pub(super) fn new(setting: Setting, scratch: &mut Scratch) -> Result<Self, Stopped> {
         let ends = match setting.transport {
-            Transport::Tcp | Transport::Udp => Some(descriptors::pair(setting, place)?),
+            Transport::Tcp | Transport::Udp => Some(descriptors::pair(setting, scratch)?),
             _ => None,
         };
         Ok(Self { ends, patience: setting.patience })
@@ -66,39 +68,44 @@ impl Settle {
     }
 }
 
-/// Waits until poll(2) says one of `what`.
-pub(super) fn wait_for(fd: &impl AsFd, what: c_short, of: &str, patience: Duration) -> Result<(), Stopped> {
+/// Waits until poll(2) reports one of `events`. `effect` names it in the error.
+pub(super) fn wait_for(
+    fd: &impl AsFd,
+    events: c_short,
+    effect: &str,
+    patience: Duration,
+) -> Result<(), Stopped> {
     let begun = Instant::now();
     loop {
         let Some(left) = patience.checked_sub(begun.elapsed()) else {
-            return Err(broken(format!("{of} did not arrive within {patience:?}")));
+            return Err(setup_error(format!("{effect} did not arrive within {patience:?}")));
         };
-        // nix knows no POLLRDHUP, and answers nothing where it is among the bits.
-        let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: what, revents: 0 };
+        // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
+        let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
         let timeout = libc::c_int::try_from(left.as_millis()).unwrap_or(libc::c_int::MAX);
-        // SAFETY: one pollfd, and it lives.
-        if unsafe { libc::poll(&raw mut polled, 1, timeout) } > 0 && polled.revents & what != 0 {
+        // SAFETY: the pointer is to one live pollfd.
+        if unsafe { libc::poll(&raw mut polled, 1, timeout) } > 0 && polled.revents & events != 0 {
             return Ok(());
         }
-        // Another answer than the one that is waited for must not make this loop a hot one.
+        // poll(2) can report other bits at once: do not spin.
         std::thread::yield_now();
     }
 }
 
-/// How many bytes can be read: `FIONREAD`.
+/// Returns the number of bytes that can be read: `FIONREAD`.
 pub(super) fn unread(fd: &impl AsFd) -> usize {
     let mut count: libc::c_int = 0;
-    // SAFETY: FIONREAD writes one int, and `count` is one that lives.
+    // SAFETY: FIONREAD writes one int to a live one.
     let answer = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
     if answer == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
 }
 
-/// Waits until so many bytes can be read. No system has a call that sleeps until then.
+/// Waits until `count` bytes can be read. No system call sleeps until then.
 pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     while unread(fd) < count {
         if begun.elapsed() > patience {
-            return Err(broken(format!("{count} bytes did not arrive within {patience:?}")));
+            return Err(setup_error(format!("{count} bytes did not arrive within {patience:?}")));
         }
         std::thread::yield_now();
     }

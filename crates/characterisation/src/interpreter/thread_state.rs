@@ -1,47 +1,52 @@
-//! Whether a thread sleeps.
+//! Detects whether a thread sleeps.
 //!
-//! Linux says in which system call a thread is, and that it sleeps there: that is a proof, once it is the right one. A
-//! thread that has been woken on another processor, which has not heard of it yet, is still in the call and does not
-//! sleep. FreeBSD has a clock for each thread, which stands still while it does not run; macOS has neither. What stands
-//! still may only be waiting for a processor, so that there it is looked many times, and somebody else is woken between
-//! two looks: a thread that can run has had its turn by then.
+//! Linux publishes the system call that a thread is in, and whether the thread sleeps there. This is a proof
+//! if it is the right call. A thread that was woken, but has not run yet, is still in the call and is not in
+//! the sleeping state. FreeBSD has a processor clock for each thread, which stops while the thread does not
+//! run. macOS has neither.
 //!
-//! A thread that asks a program sleeps until the program has answered: it waits for events only if the program does, too.
+//! A stopped clock can also mean that the thread waits for a processor. Therefore many samples are taken on
+//! such systems, and another thread is woken between two of them: by then the scheduler has run every
+//! runnable thread.
+//!
+//! A thread that waits for an adapter's program sleeps until the program replies. It waits for events only if
+//! the program sleeps, too.
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 use nix::time::ClockId;
 
-/// Where a thread's sleep can be seen. Made by the thread itself, and looked at by others while it lives.
+/// The sources for a thread's state. The thread makes this value itself; other threads sample it while the
+/// thread runs.
 pub(super) struct ThreadState {
     /// The thread's folder in /proc.
     #[cfg(target_os = "linux")]
     proc: std::path::PathBuf,
-    /// Of another process, of which nobody knows which thread it is: none of them runs.
+    /// The state of a whole process: it sleeps if all its threads do.
     #[cfg(target_os = "linux")]
     all_threads: bool,
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     clock: Option<(ClockId, std::time::Duration)>,
 }
 
-/// What one look at a thread says.
+/// One sample of a thread's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Look {
-    /// It runs, or waits for something else than events.
+pub(super) enum Sample {
+    /// The thread runs, or waits for something other than events.
     #[cfg_attr(not(any(target_os = "linux", target_os = "freebsd")), allow(dead_code))]
     Busy,
-    /// The kernel says that it is blocked.
+    /// The kernel reports that the thread is blocked.
     #[cfg(target_os = "linux")]
     Blocked,
-    /// It has not run since the look before.
+    /// The thread has not run since the previous sample.
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     Still,
-    /// Nothing can be said.
+    /// The system gives no information.
     Unknown,
 }
 
-impl Look {
-    /// How many such looks in a row mean that it sleeps.
-    pub(super) const fn enough(self) -> usize {
+impl Sample {
+    /// Returns how many consecutive samples of this kind mean that the thread sleeps.
+    pub(super) const fn samples_needed(self) -> usize {
         match self {
             Self::Busy => usize::MAX,
             #[cfg(target_os = "linux")]
@@ -54,7 +59,7 @@ impl Look {
 }
 
 impl ThreadState {
-    /// The calling thread's.
+    /// Returns the state of the calling thread.
     pub(super) fn own() -> Self {
         Self {
             #[cfg(target_os = "linux")]
@@ -66,9 +71,9 @@ impl ThreadState {
         }
     }
 
-    /// A child's, of one thread.
+    /// Returns the state of a child with one thread.
     pub(super) fn of_child(child: nix::unistd::Pid) -> Self {
-        // Nothing can be seen of another process there.
+        // Other systems publish no state of another process.
         #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
         let _ = child;
         Self {
@@ -81,71 +86,74 @@ impl ThreadState {
         }
     }
 
-    /// A program's, of any number of threads.
+    /// Returns the state of a program with any number of threads.
     pub(super) fn of_program(process: nix::unistd::Pid) -> Self {
         #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
-        let mut pulse = Self::of_child(process);
+        let mut state = Self::of_child(process);
         #[cfg(target_os = "linux")]
         {
-            pulse.all_threads = true;
+            state.all_threads = true;
         }
-        pulse
+        state
     }
 
-    /// Looks once. Two looks are to have a turn of somebody else's between them.
-    pub(super) fn look(&mut self) -> Look {
+    /// Takes one sample. Let another thread run between two samples.
+    pub(super) fn sample(&mut self) -> Sample {
         #[cfg(target_os = "linux")]
         let blocked = if self.all_threads { is_idle(&self.proc) } else { is_blocked(&self.proc) };
         #[cfg(target_os = "linux")]
         if let Some(blocked) = blocked {
-            return if blocked { Look::Blocked } else { Look::Busy };
+            return if blocked { Sample::Blocked } else { Sample::Busy };
         }
         #[cfg(any(target_os = "linux", target_os = "freebsd"))]
         if let Some((clock, before)) = &mut self.clock {
             return match nix::time::clock_gettime(*clock) {
                 Ok(now) => {
                     let now = now.into();
-                    if std::mem::replace(before, now) == now { Look::Still } else { Look::Busy }
+                    if std::mem::replace(before, now) == now { Sample::Still } else { Sample::Busy }
                 }
-                // It has ended: its answer is on the way.
-                Err(_) => Look::Busy,
+                // The thread has ended: its result will arrive.
+                Err(_) => Sample::Busy,
             };
         }
-        Look::Unknown
+        Sample::Unknown
     }
 }
 
-/// Whether a thread sleeps in a system call that is not a lock's; nothing where the kernel does not say it.
+/// Returns whether a thread sleeps in a system call other than futex(2); `None` if the kernel does not
+/// publish it.
 #[cfg(target_os = "linux")]
 fn is_blocked(proc: &std::path::Path) -> Option<bool> {
-    // `running`, or the number of the call, -1 in a page fault. A futex is a lock on the way to the call.
+    // `running`, or the number of the call, or -1 in a page fault. In a futex the thread waits for a lock,
+    // not for events.
     let call = std::fs::read_to_string(proc.join("syscall")).ok()?;
     let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
     let waits = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
     Some(waits && sleeps(proc)?)
 }
 
-/// Whether no thread of a process has anything to do: what a lock's waiter waits for is another one's to do.
+/// Returns whether all threads of a process sleep. Waiting for a lock counts as sleep: another thread holds
+/// the lock.
 #[cfg(target_os = "linux")]
 fn is_idle(proc: &std::path::Path) -> Option<bool> {
     let mut threads = std::fs::read_dir(proc.join("task")).ok()?;
-    // A thread that ends meanwhile has run.
+    // A thread that has just ended was running.
     Some(threads.all(|thread| thread.is_ok_and(|thread| sleeps(&thread.path()).unwrap_or(false))))
 }
 
-/// Whether a thread sleeps, in whatever call.
+/// Returns whether a thread sleeps in any call.
 #[cfg(target_os = "linux")]
 fn sleeps(proc: &std::path::Path) -> Option<bool> {
-    // `4711 (its name) S ...`; `R` from the moment at which it is woken, whether or not it runs yet.
+    // `4711 (its name) S ...`; the state is `R` as soon as the thread is woken, even if it does not run yet.
     let stat = std::fs::read_to_string(proc.join("stat")).ok()?;
     Some(stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S')))
 }
 
-/// The clock of the calling thread, for other threads.
+/// Returns the processor clock of the calling thread, for use by other threads.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 fn own_clock() -> Option<ClockId> {
     let mut clock = libc::CLOCK_THREAD_CPUTIME_ID;
-    // SAFETY: the thread is the calling one, and lives; the clock's number is written to a variable that does, too.
+    // SAFETY: the thread is the calling one, so it is alive; the clock id is written to a local variable.
     let answer = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
     (answer == 0).then(|| ClockId::from_raw(clock))
 }
@@ -158,98 +166,99 @@ mod tests {
 
     use super::*;
 
-    /// A thread in a pipe's read sleeps, one that computes does not, and nor does one that waits for a lock.
+    /// A thread that reads an empty pipe is blocked. A thread that computes or waits for a lock is busy.
     #[test]
     #[cfg(target_os = "linux")]
-    fn blocked_is_told_from_busy() {
+    fn blocked_threads_are_distinguished_from_busy_ones() {
         use std::io::{Read, Write};
         let (mut reader, mut writer) = std::io::pipe().unwrap();
-        let (pulses, pulse) = channel();
+        let (states, state) = channel();
         let over = Arc::new(AtomicBool::new(false));
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
-            pulses.send(ThreadState::own()).unwrap();
+            states.send(ThreadState::own()).unwrap();
             while !computes.load(Ordering::Relaxed) {}
             reader.read_exact(&mut [0]).unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         for _ in 0..100 {
-            assert_eq!(pulse.look(), Look::Busy);
+            assert_eq!(state.sample(), Sample::Busy);
         }
         over.store(true, Ordering::Relaxed);
-        while pulse.look() != Look::Blocked {
+        while state.sample() != Sample::Blocked {
             std::thread::yield_now();
         }
         writer.write_all(&[0]).unwrap();
         thread.join().unwrap();
 
         let (wakes, waits) = channel::<()>();
-        let (pulses, pulse) = channel();
+        let (states, state) = channel();
         let thread = std::thread::spawn(move || {
-            pulses.send(ThreadState::own()).unwrap();
+            states.send(ThreadState::own()).unwrap();
             waits.recv().unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         for _ in 0..1000 {
-            assert_eq!(pulse.look(), Look::Busy, "a lock is not the call");
+            assert_eq!(state.sample(), Sample::Busy, "the thread waits for a lock");
             std::thread::yield_now();
         }
         wakes.send(()).unwrap();
         thread.join().unwrap();
     }
 
-    /// A thread that asks it sleeps all the time.
+    /// A thread that waits for the program's reply sleeps in both cases.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_program_that_works_is_told_from_one_that_waits() {
+    fn a_busy_program_is_distinguished_from_a_waiting_one() {
         use std::io::Write;
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "read line; while :; do :; done"]).stdin(std::process::Stdio::piped());
         let mut program = command.spawn().unwrap();
         let id = nix::unistd::Pid::from_raw(program.id().cast_signed());
-        let mut pulse = ThreadState::of_program(id);
-        while pulse.look() != Look::Blocked {
+        let mut state = ThreadState::of_program(id);
+        while state.sample() != Sample::Blocked {
             std::thread::yield_now();
         }
         program.stdin.take().unwrap().write_all(b"go\n").unwrap();
-        while pulse.look() != Look::Busy {
+        while state.sample() != Sample::Busy {
             std::thread::yield_now();
         }
-        let busy = (0..100).all(|_| pulse.look() == Look::Busy);
+        let busy = (0..100).all(|_| state.sample() == Sample::Busy);
         program.kill().unwrap();
         program.wait().unwrap();
-        assert!(busy, "it computes");
+        assert!(busy, "the program computes");
     }
 
-    /// Where the kernel does not say it: a thread that computes is seen to, and one that does not is still.
+    /// Without /proc, the clock of a thread that computes advances, and the clock of one that sleeps does
+    /// not.
     #[test]
-    fn a_clock_that_runs_is_no_sleep() {
-        let (pulses, pulse) = channel();
+    fn a_thread_whose_clock_advances_is_busy() {
+        let (states, state) = channel();
         let (wakes, waits) = channel::<()>();
         let over = Arc::new(AtomicBool::new(false));
         let computes = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
             #[allow(unused_mut)]
-            let mut pulse = ThreadState::own();
+            let mut state = ThreadState::own();
             #[cfg(target_os = "linux")]
             {
-                pulse.proc = "there is no such folder".into();
+                state.proc = "no such folder".into();
             }
-            pulses.send(pulse).unwrap();
+            states.send(state).unwrap();
             while !computes.load(Ordering::Relaxed) {}
             waits.recv().unwrap();
         });
-        let mut pulse = pulse.recv().unwrap();
+        let mut state = state.recv().unwrap();
         let begun = std::time::Instant::now();
         let mut busy = 0;
         while busy < 100 {
-            busy += usize::from(pulse.look() == Look::Busy);
-            assert!(begun.elapsed().as_secs() < 60, "its clock stands still");
+            busy += usize::from(state.sample() == Sample::Busy);
+            assert!(begun.elapsed().as_secs() < 60, "the clock does not advance");
         }
         over.store(true, Ordering::Relaxed);
         let mut still = 0;
-        while still < Look::Still.enough() {
-            still = if pulse.look() == Look::Still { still + 1 } else { 0 };
+        while still < Sample::Still.samples_needed() {
+            still = if state.sample() == Sample::Still { still + 1 } else { 0 };
             std::thread::yield_now();
         }
         wakes.send(()).unwrap();

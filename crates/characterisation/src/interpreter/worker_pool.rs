@@ -1,4 +1,4 @@
-//! Threads that share some work, and what came of it.
+//! Threads that share some work, and the result of the work.
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use nix::unistd::write;
 use selector::{Changed, Event, Interest, Selector, Token};
 
 use super::fenced_poller::{FENCE, FencedPoller, ROOM};
-use super::sleepers::{self, Sleeper, Waited};
-use super::{Interpreter, broken, call_failed, descriptors, settle};
+use super::waiters::{self, Waited, Waiter};
+use super::{Interpreter, call_failed, descriptors, settle, setup_error};
 use crate::Stopped;
-use crate::verbs::{How, Name, Work};
+use crate::verbs::{Name, WaitArguments, Work};
 
-/// What one thread has done.
+/// The work that one thread has done.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct WorkDone {
     accepted: usize,
-    /// Answers of accept(2) that are neither a connection nor `EAGAIN`, and of a modification.
+    /// Errors of accept(2) other than `EAGAIN`, and failed modifications.
     errors: usize,
-    /// Waits that said nothing of what was ready all the time.
+    /// Waits that returned no event although the descriptor was ready all the time.
     missed: usize,
     collected: Vec<Token>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Done {
 #[derive(Default)]
 pub(super) struct WorkerPool {
     work: Option<Work>,
-    threads: Vec<Sleeper>,
+    threads: Vec<Waiter>,
     clients: Vec<OwnedFd>,
     pairs: Vec<(OwnedFd, OwnedFd)>,
     /// The tokens of the pairs.
@@ -38,13 +38,13 @@ pub(super) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Whether there are threads at work.
+    /// Returns whether threads are working.
     pub(super) fn is_at_work(&self) -> bool {
         !self.threads.is_empty()
     }
 }
 
-/// Waits and does what there is to do, until the fence is up.
+/// Waits and handles events until the fence is reported.
 fn until_the_fence(selector: &dyn Selector, mut work: impl FnMut(&Event)) -> Result<(), Errno> {
     loop {
         let events = selector.wait(ROOM, None)?;
@@ -55,14 +55,14 @@ fn until_the_fence(selector: &dyn Selector, mut work: impl FnMut(&Event)) -> Res
     }
 }
 
-fn ended(result: Result<(), Errno>, done: Done) -> Waited {
+fn ended(result: Result<(), Errno>, done: WorkDone) -> Waited {
     result.map_or_else(Waited::Failed, |()| Waited::Worked(done))
 }
 
 fn accept(selector: &dyn Selector, listener: RawFd, mode: Mode) -> Waited {
-    // SAFETY: the line's listener outlives the line's threads.
+    // SAFETY: the script's listener outlives the script's threads.
     let borrowed = unsafe { BorrowedFd::borrow_raw(listener) };
-    let mut done = Done::default();
+    let mut done = WorkDone::default();
     let result = until_the_fence(selector, |event| {
         loop {
             match descriptors::accept_one(&borrowed) {
@@ -86,7 +86,7 @@ fn accept(selector: &dyn Selector, listener: RawFd, mode: Mode) -> Waited {
 }
 
 fn look(selector: &dyn Selector, times: usize) -> Waited {
-    let mut done = Done::default();
+    let mut done = WorkDone::default();
     for _ in 0..times {
         match selector.wait(ROOM, Some(Duration::ZERO)) {
             Ok(events) => done.missed += usize::from(events.is_empty()),
@@ -97,21 +97,21 @@ fn look(selector: &dyn Selector, times: usize) -> Waited {
 }
 
 fn collect(selector: &dyn Selector) -> Waited {
-    let mut done = Done::default();
+    let mut done = WorkDone::default();
     let result = until_the_fence(selector, |event| done.collected.push(event.token));
     ended(result, done)
 }
 
 impl Interpreter {
-    pub(super) fn begins_work(
+    pub(super) fn start_workers(
         &mut self,
         count: usize,
         work: &Work,
         alone: bool,
         poller: &str,
     ) -> Result<String, Stopped> {
-        let ears = self.ears(poller)?;
-        let capabilities = ears.selector.capabilities();
+        let poller = self.poller(poller)?;
+        let capabilities = poller.selector.capabilities();
         capabilities.shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
         if *work == Work::Collect {
             capabilities.changes_seen_by_waiters.map_err(|why| Stopped::Unsupported(why.into()))?;
@@ -122,9 +122,9 @@ impl Interpreter {
             Work::Look(_) | Work::Collect => -1,
         };
         for _ in 0..count {
-            let own = if alone { Arc::new(ears.alike(self.setting)?) } else { Arc::clone(&ears) };
+            let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
             let task = work.clone();
-            let thread = Sleeper::working(own, How::ForEver, move |selector| match task {
+            let thread = Waiter::with_work(own, WaitArguments::NoTimeout, move |selector| match task {
                 Work::Accept(_) => accept(selector, listener, mode),
                 Work::Look(times) => look(selector, times),
                 Work::Collect => collect(selector),
@@ -135,14 +135,14 @@ impl Interpreter {
         Ok("ok".into())
     }
 
-    pub(super) fn clients_reach(
+    pub(super) fn connect_clients(
         &mut self,
         count: usize,
-        whom: &Name,
+        listener: &Name,
         one_by_one: bool,
     ) -> Result<String, Stopped> {
-        let address = self.actor(whom)?.address.clone();
-        let address = address.ok_or_else(|| broken(format!("'{whom}' does not listen")))?;
+        let address = self.actor(listener)?.address.clone();
+        let address = address.ok_or_else(|| setup_error(format!("'{listener}' does not listen")))?;
         for _ in 0..count {
             let client = descriptors::fresh(self.setting.transport)?;
             match descriptors::connect_to(&client, &address) {
@@ -160,25 +160,25 @@ impl Interpreter {
             self.worker_pool.clients.push(client);
             if one_by_one {
                 self.settle.round_trip()?;
-                let echo = self.echo()?;
-                sleepers::settle(&mut self.worker_pool.threads, &echo)?;
+                let responder = self.responder()?;
+                waiters::wait_until_idle(&mut self.worker_pool.threads, &responder)?;
             }
         }
         self.settle.round_trip()?;
         Ok("ok".into())
     }
 
-    pub(super) fn pairs_are_written(&mut self, count: usize) -> Result<String, Stopped> {
+    pub(super) fn write_pairs(&mut self, count: usize) -> Result<String, Stopped> {
         let setting = self.setting;
         let mode = setting.mode;
-        let ears: Arc<FencedPoller> = self.ears(crate::verbs::FIRST)?;
-        for place in 0..count {
-            let pair = descriptors::pair(setting, &mut self.place)?;
-            let label = format!("pair-{place}");
-            match ears.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
-                Changed::Done => self.worker_pool.tokens.push(ears.token(&label)),
+        let poller: Arc<FencedPoller> = self.poller(crate::verbs::FIRST)?;
+        for index in 0..count {
+            let pair = descriptors::pair(setting, &mut self.scratch)?;
+            let label = format!("pair-{index}");
+            match poller.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
+                Changed::Done => self.worker_pool.tokens.push(poller.token(&label)),
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
-                refused => return Err(broken(format!("add: {refused}"))),
+                refused => return Err(setup_error(format!("add: {refused}"))),
             }
             self.worker_pool.pairs.push(pair);
         }
@@ -189,28 +189,28 @@ impl Interpreter {
         Ok("ok".into())
     }
 
-    /// What each thread has done, once all have come to an end.
-    fn end_the_work(&mut self) -> Result<Vec<Done>, Stopped> {
+    /// Ends all threads, and returns the work of each.
+    fn finish_workers(&mut self) -> Result<Vec<WorkDone>, Stopped> {
         let reports_once = self.reports_once();
         let mut threads = std::mem::take(&mut self.worker_pool.threads);
-        sleepers::finish(&mut threads, &*self.echo()?, reports_once)?;
+        waiters::end_all(&mut threads, &*self.responder()?, reports_once)?;
         let done = threads
             .iter_mut()
-            .map(|thread| thread.done().ok_or_else(|| broken("a thread has not worked to its end")));
+            .map(|thread| thread.take_work().ok_or_else(|| setup_error("a thread did not finish its work")));
         done.collect()
     }
 
-    /// How the work was shared.
-    pub(super) fn work_is_shared(&mut self) -> Result<String, Stopped> {
-        let done = self.end_the_work()?;
+    /// Ends the work. Returns how many threads have taken part.
+    pub(super) fn sharing_summary(&mut self) -> Result<String, Stopped> {
+        let done = self.finish_workers()?;
         let busy = done.iter().filter(|done| done.accepted > 0).count();
         Ok(format!("served by {busy} of {}", done.len()))
     }
 
-    /// What came of the work.
-    pub(super) fn work_is_done(&mut self) -> Result<String, Stopped> {
-        let mut all = Done::default();
-        for done in self.end_the_work()? {
+    /// Ends the work. Returns its result.
+    pub(super) fn work_summary(&mut self) -> Result<String, Stopped> {
+        let mut all = WorkDone::default();
+        for done in self.finish_workers()? {
             all.accepted += done.accepted;
             all.errors += done.errors;
             all.missed += done.missed;

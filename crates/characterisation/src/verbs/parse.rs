@@ -1,4 +1,4 @@
-//! From text to a line. An error says where, what was expected, and what was probably meant.
+//! Parses scripts. An error has its column, the expected words, and a suggestion.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ use selector::{Interest, RawArgument};
 use strsim::damerau_levenshtein;
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, MODES, Name, Reading,
-    Script, Size, SocketOption, Thing, UNITS, Work,
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, INTERESTS, Limit, MODES,
+    Name, ReadExtent, Script, Size, SocketOption, UNITS, WaitArguments, Work,
 };
 
-/// What is wrong in a line, and where.
+/// A syntax error in a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The character, the first one is 1.
+    /// The column, in characters; the first one is 1.
     pub column: usize,
-    /// What was expected there, and what was found.
+    /// The expected words, and the word that the script has.
     pub message: String,
-    /// What would help.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
 impl std::error::Error for ParseError {}
 
-/// The verbs that a clause can begin with.
-pub(super) const ORDERS: &[&str] = &[
+/// The words that can begin a clause, besides names.
+pub(super) const STARTING_WORDS: &[&str] = &[
     "watch",
     "add",
     "modify",
@@ -45,8 +45,8 @@ pub(super) const ORDERS: &[&str] = &[
     "the",
 ];
 
-/// The verbs that follow a descriptor's name.
-pub(super) const VERBS: &[&str] = &[
+/// The verbs that can follow a name.
+pub(super) const ACTOR_VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
     "moves",
@@ -57,12 +57,12 @@ impl FromStr for Script {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut clauses = Vec::new();
-        let mut cast = Cast::default();
+        let mut names = Names::default();
         let mut column = 1;
         for part in text.split(',') {
-            let clause = Words::of(part, column).clause(&mut cast)?;
-            if matches!(clause.act, Act::Times(_)) && !clauses.is_empty() {
-                let message = "how many times is said first: the rest of the line is repeated".to_owned();
+            let clause = Words::of(part, column).clause(&mut names)?;
+            if matches!(clause.action, Action::Times(_)) && !clauses.is_empty() {
+                let message = "'N times' must be the first clause: it repeats the rest".to_owned();
                 return Err(ParseError { column, message, help: None });
             }
             clauses.push(clause);
@@ -72,15 +72,15 @@ impl FromStr for Script {
     }
 }
 
-/// Which names the line has made so far.
+/// The names that the script has defined so far.
 #[derive(Default)]
-struct Cast {
+struct Names {
     descriptors: BTreeSet<Name>,
     threads: BTreeSet<Name>,
 }
 
-impl Cast {
-    fn enters(&mut self, name: &str) {
+impl Names {
+    fn define(&mut self, name: &str) {
         self.descriptors.insert(name.to_owned());
     }
 
@@ -99,16 +99,16 @@ struct Word {
     column: usize,
 }
 
-/// The words of one clause, from the next one on.
+/// The words of one clause, with a position.
 struct Words {
     words: Vec<Word>,
     next: usize,
-    /// Where the clause ends.
+    /// The column at which the clause ends.
     end: usize,
 }
 
 impl Words {
-    /// A question mark is a word of its own.
+    /// Splits a clause at white space. A question mark is a separate word.
     fn of(part: &str, first_column: usize) -> Self {
         let mut words: Vec<Word> = Vec::new();
         let mut within = false;
@@ -136,23 +136,23 @@ impl Words {
         self.words.get(self.next).map(|word| word.text.as_str())
     }
 
-    fn wrong<T>(&self, expected: &str, known: &[&str]) -> Result<T, ParseError> {
+    fn error<T>(&self, expected: &str, known: &[&str]) -> Result<T, ParseError> {
         let (column, found) = match self.words.get(self.next) {
-            Some(word) => (word.column, format!("'{}' was found", word.text)),
-            None => (self.end, "the clause ends".to_owned()),
+            Some(word) => (word.column, format!("'{}'", word.text)),
+            None => (self.end, "the end of the clause".to_owned()),
         };
         let help = self.peek().and_then(|typed| nearest(typed, known));
         let help = match (help, known) {
             (Some(near), _) => Some(format!("did you mean '{near}'?")),
             (None, []) => None,
-            (None, _) => Some(format!("known are {}", known.join(", "))),
+            (None, _) => Some(format!("known words: {}", known.join(", "))),
         };
-        Err(ParseError { column, message: format!("{expected} was expected, and {found}"), help })
+        Err(ParseError { column, message: format!("expected {expected}, found {found}"), help })
     }
 
     fn take(&mut self, expected: &str) -> Result<String, ParseError> {
         match self.peek() {
-            Some("?") | None => self.wrong(expected, &[]),
+            Some("?") | None => self.error(expected, &[]),
             Some(text) => {
                 let text = text.to_owned();
                 self.next += 1;
@@ -161,23 +161,27 @@ impl Words {
         }
     }
 
-    /// Whether the next word is this one; then it is gone.
-    fn has(&mut self, word: &str) -> bool {
-        let has = self.peek() == Some(word);
-        self.next += usize::from(has);
-        has
+    /// Skips the next word if it is this one, and returns whether it is.
+    fn eat(&mut self, word: &str) -> bool {
+        let is_next = self.peek() == Some(word);
+        self.next += usize::from(is_next);
+        is_next
     }
 
-    /// Whether the next two words are these; then they are gone.
-    fn begins(&mut self, two: [&str; 2]) -> bool {
+    /// Skips the next two words if they are these, and returns whether they are.
+    fn eat_both(&mut self, two: [&str; 2]) -> bool {
         let next = self.words.iter().skip(self.next).take(2);
-        let begins = next.map(|word| word.text.as_str()).eq(two);
-        self.next += if begins { 2 } else { 0 };
-        begins
+        let are_next = next.map(|word| word.text.as_str()).eq(two);
+        self.next += if are_next { 2 } else { 0 };
+        are_next
     }
 
-    fn must_have(&mut self, word: &'static str) -> Result<(), ParseError> {
-        if self.has(word) { Ok(()) } else { self.wrong(&format!("'{word}'"), &[word]) }
+    fn expect_word(&mut self, word: &'static str) -> Result<(), ParseError> {
+        if self.eat(word) { Ok(()) } else { self.error(&format!("'{word}'"), &[word]) }
+    }
+
+    fn expect_words<const N: usize>(&mut self, words: [&'static str; N]) -> Result<(), ParseError> {
+        words.into_iter().try_for_each(|word| self.expect_word(word))
     }
 
     fn number(&mut self, of: &str) -> Result<usize, ParseError> {
@@ -186,18 +190,18 @@ impl Words {
                 self.next += 1;
                 Ok(number)
             }
-            None => self.wrong(&format!("a number of {of}"), &[]),
+            None => self.error(&format!("a number of {of}"), &[]),
         }
     }
 
-    /// A number, if there is one.
+    /// Parses a number, if the next word is one.
     fn maybe_number(&mut self) -> Option<usize> {
         let number = self.peek()?.parse().ok()?;
         self.next += 1;
         Some(number)
     }
 
-    /// One of these words, and what it means.
+    /// Parses one of these words and returns its value.
     fn one_of<T: Copy>(&mut self, expected: &str, words: &[(&'static str, T)]) -> Result<T, ParseError> {
         let found = self.peek().and_then(|typed| words.iter().find(|(word, _)| *word == typed));
         match found {
@@ -205,268 +209,273 @@ impl Words {
                 self.next += 1;
                 Ok(*value)
             }
-            None => self.wrong(expected, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
+            None => self.error(expected, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>()),
         }
     }
 
-    /// The name of a descriptor that the line has made.
-    fn known(&mut self, cast: &Cast) -> Result<Name, ParseError> {
+    /// Parses the name of a descriptor that the script has defined.
+    fn known(&mut self, names: &Names) -> Result<Name, ParseError> {
         match self.peek() {
-            Some(name) if cast.has(name) => self.take("a descriptor"),
+            Some(name) if names.has(name) => self.take("a descriptor"),
             _ => {
-                let known: Vec<_> = cast.descriptors.iter().map(String::as_str).collect();
-                self.wrong("a descriptor that was made before", &known)
+                let known: Vec<_> = names.descriptors.iter().map(String::as_str).collect();
+                self.error("a descriptor that an earlier clause makes", &known)
             }
         }
     }
 
-    fn clause(mut self, cast: &mut Cast) -> Result<Clause, ParseError> {
-        let in_child = self.has("in");
+    fn clause(mut self, names: &mut Names) -> Result<Clause, ParseError> {
+        let in_child = self.eat("in");
         if in_child {
-            self.must_have("a")?;
-            self.must_have("child")?;
+            self.expect_word("a")?;
+            self.expect_word("child")?;
         }
-        let act = self.act(cast)?;
-        let asked = self.has("?");
-        let state = if self.has("as") { Some(self.take("the name of a state")?) } else { None };
+        let action = self.action(names)?;
+        let is_question = self.eat("?");
+        let state = if self.eat("as") { Some(self.take("the name of a state")?) } else { None };
         if self.peek().is_some() {
-            return self.wrong("the end of the clause", &["as"]);
+            return self.error("the end of the clause", &["as"]);
         }
-        Ok(Clause { act, asked, state, in_child })
+        Ok(Clause { action, is_question, state, in_child })
     }
 
-    fn act(&mut self, cast: &mut Cast) -> Result<Act, ParseError> {
-        let change = |kind| move |words: &mut Self, cast: &Cast| words.change(kind, cast).map(Act::Change);
-        if self.has("watch") {
-            return change(ChangeKind::Watch)(self, cast);
+    fn action(&mut self, names: &mut Names) -> Result<Action, ParseError> {
+        for kind in [ChangeKind::Watch, ChangeKind::Add, ChangeKind::Modify, ChangeKind::Remove] {
+            if self.eat(kind.verb()) {
+                return self.change(kind, names).map(Action::Change);
+            }
         }
-        if self.has("add") {
-            return change(ChangeKind::Add)(self, cast);
+        if self.eat("take") {
+            return Ok(Action::Take(self.poller()?));
         }
-        if self.has("modify") {
-            return change(ChangeKind::Modify)(self, cast);
+        if self.eat("look") {
+            self.expect_word("at")?;
+            return Ok(Action::Look { at: self.known(names)?, interest: self.interest()? });
         }
-        if self.has("remove") {
-            return change(ChangeKind::Remove)(self, cast);
-        }
-        if self.has("take") {
-            return Ok(Act::Take(self.poller()?));
-        }
-        if self.has("look") {
-            self.must_have("at")?;
-            return Ok(Act::Look { at: self.known(cast)?, interest: self.interest()? });
-        }
-        if self.has("wait") {
+        if self.eat("wait") {
             let times = self.times_or_once()?;
-            let room = if self.has("room") { Some(self.number("events")?) } else { None };
-            return Ok(Act::Wait { times, room, poller: self.poller()? });
+            let room = if self.eat("room") { Some(self.number("events")?) } else { None };
+            return Ok(Action::Wait { times, room, poller: self.poller()? });
         }
-        if self.has("this") {
-            self.must_have("is")?;
-            return Ok(Act::Title(self.take("a name for what is observed")?));
+        if self.eat("this") {
+            self.expect_word("is")?;
+            return Ok(Action::Title(self.take("a name for the observations")?));
         }
-        if self.has("wake") {
-            return Ok(Act::Wake { times: self.times_or_once()?, poller: self.poller()? });
+        if self.eat("wake") {
+            return Ok(Action::Wake { times: self.times_or_once()?, poller: self.poller()? });
         }
-        if self.has("descriptors") {
-            return self.limit().map(Act::Limit);
+        if self.eat("descriptors") {
+            return self.limit().map(Action::Limit);
         }
-        // Descriptors may be called `a` and `the`.
-        if self.begins(["a", "child"]) {
-            if self.has("waits") {
-                return match self.how()? {
-                    How::AtMost(timeout) => Ok(Act::ChildWaits(timeout)),
-                    _ => self.wrong("'at most'", &["at"]),
-                };
-            }
-            self.must_have("is")?;
-            self.must_have("forked")?;
-            return Ok(Act::Fork);
+        // `a` and `the` can also be names of descriptors.
+        if self.eat_both(["a", "child"]) {
+            return self.new_child();
         }
-        if self.begins(["a", "poller"]) {
-            self.must_have("is")?;
-            self.must_have("made")?;
-            return Ok(Act::MakePoller);
+        if self.eat_both(["a", "poller"]) {
+            self.expect_words(["is", "made"])?;
+            return Ok(Action::MakePoller);
         }
-        if self.begins(["the", "child"]) {
-            if self.has("answers") {
-                return Ok(Act::ChildAnswers);
-            }
-            if self.has("is") {
-                for word in ["stopped", "and", "continued"] {
-                    self.must_have(word)?;
-                }
-                return Ok(Act::ChildIsStopped);
-            }
-            self.must_have("ends")?;
-            return Ok(Act::ChildEnds);
+        if self.eat_both(["the", "child"]) {
+            return self.running_child();
         }
-        if self.has("close") {
-            return Ok(Act::ClosePoller(self.poller()?));
+        if self.eat("close") {
+            return Ok(Action::ClosePoller(self.poller()?));
         }
-        if self.has("threads") {
-            let acts = [("answer", false), ("share", true)];
-            return Ok(match self.one_of("what the threads do", &acts)? {
-                false => Act::CrowdAnswers,
-                true => Act::CrowdShares,
+        if self.eat("threads") {
+            let verbs = [("answer", false), ("share", true)];
+            return Ok(match self.one_of("a verb for the threads", &verbs)? {
+                false => Action::ThreadsAnswer,
+                true => Action::ThreadsShare,
             });
         }
-        if let Some(count) = self.maybe_number() {
-            if self.has("times") {
-                return Ok(Act::Times(count));
-            }
-            if self.has("clients") {
-                self.must_have("reach")?;
-                let whom = self.known(cast)?;
-                let one_by_one = self.has("one");
-                if one_by_one {
-                    self.must_have("by")?;
-                    self.must_have("one")?;
-                }
-                return Ok(Act::Clients { count, whom, one_by_one });
-            }
-            if self.has("pairs") {
-                for word in ["are", "added", "and", "written"] {
-                    self.must_have(word)?;
-                }
-                return Ok(Act::Pairs(count));
-            }
-            self.must_have("threads")?;
-            let work = if self.has("accept") {
-                self.must_have("from")?;
-                Some(Work::Accept(self.known(cast)?))
-            } else if self.has("look") {
-                Some(Work::Look(self.times_or_once()?))
-            } else if self.has("collect") {
-                Some(Work::Collect)
-            } else {
-                None
-            };
-            if let Some(work) = work {
-                return Ok(Act::WorkerPool { count, work, alone: self.has("alone"), poller: self.poller()? });
-            }
-            self.must_have("wait")?;
-            return Ok(Act::Crowd { count, alone: self.has("alone"), poller: self.poller()? });
+        match self.maybe_number() {
+            Some(count) => self.counted(count, names),
+            None => self.actor_clause(names),
         }
-        self.sentence(cast)
     }
 
-    /// `NAME does SOMETHING`.
-    fn sentence(&mut self, cast: &mut Cast) -> Result<Act, ParseError> {
-        let beginning = self.next;
-        let who = self.take("a verb or the name of a descriptor")?;
-        if self.has("and") {
-            let other = self.take("the name of the other end")?;
-            self.must_have("are")?;
-            self.must_have("connected")?;
-            cast.enters(&who);
-            cast.enters(&other);
-            return Ok(Act::Connect(who, other));
+    /// `a child …`
+    fn new_child(&mut self) -> Result<Action, ParseError> {
+        if self.eat("waits") {
+            return match self.wait_arguments()? {
+                WaitArguments::Timeout(timeout) => Ok(Action::ChildWaits(timeout)),
+                _ => self.error("'at most'", &["at"]),
+            };
         }
-        if self.has("is") {
-            if self.has("signalled") {
-                if !cast.threads.contains(&who) {
-                    self.next = beginning;
-                    return self.wrong("a thread that waits", &cast.threads());
-                }
-                let restarting = self.has("restarting");
-                let wakes = self.has("and");
-                if wakes {
-                    self.must_have("wakes")?;
-                }
-                return Ok(Act::Signal { thread: who, restarting, wakes });
+        self.expect_words(["is", "forked"])?;
+        Ok(Action::Fork)
+    }
+
+    /// `the child …`
+    fn running_child(&mut self) -> Result<Action, ParseError> {
+        if self.eat("answers") {
+            return Ok(Action::ChildAnswers);
+        }
+        if self.eat("is") {
+            self.expect_words(["stopped", "and", "continued"])?;
+            return Ok(Action::ChildIsStopped);
+        }
+        self.expect_word("ends")?;
+        Ok(Action::ChildEnds)
+    }
+
+    /// `N times`, `N clients …`, `N pairs …`, `N threads …`
+    fn counted(&mut self, count: usize, names: &Names) -> Result<Action, ParseError> {
+        if self.eat("times") {
+            return Ok(Action::Times(count));
+        }
+        if self.eat("clients") {
+            self.expect_word("reach")?;
+            let listener = self.known(names)?;
+            let one_by_one = self.eat("one");
+            if one_by_one {
+                self.expect_words(["by", "one"])?;
             }
-            let thing = self.thing(cast)?;
-            cast.enters(&who);
-            return Ok(Act::Make(who, thing));
+            return Ok(Action::Clients { count, listener, one_by_one });
+        }
+        if self.eat("pairs") {
+            self.expect_words(["are", "added", "and", "written"])?;
+            return Ok(Action::Pairs(count));
+        }
+        self.expect_word("threads")?;
+        let work = if self.eat("accept") {
+            self.expect_word("from")?;
+            Some(Work::Accept(self.known(names)?))
+        } else if self.eat("look") {
+            Some(Work::Look(self.times_or_once()?))
+        } else if self.eat("collect") {
+            Some(Work::Collect)
+        } else {
+            self.expect_word("wait")?;
+            None
+        };
+        let (alone, poller) = (self.eat("alone"), self.poller()?);
+        Ok(match work {
+            Some(work) => Action::WorkerPool { count, work, alone, poller },
+            None => Action::Waiters { count, alone, poller },
+        })
+    }
+
+    /// `NAME does SOMETHING`
+    fn actor_clause(&mut self, names: &mut Names) -> Result<Action, ParseError> {
+        let beginning = self.next;
+        let name = self.take("a verb or the name of a descriptor")?;
+        if self.eat("and") {
+            let other = self.take("the name of the other end")?;
+            self.expect_word("are")?;
+            self.expect_word("connected")?;
+            names.define(&name);
+            names.define(&other);
+            return Ok(Action::Connect(name, other));
+        }
+        if self.eat("is") {
+            if self.eat("signalled") {
+                if !names.threads.contains(&name) {
+                    self.next = beginning;
+                    return self.error("a thread that waits", &names.threads());
+                }
+                let restarting = self.eat("restarting");
+                let wakes = self.eat("and");
+                if wakes {
+                    self.expect_word("wakes")?;
+                }
+                return Ok(Action::Signal { thread: name, restarting, wakes });
+            }
+            let kind = self.descriptor_kind(names)?;
+            names.define(&name);
+            return Ok(Action::Make(name, kind));
         }
         let Some(verb) = self.peek() else {
-            // A single word is a mistyped order more often than a descriptor that does nothing.
-            if !cast.has(&who) {
+            // A single unknown word is rather a misspelt verb than a descriptor without one.
+            if !names.has(&name) {
                 self.next = beginning;
-                return self.wrong("a verb or a descriptor with one", ORDERS);
+                return self.error("a verb, or a descriptor with one", STARTING_WORDS);
             }
-            return self.wrong("what it does", VERBS);
+            return self.error("a verb", ACTOR_VERBS);
         };
-        if !VERBS.contains(&verb) {
-            let mistyped_order = nearest(&who, ORDERS).is_some() && !cast.has(&who);
-            if mistyped_order {
+        if !ACTOR_VERBS.contains(&verb) {
+            let is_misspelt = nearest(&name, STARTING_WORDS).is_some() && !names.has(&name);
+            if is_misspelt {
                 self.next = beginning;
-                return self.wrong("a verb or the name of a descriptor", ORDERS);
+                return self.error("a verb or the name of a descriptor", STARTING_WORDS);
             }
-            return self.wrong("what it does", VERBS);
+            return self.error("a verb", ACTOR_VERBS);
         }
         if verb == "waits" {
             self.next += 1;
-            cast.threads.insert(who.clone());
-            return Ok(Act::Sleep { thread: who, how: self.how()?, poller: self.poller()? });
+            names.threads.insert(name.clone());
+            return Ok(Action::ThreadWaits {
+                thread: name,
+                arguments: self.wait_arguments()?,
+                poller: self.poller()?,
+            });
         }
         if verb == "answers" {
-            if !cast.threads.contains(&who) {
+            if !names.threads.contains(&name) {
                 self.next = beginning;
-                return self.wrong("a thread that waits", &cast.threads());
+                return self.error("a thread that waits", &names.threads());
             }
             self.next += 1;
-            return Ok(Act::Answers(who));
+            return Ok(Action::ThreadAnswers(name));
         }
-        let call = self.call(cast)?;
+        let call = self.call(names)?;
         if call.makes() {
-            cast.enters(&who);
-        } else if !cast.has(&who) {
+            names.define(&name);
+        } else if !names.has(&name) {
             self.next = beginning;
-            self.known(cast)?;
+            self.known(names)?;
         }
         if let Call::Accepts(name) = &call {
-            cast.enters(name);
+            names.define(name);
         }
-        Ok(Act::Call(who, call))
+        Ok(Action::Call(name, call))
     }
 
-    fn thing(&mut self, cast: &Cast) -> Result<Thing, ParseError> {
-        const THINGS: [&str; 5] = ["fresh", "a", "an", "shared", "no"];
-        if self.has("fresh") {
-            return Ok(Thing::Fresh);
+    fn descriptor_kind(&mut self, names: &Names) -> Result<DescriptorKind, ParseError> {
+        const KINDS: [&str; 5] = ["fresh", "a", "an", "shared", "no"];
+        if self.eat("fresh") {
+            return Ok(DescriptorKind::Fresh);
         }
-        for (article, word, thing) in [
-            ("an", "eventfd", Thing::Eventfd),
-            ("shared", "memory", Thing::SharedMemory),
-            ("no", "descriptor", Thing::NoDescriptor),
+        for (article, word, kind) in [
+            ("an", "eventfd", DescriptorKind::Eventfd),
+            ("shared", "memory", DescriptorKind::SharedMemory),
+            ("no", "descriptor", DescriptorKind::NoDescriptor),
         ] {
-            if self.has(article) {
-                self.must_have(word)?;
-                return Ok(thing);
+            if self.eat(article) {
+                self.expect_word(word)?;
+                return Ok(kind);
             }
         }
         if self.peek().is_some_and(|word| word.starts_with("/dev/")) {
-            return Ok(Thing::Device(self.take("a device")?));
+            return Ok(DescriptorKind::Device(self.take("a device")?));
         }
-        if !self.has("a") {
-            return self.wrong(
+        if !self.eat("a") {
+            return self.error(
                 "'fresh', 'a copy of', 'a file of', 'a directory', 'a queue', 'an eventfd', 'shared memory', \
                  'no descriptor' or a device",
-                &THINGS,
+                &KINDS,
             );
         }
-        if self.has("directory") {
-            return Ok(Thing::Directory);
+        if self.eat("directory") {
+            return Ok(DescriptorKind::Directory);
         }
-        if self.has("queue") {
-            return Ok(Thing::Queue);
+        if self.eat("queue") {
+            return Ok(DescriptorKind::Queue);
         }
-        if self.has("copy") {
-            self.must_have("of")?;
-            return Ok(Thing::Copy(self.known(cast)?));
+        if self.eat("copy") {
+            self.expect_word("of")?;
+            return Ok(DescriptorKind::Copy(self.known(names)?));
         }
-        if self.has("file") {
-            self.must_have("of")?;
+        if self.eat("file") {
+            self.expect_word("of")?;
             let size = self.number("bytes")?;
-            let offset = if self.has("at") { self.number("bytes")? } else { 0 };
-            return Ok(Thing::File { size, offset });
+            let offset = if self.eat("at") { self.number("bytes")? } else { 0 };
+            return Ok(DescriptorKind::File { size, offset });
         }
-        self.wrong("'copy', 'file', 'directory' or 'queue'", &["copy", "file", "directory", "queue"])
+        self.error("'copy', 'file', 'directory' or 'queue'", &["copy", "file", "directory", "queue"])
     }
 
-    fn call(&mut self, cast: &Cast) -> Result<Call, ParseError> {
+    fn call(&mut self, names: &Names) -> Result<Call, ParseError> {
         const SHUT: [(&str, Direction); 3] =
             [("read", Direction::Read), ("write", Direction::Write), ("both", Direction::Both)];
         const OPEN: [(&str, Direction); 3] =
@@ -475,136 +484,136 @@ impl Words {
         Ok(match verb.as_str() {
             "binds" => Call::Binds,
             "listens" => Call::Listens {
-                backlog: if self.has("backlog") { Some(self.number("connections")?) } else { None },
-                beside: if self.has("beside") { Some(self.known(cast)?) } else { None },
+                backlog: if self.eat("backlog") { Some(self.number("connections")?) } else { None },
+                beside: if self.eat("beside") { Some(self.known(names)?) } else { None },
             },
             "connects" => {
-                self.must_have("to")?;
-                Call::Connects(if self.has("nobody") { None } else { Some(self.known(cast)?) })
+                self.expect_word("to")?;
+                Call::Connects(if self.eat("nobody") { None } else { Some(self.known(names)?) })
             }
-            "reaches" => Call::Reaches(self.known(cast)?),
+            "reaches" => Call::Reaches(self.known(names)?),
             "accepts" => Call::Accepts(self.take("a name for the connection")?),
             "opens" => {
-                self.must_have("for")?;
+                self.expect_word("for")?;
                 Call::Opens(self.one_of("a direction", &OPEN)?)
             }
-            "sends" if self.has("nothing") => Call::SendsNothing,
-            "sends" if self.has("urgent") => Call::SendsUrgent,
+            "sends" if self.eat("nothing") => Call::SendsNothing,
+            "sends" if self.eat("urgent") => Call::SendsUrgent,
             "sends" => Call::Sends(self.number("bytes, 'nothing' or 'urgent'")?),
-            "fills" => Call::Fills(if self.has("by") { Some(self.number("bytes")?) } else { None }),
-            "reads" if self.has("up") => {
-                self.must_have("to")?;
-                Call::Reads(Reading::UpTo(self.size()?))
+            "fills" => Call::Fills(if self.eat("by") { Some(self.number("bytes")?) } else { None }),
+            "reads" if self.eat("up") => {
+                self.expect_word("to")?;
+                Call::Reads(ReadExtent::UpTo(self.size()?))
             }
             "reads" => match self.maybe_number() {
-                Some(bytes) => Call::Reads(Reading::Bytes(bytes)),
-                None => Call::Reads(Reading::Calls(self.times())),
+                Some(bytes) => Call::Reads(ReadExtent::Bytes(bytes)),
+                None => Call::Reads(ReadExtent::Calls(self.times())),
             },
             "drains" => Call::Drains,
             "grows" => {
-                self.must_have("by")?;
+                self.expect_word("by")?;
                 Call::Grows(self.number("bytes")?)
             }
             "receives" => {
-                self.must_have("urgent")?;
+                self.expect_word("urgent")?;
                 Call::ReceivesUrgent
             }
             "shuts" => Call::Shuts(self.one_of("a direction", &SHUT)?),
             "resets" => Call::Resets,
             "closes" => Call::Closes,
             "takes" => {
-                self.must_have("the")?;
-                self.must_have("number")?;
-                self.must_have("of")?;
-                Call::TakesNumberOf(self.known(cast)?)
+                self.expect_word("the")?;
+                self.expect_word("number")?;
+                self.expect_word("of")?;
+                Call::TakesNumberOf(self.known(names)?)
             }
             "moves" => {
-                self.must_have("to")?;
+                self.expect_word("to")?;
                 Call::MovesTo(self.number("a descriptor")?)
             }
             "sets" => Call::Sets(self.option()?),
             "asks" => {
-                self.must_have("SO_ERROR")?;
+                self.expect_word("SO_ERROR")?;
                 Call::AsksError(self.times())
             }
             _ => {
                 self.next -= 1;
-                return self.wrong("what it does", VERBS);
+                return self.error("a verb", ACTOR_VERBS);
             }
         })
     }
 
     fn limit(&mut self) -> Result<Limit, ParseError> {
-        if self.has("run") {
-            self.must_have("out")?;
+        if self.eat("run") {
+            self.expect_word("out")?;
             return Ok(Limit::RunOut);
         }
-        if self.has("end") {
-            self.must_have("at")?;
+        if self.eat("end") {
+            self.expect_word("at")?;
             return Ok(Limit::At(self.number("descriptors")?));
         }
-        if self.has("are") {
-            self.must_have("back")?;
+        if self.eat("are") {
+            self.expect_word("back")?;
             return Ok(Limit::Back);
         }
-        self.wrong("'run out', 'end at' or 'are back'", &["run", "end", "are"])
+        self.error("'run out', 'end at' or 'are back'", &["run", "end", "are"])
     }
 
-    /// `12 times`, if it is said.
+    /// `12 times`; 1 if the clause has no number.
     fn times_or_once(&mut self) -> Result<usize, ParseError> {
         let Some(times) = self.maybe_number() else { return Ok(1) };
-        self.must_have("times")?;
+        self.expect_word("times")?;
         Ok(times)
     }
 
-    /// The arguments of a wait.
-    fn how(&mut self) -> Result<How, ParseError> {
-        if self.has("at") {
-            self.must_have("most")?;
-            let count: u64 = self.parsed("a number of seconds or parts of them")?;
+    /// Parses the arguments of a wait.
+    fn wait_arguments(&mut self) -> Result<WaitArguments, ParseError> {
+        if self.eat("at") {
+            self.expect_word("most")?;
+            let count: u64 = self.parse_number("a time")?;
             let units = UNITS.map(|(nanoseconds, unit)| (unit, nanoseconds));
             let nanoseconds = u128::from(count) * self.one_of("a unit of time", &units)?;
             return match u64::try_from(nanoseconds) {
-                Ok(nanoseconds) => Ok(How::AtMost(Duration::from_nanos(nanoseconds))),
-                Err(_) => self.wrong("a shorter time", &[]),
+                Ok(nanoseconds) => Ok(WaitArguments::Timeout(Duration::from_nanos(nanoseconds))),
+                Err(_) => self.error("a shorter time", &[]),
             };
         }
-        if !self.has("with") {
-            return Ok(How::ForEver);
+        if !self.eat("with") {
+            return Ok(WaitArguments::NoTimeout);
         }
         const ARGUMENTS: [&str; 5] = ["timeout", "timespec", "timeval", "room", "nfds"];
         let named = ARGUMENTS.map(|name| (name, name));
         let argument = match self.one_of("an argument of the system call", &named)? {
-            "timeout" => RawArgument::Milliseconds(self.parsed("milliseconds")?),
+            "timeout" => RawArgument::Milliseconds(self.parse_number("milliseconds")?),
             "timespec" => {
-                let seconds = self.parsed("tv_sec")?;
-                RawArgument::Timespec { seconds, nanoseconds: self.parsed("tv_nsec")? }
+                let seconds = self.parse_number("tv_sec")?;
+                RawArgument::Timespec { seconds, nanoseconds: self.parse_number("tv_nsec")? }
             }
             "timeval" => {
-                let seconds = self.parsed("tv_sec")?;
-                RawArgument::Timeval { seconds, microseconds: self.parsed("tv_usec")? }
+                let seconds = self.parse_number("tv_sec")?;
+                RawArgument::Timeval { seconds, microseconds: self.parse_number("tv_usec")? }
             }
-            "room" => RawArgument::Room(self.parsed("maxevents or nevents")?),
-            _ => RawArgument::Count(self.parsed("nfds")?),
+            "room" => RawArgument::Room(self.parse_number("maxevents or nevents")?),
+            _ => RawArgument::Count(self.parse_number("nfds")?),
         };
-        Ok(How::Raw(argument))
+        Ok(WaitArguments::Raw(argument))
     }
 
-    /// A number of any sign.
-    fn parsed<T: FromStr>(&mut self, of: &str) -> Result<T, ParseError> {
+    /// Parses a number of any sign.
+    fn parse_number<T: FromStr>(&mut self, of: &str) -> Result<T, ParseError> {
         match self.peek().and_then(|word| word.parse().ok()) {
             Some(number) => {
                 self.next += 1;
                 Ok(number)
             }
-            None => self.wrong(&format!("a number: {of}"), &[]),
+            None => self.error(&format!("a number: {of}"), &[]),
         }
     }
 
     fn times(&mut self) -> usize {
         match () {
-            () if self.has("twice") => 2,
-            () if self.has("thrice") => 3,
+            () if self.eat("twice") => 2,
+            () if self.eat("thrice") => 3,
             () => 1,
         }
     }
@@ -623,33 +632,33 @@ impl Words {
 
     fn option(&mut self) -> Result<SocketOption, ParseError> {
         const OPTIONS: [&str; 4] = ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT", "SO_REUSEPORT"];
-        if self.has(OPTIONS[0]) {
+        if self.eat(OPTIONS[0]) {
             Ok(SocketOption::OobInline)
-        } else if self.has(OPTIONS[1]) {
+        } else if self.eat(OPTIONS[1]) {
             self.number("bytes").map(SocketOption::RcvLowat)
-        } else if self.has(OPTIONS[2]) {
+        } else if self.eat(OPTIONS[2]) {
             self.number("bytes").map(SocketOption::SndLowat)
-        } else if self.has(OPTIONS[3]) {
+        } else if self.eat(OPTIONS[3]) {
             Ok(SocketOption::ReusePort)
         } else {
-            self.wrong("a socket option", &OPTIONS)
+            self.error("a socket option", &OPTIONS)
         }
     }
 
-    fn change(&mut self, kind: ChangeKind, cast: &Cast) -> Result<Change, ParseError> {
-        let who = self.known(cast)?;
+    fn change(&mut self, kind: ChangeKind, names: &Names) -> Result<Change, ParseError> {
+        let descriptor = self.known(names)?;
         let (mut interest, mut mode) = (None, None);
         if kind != ChangeKind::Remove {
             interest = self.interest()?;
             mode = self.mode();
         }
         let poller = self.poller()?;
-        let label = if self.has("called") { Some(self.take("a name for the registration")?) } else { None };
-        Ok(Change { kind, who, interest, mode, poller, label })
+        let label = if self.eat("called") { Some(self.take("a name for the registration")?) } else { None };
+        Ok(Change { kind, descriptor, interest, mode, poller, label })
     }
 
     fn interest(&mut self) -> Result<Option<Interest>, ParseError> {
-        if self.has("for") { self.one_of("an interest", &INTERESTS).map(Some) } else { Ok(None) }
+        if self.eat("for") { self.one_of("an interest", &INTERESTS).map(Some) } else { Ok(None) }
     }
 
     fn mode(&mut self) -> Option<Mode> {
@@ -659,11 +668,11 @@ impl Words {
     }
 
     fn poller(&mut self) -> Result<Name, ParseError> {
-        if self.has("in") { self.take("the name of a poller") } else { Ok(FIRST.into()) }
+        if self.eat("in") { self.take("the name of a poller") } else { Ok(FIRST.into()) }
     }
 }
 
-/// The known word that is so close that it was probably meant.
+/// Returns the known word that is most similar to the typed one, if it is close enough to be a suggestion.
 fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
     let tolerated = (typed.chars().count() / 3).max(1);
     let distance = |word: &&&str| damerau_levenshtein(typed, word);

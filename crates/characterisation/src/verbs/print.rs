@@ -1,12 +1,12 @@
-//! The canonical form of a line.
+//! Prints the canonical form of a script.
 
 use std::fmt::{self, Display, Formatter, Result};
 
 use selector::RawArgument;
 
 use super::{
-    Act, Call, Change, ChangeKind, Clause, Direction, FIRST, How, INTERESTS, Limit, MODES, Reading, Script,
-    Size, SocketOption, Thing, Work,
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, INTERESTS, Limit, MODES,
+    ReadExtent, Script, Size, SocketOption, WaitArguments, Work,
 };
 
 impl Display for Script {
@@ -22,8 +22,8 @@ impl Display for Script {
 impl Display for Clause {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(if self.in_child { "in a child " } else { "" })?;
-        self.act.fmt(f)?;
-        f.write_str(if self.asked { "?" } else { "" })?;
+        self.action.fmt(f)?;
+        f.write_str(if self.is_question { "?" } else { "" })?;
         match &self.state {
             Some(state) => write!(f, " as {state}"),
             None => Ok(()),
@@ -31,14 +31,14 @@ impl Display for Clause {
     }
 }
 
-impl Display for Act {
+impl Display for Action {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Times(times) => write!(f, "{times} times"),
             Self::Title(title) => write!(f, "this is {title}"),
-            Self::Make(who, what) => write!(f, "{who} is {what}"),
+            Self::Make(name, kind) => write!(f, "{name} is {kind}"),
             Self::Connect(a, b) => write!(f, "{a} and {b} are connected"),
-            Self::Call(who, call) => write!(f, "{who} {call}"),
+            Self::Call(name, call) => write!(f, "{name} {call}"),
             Self::Change(change) => change.fmt(f),
             Self::Take(poller) => write!(f, "take{}", In(poller)),
             Self::Look { at, interest } => {
@@ -52,32 +52,34 @@ impl Display for Act {
                 }
                 In(poller).fmt(f)
             }
-            Self::Sleep { thread, how, poller } => write!(f, "{thread} waits{how}{}", In(poller)),
+            Self::ThreadWaits { thread, arguments, poller } => {
+                write!(f, "{thread} waits{arguments}{}", In(poller))
+            }
             Self::Signal { thread, restarting, wakes } => {
                 write!(f, "{thread} is signalled")?;
                 f.write_str(if *restarting { " restarting" } else { "" })?;
                 f.write_str(if *wakes { " and wakes" } else { "" })
             }
-            Self::Answers(thread) => write!(f, "{thread} answers"),
-            Self::Crowd { count, alone, poller } => {
+            Self::ThreadAnswers(thread) => write!(f, "{thread} answers"),
+            Self::Waiters { count, alone, poller } => {
                 write!(f, "{count} threads wait{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
             Self::WorkerPool { count, work, alone, poller } => {
                 write!(f, "{count} threads {work}{}{}", if *alone { " alone" } else { "" }, In(poller))
             }
-            Self::Clients { count, whom, one_by_one } => {
-                write!(f, "{count} clients reach {whom}{}", if *one_by_one { " one by one" } else { "" })
+            Self::Clients { count, listener, one_by_one } => {
+                write!(f, "{count} clients reach {listener}{}", if *one_by_one { " one by one" } else { "" })
             }
             Self::Pairs(count) => write!(f, "{count} pairs are added and written"),
-            Self::CrowdAnswers => f.write_str("threads answer"),
-            Self::CrowdShares => f.write_str("threads share"),
+            Self::ThreadsAnswer => f.write_str("threads answer"),
+            Self::ThreadsShare => f.write_str("threads share"),
             Self::Wake { times, poller } => write!(f, "wake{}{}", Times(*times), In(poller)),
             Self::MakePoller => f.write_str("a poller is made"),
             Self::Limit(Limit::RunOut) => f.write_str("descriptors run out"),
             Self::Limit(Limit::At(end)) => write!(f, "descriptors end at {end}"),
             Self::Limit(Limit::Back) => f.write_str("descriptors are back"),
             Self::Fork => f.write_str("a child is forked"),
-            Self::ChildWaits(timeout) => write!(f, "a child waits{}", How::AtMost(*timeout)),
+            Self::ChildWaits(timeout) => write!(f, "a child waits{}", WaitArguments::Timeout(*timeout)),
             Self::ChildIsStopped => f.write_str("the child is stopped and continued"),
             Self::ChildAnswers => f.write_str("the child answers"),
             Self::ChildEnds => f.write_str("the child ends"),
@@ -86,7 +88,7 @@ impl Display for Act {
     }
 }
 
-/// ` in second`; nothing for the first poller.
+/// ` in second`; empty for the first poller.
 struct In<'a>(&'a str);
 
 impl Display for In<'_> {
@@ -95,7 +97,7 @@ impl Display for In<'_> {
     }
 }
 
-/// ` 12 times`; nothing for once.
+/// ` 12 times`; empty for once.
 struct Times(usize);
 
 impl Display for Times {
@@ -114,10 +116,10 @@ impl Display for Work {
     }
 }
 
-impl Display for How {
+impl Display for WaitArguments {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let timeout = match self {
-            Self::ForEver => return Ok(()),
+            Self::NoTimeout => return Ok(()),
             Self::Raw(argument) => {
                 return match argument {
                     RawArgument::Milliseconds(timeout) => write!(f, " with timeout {timeout}"),
@@ -131,7 +133,7 @@ impl Display for How {
                     RawArgument::Count(count) => write!(f, " with nfds {count}"),
                 };
             }
-            Self::AtMost(timeout) => timeout.as_nanos(),
+            Self::Timeout(timeout) => timeout.as_nanos(),
         };
         let (per_unit, unit) =
             super::UNITS.iter().find(|(per_unit, _)| timeout % per_unit == 0).unwrap_or(&(1, "ns"));
@@ -140,13 +142,13 @@ impl Display for How {
 }
 
 fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
-    // The parser makes only what has a word.
+    // The parser makes only values that have a word.
     words.iter().find(|(_, known)| known == value).map_or("everything", |(word, _)| word)
 }
 
 impl Display for Change {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "{} {}", self.kind.verb(), self.who)?;
+        write!(f, "{} {}", self.kind.verb(), self.descriptor)?;
         if self.kind != ChangeKind::Remove {
             if let Some(interest) = &self.interest {
                 write!(f, " for {}", word(&INTERESTS, interest))?;
@@ -160,7 +162,7 @@ impl Display for Change {
     }
 }
 
-impl Display for Thing {
+impl Display for DescriptorKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Fresh => f.write_str("fresh"),
@@ -197,7 +199,7 @@ impl Display for Direction {
     }
 }
 
-/// ` twice` and the like; nothing for once.
+/// ` twice` or ` thrice`; empty for once.
 fn times(count: usize) -> &'static str {
     match count {
         2 => " twice",
@@ -217,7 +219,7 @@ impl Display for Call {
             }
             Self::Connects(None) => f.write_str("connects to nobody"),
             Self::Connects(Some(to)) => write!(f, "connects to {to}"),
-            Self::Reaches(whom) => write!(f, "reaches {whom}"),
+            Self::Reaches(listener) => write!(f, "reaches {listener}"),
             Self::Accepts(name) => write!(f, "accepts {name}"),
             Self::Opens(Direction::Write) => f.write_str("opens for writing"),
             Self::Opens(Direction::Read) => f.write_str("opens for reading"),
@@ -227,9 +229,9 @@ impl Display for Call {
             Self::SendsUrgent => f.write_str("sends urgent"),
             Self::Fills(None) => f.write_str("fills"),
             Self::Fills(Some(block)) => write!(f, "fills by {block}"),
-            Self::Reads(Reading::Calls(count)) => write!(f, "reads{}", times(*count)),
-            Self::Reads(Reading::Bytes(bytes)) => write!(f, "reads {bytes}"),
-            Self::Reads(Reading::UpTo(size)) => write!(f, "reads up to {size}"),
+            Self::Reads(ReadExtent::Calls(count)) => write!(f, "reads{}", times(*count)),
+            Self::Reads(ReadExtent::Bytes(bytes)) => write!(f, "reads {bytes}"),
+            Self::Reads(ReadExtent::UpTo(size)) => write!(f, "reads up to {size}"),
             Self::Drains => f.write_str("drains"),
             Self::Grows(bytes) => write!(f, "grows by {bytes}"),
             Self::ReceivesUrgent => f.write_str("receives urgent"),
@@ -237,7 +239,7 @@ impl Display for Call {
             Self::Resets => f.write_str("resets"),
             Self::Closes => f.write_str("closes"),
             Self::MovesTo(number) => write!(f, "moves to {number}"),
-            Self::TakesNumberOf(whose) => write!(f, "takes the number of {whose}"),
+            Self::TakesNumberOf(closed) => write!(f, "takes the number of {closed}"),
             Self::Sets(option) => match option {
                 SocketOption::OobInline | SocketOption::ReusePort => write!(f, "sets {}", option.name()),
                 SocketOption::RcvLowat(bytes) | SocketOption::SndLowat(bytes) => {

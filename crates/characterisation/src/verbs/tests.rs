@@ -11,12 +11,12 @@ fn every_form_parses_and_prints_as_it_is_written() {
     }
 }
 
-/// A form that the documentation forgets has no example here, and the parser's verbs are found in the forms.
+/// Compares the parser's words with the documented forms.
 #[test]
 fn every_verb_of_the_parser_has_a_form() {
     let forms: Vec<_> = FORMS.iter().flat_map(|form| form.form.split([' ', ',', '['])).collect();
-    for verb in parse::ORDERS.iter().chain(parse::VERBS) {
-        assert!(forms.contains(verb), "'{verb}' is in no form");
+    for verb in parse::STARTING_WORDS.iter().chain(parse::ACTOR_VERBS) {
+        assert!(forms.contains(verb), "no form documents '{verb}'");
     }
 }
 
@@ -36,96 +36,83 @@ fn the_canonical_form_has_one_space_and_no_defaults() {
 }
 
 #[test]
-fn a_clause_has_its_question_mark_and_its_state() {
-    let line = parsed("own and peer are connected, own reads 1? as read-before, look at own as idle");
-    let Clause { act, asked, state, .. } = &line.clauses[1];
-    assert_eq!(*act, Act::Call(OWN.into(), Call::Reads(Reading::Bytes(1))));
-    assert!(*asked);
+fn a_clause_can_have_a_question_mark_and_a_state() {
+    let script = parsed("own and peer are connected, own reads 1? as read-before, look at own as idle");
+    let Clause { action, is_question, state, .. } = &script.clauses[1];
+    assert_eq!(*action, Action::Call(OWN.into(), Call::Reads(ReadExtent::Bytes(1))));
+    assert!(*is_question);
     assert_eq!(state.as_deref(), Some("read-before"));
-    assert_eq!(line.clauses[2].state.as_deref(), Some("idle"));
-    assert!(!line.clauses[2].asked);
+    assert_eq!(script.clauses[2].state.as_deref(), Some("idle"));
+    assert!(!script.clauses[2].is_question);
 }
 
 #[test]
-fn interest_mode_poller_and_name_of_a_registration_are_read() {
-    let line = parsed("own is fresh, add own for both one-shot in second called again");
-    let Act::Change(change) = &line.clauses[1].act else { panic!("{line}") };
+fn a_registration_can_have_interest_mode_poller_and_name() {
+    let script = parsed("own is fresh, add own for both one-shot in second called again");
+    let Action::Change(change) = &script.clauses[1].action else { panic!("{script}") };
     assert_eq!(change.kind, ChangeKind::Add);
     assert_eq!(change.interest, Some(Interest { read: true, write: true, ..Interest::NONE }));
     assert_eq!(change.mode, Some(Mode::OneShot));
     assert_eq!((change.poller.as_str(), change.label.as_deref()), ("second", Some("again")));
 }
 
-/// Each says where, what was expected, what was found, and what was probably meant.
 #[test]
-fn an_error_says_where_and_what_would_be_right() {
-    for (line, column, expected) in [
+fn an_error_has_a_column_the_expected_word_and_a_suggestion() {
+    for (script, column, expected) in [
         (
             "own and peer are conected",
             18,
-            "'connected' was expected, and 'conected' was found; did you mean 'connected'?",
+            "expected 'connected', found 'conected'; did you mean 'connected'?",
         ),
         (
             "own is fresh, wach own",
             15,
-            "a verb or the name of a descriptor was expected, and 'wach' was found; did you mean 'watch'?",
+            "expected a verb or the name of a descriptor, found 'wach'; did you mean 'watch'?",
         ),
-        (
-            "own is fresh, own snds 3",
-            19,
-            "what it does was expected, and 'snds' was found; did you mean 'sends'?",
-        ),
+        ("own is fresh, own snds 3", 19, "expected a verb, found 'snds'; did you mean 'sends'?"),
         (
             "own is fresh, watch onw",
             21,
-            "a descriptor that was made before was expected, and 'onw' was found; did you mean 'own'?",
+            "expected a descriptor that an earlier clause makes, found 'onw'; did you mean 'own'?",
         ),
         (
             "own is fresh, add own for raeding",
             27,
-            "an interest was expected, and 'raeding' was found; did you mean 'reading'?",
+            "expected an interest, found 'raeding'; did you mean 'reading'?",
         ),
-        (
-            "own is fresh, own shuts wirte",
-            25,
-            "a direction was expected, and 'wirte' was found; did you mean 'write'?",
-        ),
+        ("own is fresh, own shuts wirte", 25, "expected a direction, found 'wirte'; did you mean 'write'?"),
         (
             "own is fresh, own sends",
             24,
-            "a number of bytes, 'nothing' or 'urgent' was expected, and the clause ends",
+            "expected a number of bytes, 'nothing' or 'urgent', found the end of the clause",
         ),
         (
             "own is fresh, look at own idle",
             27,
-            "the end of the clause was expected, and 'idle' was found; known are as",
+            "expected the end of the clause, found 'idle'; known words: as",
         ),
-        ("own is fresh, look at own as", 29, "the name of a state was expected, and the clause ends"),
+        ("own is fresh, look at own as", 29, "expected the name of a state, found the end of the clause"),
         (
             "own is fresh, own sets SO_RCVLOWTA 3",
             24,
-            "a socket option was expected, and 'SO_RCVLOWTA' was found; did you mean 'SO_RCVLOWAT'?",
+            "expected a socket option, found 'SO_RCVLOWTA'; did you mean 'SO_RCVLOWAT'?",
         ),
-        ("own is fresh, t answers", 15, "a thread that waits was expected, and 't' was found"),
-        ("own is fresh,", 14, "a verb or the name of a descriptor was expected, and the clause ends"),
-        ("", 1, "a verb or the name of a descriptor was expected, and the clause ends"),
+        ("own is fresh, t answers", 15, "expected a thread that waits, found 't'"),
+        ("own is fresh,", 14, "expected a verb or the name of a descriptor, found the end of the clause"),
+        ("", 1, "expected a verb or the name of a descriptor, found the end of the clause"),
         (
             "own is a fiel of 3",
             10,
-            "'copy', 'file', 'directory' or 'queue' was expected, and 'fiel' was found; did you mean 'file'?",
+            "expected 'copy', 'file', 'directory' or 'queue', found 'fiel'; did you mean 'file'?",
         ),
-        (
-            "wiat",
-            1,
-            "a verb or a descriptor with one was expected, and 'wiat' was found; did you mean 'wait'?",
-        ),
+        ("wiat", 1, "expected a verb, or a descriptor with one, found 'wiat'; did you mean 'wait'?"),
     ] {
-        let error = line.parse::<Script>().expect_err(line);
-        assert_eq!(error.to_string(), format!("column {column}: {expected}"), "{line}");
+        let error = script.parse::<Script>().expect_err(script);
+        assert_eq!(error.to_string(), format!("column {column}: {expected}"), "{script}");
     }
 }
 
-/// The table of docs/verbs.md is this one.
+/// Compares the table in docs/verbs.md with the forms.
 #[test]
 fn the_documentation_has_every_form() {
     let documented = include_str!("../../../../docs/verbs.md");

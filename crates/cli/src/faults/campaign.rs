@@ -1,8 +1,9 @@
-//! Runs cells with faults, and decides what counts as a kill.
+//! Runs cells with faults, and decides which of them are kills.
 //!
-//! Most pairs do not kill, and of those that do many hang. So cells are given a little more time than they took without
-//! a fault; what ends for want of time is tried again with all of it before it counts. A kill counts only if the same
-//! attempt without the fault passes and the control passes with it, and proves something only if other seeds kill, too.
+//! Most pairs of fault and scenario do not kill, and many kills are hangs. Cells therefore get a little more
+//! time than they took without a fault. A cell that runs out of this shortened time is tried again with its
+//! full time before it counts. A kill counts only if the same attempt passes without the fault, and the
+//! control passes with the fault. It is proven only if other seeds kill, too.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -20,36 +21,38 @@ use runner::signals::Stop;
 use runner::supervise::{self, Order};
 use runner::{provenance, schedule};
 
+use super::attempts::{AttemptKey, AttemptLog, Ended};
 use super::kills::{CONTROL, Kill, Kills, Proof};
-use super::record::Row;
-use super::tries::{Ended, Tries, Try};
+use super::record::RecordedKill;
 use crate::args::FaultsArgs;
 use crate::error::Error;
 
-/// A cell waits at least so long for what must happen.
+/// The shortest time that a cell waits for an expected event.
 pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
-/// And so many times as long as it took without a fault.
+/// The multiple of the cell's duration without a fault that is added to the shortest time.
 const PATIENCE_TIMES: u32 = 4;
-/// The control takes a hundredth of it without a fault: one that runs out of it has failed.
+/// The time that the control waits. Without a fault it takes a hundredth of this, so a control that runs out
+/// of it has failed.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(5);
-/// A cell that waited in vain says so by itself. One that is killed may have waited this many times.
+/// The multiple of its patience after which a cell is killed. A cell that waits in vain once fails by itself.
 const LIMIT_TIMES: u32 = 2;
-/// A kill is proven by so many seeds: one that two of three times comes about by chance is not taken for one.
+/// The number of seeds that prove a kill. A fault that is killed by chance two times of three does not pass
+/// all of them.
 const PROOFS: u64 = 8;
-/// What is recorded is tried with so many seeds until it is killed.
+/// The number of seeds to try for a recorded kill.
 const SEEDS: u64 = 3;
-/// Cells at the same time, per processor: those that hang need none.
+/// The number of parallel cells per processor: cells that hang need no processor.
 const JOBS_PER_CPU: usize = 3;
 
-/// See the module.
+/// The run of a kill matrix: tries pairs of faults and cells.
 pub struct Campaign<'a> {
     source: &'a Source<'a>,
-    tries: &'a Tries,
+    log: &'a AttemptLog,
     stop: &'a Stop,
     executable: &'a Executable,
     slow: NonZeroU32,
     jobs: usize,
-    /// With how many seeds the control must pass.
+    /// The number of seeds with which the control must pass.
     control_seeds: u64,
     controls: Mutex<HashMap<(String, &'static str), Control>>,
 }
@@ -57,38 +60,38 @@ pub struct Campaign<'a> {
 /// Whether a cell of the control passes with a fault. `None` if the run was stopped meanwhile.
 type Control = Arc<OnceLock<Option<bool>>>;
 
-/// How many cells of each pair are tried in any case.
+/// How many cells of each pair to try at least.
 #[derive(Clone, Copy)]
 pub enum Breadth {
-    /// So many, or fewer if one kills.
+    /// This number, or fewer if one kills.
     Until(usize),
-    /// All of them, whether they kill or not.
+    /// All cells, even after a kill.
     All,
 }
 
-/// A pair, and the place of the cell to try.
+/// A pair of fault and scenario, and the position of the cell to try.
 struct Task {
     row: usize,
     column: usize,
     place: usize,
 }
 
-/// What became of a task.
+/// The outcome of a task.
 enum Tried {
-    /// The cell proves nothing: it does not pass without the fault.
+    /// The cell does not pass without the fault, so it proves nothing.
     Unfit(String),
-    /// The cell cannot be run on this machine.
+    /// This machine cannot run the cell.
     Unsupported(String),
     Survived,
     Killed(Kill),
 }
 
 impl<'a> Campaign<'a> {
-    /// With what the arguments say.
+    /// Creates a campaign with the options of the arguments.
     pub fn new(
         source: &'a Source<'a>,
         executable: &'a Executable,
-        tries: &'a Tries,
+        log: &'a AttemptLog,
         stop: &'a Stop,
         args: &FaultsArgs,
     ) -> Self {
@@ -96,11 +99,11 @@ impl<'a> Campaign<'a> {
         let slow = args.chance.slow.factor();
         let control_seeds = if args.quick { SEEDS } else { PROOFS };
         let controls = Mutex::default();
-        Self { source, tries, stop, executable, slow, jobs, control_seeds, controls }
+        Self { source, log, stop, executable, slow, jobs, control_seeds, controls }
     }
 
-    /// Tries `breadth` cells of every pair, then the others of those faults and scenarios for which nothing is proven
-    /// yet.
+    /// Tries `breadth` cells of every pair, then more cells of the faults and scenarios without a proven
+    /// kill.
     pub fn run(&self, kills: &mut Kills, breadth: Breadth) -> Result<(), Error> {
         let broad = match breadth {
             Breadth::Until(broad) => broad,
@@ -129,11 +132,11 @@ impl<'a> Campaign<'a> {
                 break;
             }
             self.round(kills, &tasks)?;
-            // Proofs decide which pairs are still of interest.
+            // The proofs decide which pairs still need a kill.
             if place + 1 >= broad {
                 self.prove(kills)?;
             }
-            if self.stop.asked() {
+            if self.stop.requested() {
                 break;
             }
         }
@@ -143,9 +146,9 @@ impl<'a> Campaign<'a> {
     fn round(&self, kills: &mut Kills, tasks: &[Task]) -> Result<(), Error> {
         let mut fresh: Vec<&Planned> =
             tasks.iter().filter_map(|task| kills.cell(task.row, task.column, task.place)).collect();
-        fresh.sort_by(|a, b| a.subject.id.cmp(&b.subject.id));
-        fresh.dedup_by(|a, b| a.subject.id == b.subject.id);
-        // How long they take, one after the other or nearly so: what is measured here shortens what follows.
+        fresh.sort_by(|a, b| a.spec.id.cmp(&b.spec.id));
+        fresh.dedup_by(|a, b| a.spec.id == b.spec.id);
+        // Measure the durations without much parallelism, because they shorten the following attempts.
         schedule::pool(&fresh, provenance::cpus(), |cell| self.baseline(cell), |_| ());
 
         let mut progress = Progress::new(tasks.len(), 0);
@@ -155,8 +158,8 @@ impl<'a> Campaign<'a> {
             let task: &Task = &tasks[at];
             let fault = kills.rows[task.row].fault.name();
             progress.step(match &tried {
-                // The first of several cells of a pair.
-                Tried::Killed(kill) if named.insert((task.row, task.column)) => Some(said(fault, kill)),
+                // Only the first of several cells of a pair.
+                Tried::Killed(kill) if named.insert((task.row, task.column)) => Some(kill_line(fault, kill)),
                 _ => None,
             });
             results.push((at, tried));
@@ -173,7 +176,7 @@ impl<'a> Campaign<'a> {
         progress.end();
         for (at, tried) in results {
             let task = &tasks[at];
-            let id = kills.cell(task.row, task.column, task.place).map(|cell| cell.subject.id.clone());
+            let id = kills.cell(task.row, task.column, task.place).map(|cell| cell.spec.id.clone());
             match (tried, id) {
                 (Tried::Unfit(why), Some(id)) if !kills.unfit.iter().any(|(known, _)| *known == id) => {
                     kills.unfit.push((id, why));
@@ -187,7 +190,8 @@ impl<'a> Campaign<'a> {
         self.check()
     }
 
-    /// The cell with the fault, and if it does not pass, without; then the control with the fault.
+    /// Tries the cell with the fault. If it does not pass, tries it without the fault, and then the control
+    /// with it.
     fn attempt_pair(
         &self,
         cell: &Planned,
@@ -217,7 +221,7 @@ impl<'a> Campaign<'a> {
             false => Proof::Harness,
         };
         Some(Tried::Killed(Kill {
-            cell: cell.subject.id.clone(),
+            cell: cell.spec.id.clone(),
             how: ended.status,
             reason: ended.reason,
             ms: ended.ms,
@@ -227,12 +231,13 @@ impl<'a> Campaign<'a> {
         }))
     }
 
-    /// Whether the control of a cell passes with the fault, each time. The control's own cells need none.
+    /// Returns whether the control of a cell passes with the fault, with every seed. The control's own cells
+    /// have no control.
     fn control_passes(&self, cell: &Planned, control: Option<&Planned>, fault: Fault) -> Option<bool> {
-        let Some(control) = control.filter(|_| cell.subject.scenario != CONTROL) else { return Some(true) };
+        let Some(control) = control.filter(|_| cell.spec.scenario != CONTROL) else { return Some(true) };
         let known = {
             let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (control.subject.id.clone(), fault.name());
+            let key = (control.spec.id.clone(), fault.name());
             Arc::clone(controls.entry(key).or_default())
         };
         *known.get_or_init(|| {
@@ -246,8 +251,8 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Proves what the record names or is to name, and a kill for every fault and every scenario that has none yet, as far as there are
-    /// kills to be proven.
+    /// Proves the kills that the record has or will have, and a kill for every fault and every scenario
+    /// without a proven one.
     fn prove(&self, kills: &mut Kills) -> Result<(), Error> {
         loop {
             let (rows, columns) = (0..kills.rows.len(), 0..kills.columns.len());
@@ -257,7 +262,7 @@ impl<'a> Campaign<'a> {
             let mut chosen: Vec<_> = kills.places().filter(wanted).collect();
             if chosen.is_empty() {
                 for row in rows.clone().filter(|row| kills.row_unproven(*row)) {
-                    // The control last: that the harness catches it is the least that can be said.
+                    // The control last: that the harness catches a fault is the weakest proof.
                     let cost = |column: usize| {
                         let cost = cost(kills, row, column)?;
                         Some(((kills.columns[column].is_control(), cost), (row, column)))
@@ -265,7 +270,8 @@ impl<'a> Campaign<'a> {
                     chosen.extend(columns.clone().filter_map(cost).min().map(|(_, pair)| pair));
                 }
                 for column in columns.clone().filter(|column| kills.column_lacks(*column)) {
-                    // By the fault that the fewest scenarios kill: one that all of them do says little about this one.
+                    // Prefer the fault that the fewest scenarios kill: a fault that all of them kill proves
+                    // little.
                     let cost = |row| {
                         let (hangs, ms) = cost(kills, row, column)?;
                         Some(((hangs, kills.killers(row) + kills.rows[row].kept, ms), (row, column)))
@@ -276,7 +282,7 @@ impl<'a> Campaign<'a> {
             }
             chosen.sort_unstable();
             chosen.dedup();
-            if chosen.is_empty() || self.stop.asked() {
+            if chosen.is_empty() || self.stop.requested() {
                 return Ok(());
             }
             let mut progress = Progress::new(chosen.len(), 0);
@@ -301,11 +307,12 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Whether the cell is killed with other seeds too, and with all its time.
+    /// Returns whether other seeds kill the fault, too, and the first of them with the full time if that
+    /// matters.
     fn proof(&self, cell: &Planned, fault: Fault, kill: &Kill) -> Option<Proof> {
         let baseline = self.baseline(cell)?;
         for number in 1..PROOFS {
-            // Given all its time it takes as long as that: once is enough.
+            // An attempt with the full time takes that long, so only one is made.
             let patience = match (kill.out_of_time, number) {
                 (true, 1) => None,
                 _ => Some(patience(cell, &baseline)),
@@ -320,8 +327,8 @@ impl<'a> Campaign<'a> {
         Some(Proof::Always)
     }
 
-    /// Tries what was recorded. Returns what is not in the record and should be.
-    pub fn quick(&self, recorded: &[Row], kills: &mut Kills) -> Result<Vec<String>, Error> {
+    /// Tries the recorded kills. Returns a message for each fault and scenario that the record lacks.
+    pub fn quick(&self, recorded: &[RecordedKill], kills: &mut Kills) -> Result<Vec<String>, Error> {
         let mut tasks = Vec::new();
         for row in recorded {
             let at = kills.rows.iter().position(|known| known.fault == row.fault);
@@ -334,19 +341,21 @@ impl<'a> Campaign<'a> {
         }
         let mut progress = Progress::new(tasks.len(), 0);
         let mut proven = Vec::new();
-        let work = |&(row, column, recorded): &(usize, usize, &Row)| {
+        let work = |&(row, column, recorded): &(usize, usize, &RecordedKill)| {
             let cell = kills.planned(&recorded.cell)?;
             let mut tried = Tried::Survived;
             for number in 0..SEEDS {
                 match self.attempt_pair(cell, kills.control(cell), recorded.fault, number)? {
-                    // Another time the scenario may be the only one that sees it.
+                    // With another seed, the control can pass.
                     Tried::Killed(kill) if !kill.counts() => tried = Tried::Killed(kill),
                     Tried::Killed(kill) => {
-                        // Out of a shortened time again, as it was out of all of it when it was recorded.
-                        // Out of it although it failed then: a busy machine, or one that hangs here. All its time tells.
-                        let again = kill.out_of_time <= recorded.hangs
+                        // A recorded hang may run out of the shortened time, because it ran out of the full
+                        // time when it was recorded. A recorded failure that runs out of time needs an
+                        // attempt with the full time: the machine can be busy, or the cell can hang on this
+                        // system.
+                        let confirmed = kill.out_of_time <= recorded.hangs
                             || killed(&self.attempt(cell, Some(recorded.fault), number, None)?);
-                        let proof = if again { Proof::Always } else { Proof::Once };
+                        let proof = if confirmed { Proof::Always } else { Proof::Once };
                         tried = Tried::Killed(Kill { proof, ..kill });
                         break;
                     }
@@ -367,9 +376,7 @@ impl<'a> Campaign<'a> {
                 }
                 Tried::Killed(_) => None,
                 Tried::Unsupported(why) => Some(format!("{cell} cannot be run here: {why}")),
-                Tried::Unfit(_) | Tried::Survived => {
-                    Some(format!("{fault} is not killed by {cell} any more"))
-                }
+                Tried::Unfit(_) | Tried::Survived => Some(format!("{fault} is no longer killed by {cell}")),
             });
             proven.push((row, column, tried, cell));
         };
@@ -379,7 +386,7 @@ impl<'a> Campaign<'a> {
             match tried {
                 Tried::Unsupported(why) => {
                     kills.cannot_be_run(&cell, &why);
-                    // What is recorded is all that is tried.
+                    // Only recorded cells are tried, so without another one the fault or scenario is not run.
                     let why = format!("{cell}: {why}");
                     let others = || tasks.iter().filter(|(.., recorded)| recorded.cell != cell);
                     if !others().any(|(of, ..)| *of == row) {
@@ -394,7 +401,7 @@ impl<'a> Campaign<'a> {
             }
         }
         self.check()?;
-        if self.stop.asked() {
+        if self.stop.requested() {
             return Ok(Vec::new());
         }
         let mut missing = Vec::new();
@@ -411,22 +418,22 @@ impl<'a> Campaign<'a> {
         Ok(missing)
     }
 
-    /// Whether what was tried could be written, and was run by one program.
+    /// Checks that the attempts could be written, and that the executable was not replaced.
     fn check(&self) -> Result<(), Error> {
-        self.tries.check()?;
+        self.log.check()?;
         Ok(self.executable.check()?)
     }
 
     fn seed(&self, number: u64) -> Seed {
-        Seed(self.tries.seed().0.wrapping_add(number))
+        Seed(self.log.seed().0.wrapping_add(number))
     }
 
-    /// The cell without a fault, with all its time.
+    /// Tries the cell without a fault, with its full time.
     fn baseline(&self, cell: &Planned) -> Option<Ended> {
         self.attempt(cell, None, 0, None)
     }
 
-    /// One attempt, if it is not known already how it ends. `None` if the run was stopped meanwhile.
+    /// Makes one attempt, unless its end is known. Returns `None` if the run was stopped meanwhile.
     fn attempt(
         &self,
         cell: &Planned,
@@ -436,12 +443,13 @@ impl<'a> Campaign<'a> {
     ) -> Option<Ended> {
         let fault = fault.map(Fault::name);
         let seed = self.seed(number);
-        let id = &cell.subject.id;
-        let tried = Try { cell: id.clone(), fault: fault.map(str::to_owned), seed, full: patience.is_none() };
-        if let Some(ended) = self.tries.known(&tried) {
+        let id = &cell.spec.id;
+        let fault_name = fault.map(str::to_owned);
+        let key = AttemptKey { cell: id.clone(), fault: fault_name, seed, full: patience.is_none() };
+        if let Some(ended) = self.log.known(&key) {
             return Some(ended);
         }
-        if self.stop.asked() {
+        if self.stop.requested() {
             return None;
         }
         let order = Order {
@@ -458,15 +466,15 @@ impl<'a> Campaign<'a> {
             slow: self.slow,
             patience,
         };
-        let attempt = self.source.environment.judge(supervise::attempt(&order, || self.stop.asked())?);
+        let attempt = self.source.environment.judge(supervise::attempt(&order, || self.stop.requested())?);
         let waited = patience.unwrap_or(scenarios::PATIENCE).saturating_mul(self.slow.get());
         let ended = Ended::new(attempt, u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
-        self.tries.add(tried, ended.clone());
+        self.log.add(key, ended.clone());
         Some(ended)
     }
 }
 
-/// Every cell of every pair, one of each pair after the other.
+/// Returns every cell of every pair: the first cell of each pair, then the second ones, and so on.
 fn all_tasks(kills: &Kills) -> Vec<Task> {
     let widest = kills.places().map(|(row, column)| kills.width(row, column)).max().unwrap_or(0);
     let of_place = |place| {
@@ -476,15 +484,15 @@ fn all_tasks(kills: &Kills) -> Vec<Task> {
     (0..widest).flat_map(of_place).collect()
 }
 
-/// What is said of a kill while the run goes on.
-fn said(fault: &str, kill: &Kill) -> String {
+/// Returns the progress line of a kill.
+fn kill_line(fault: &str, kill: &Kill) -> String {
     let why = kill.reason.as_deref().map(|why| format!(": {}", first_line(why))).unwrap_or_default();
     format!("{} {fault} {}{why}", kill.letter(), kill.cell)
 }
 
-/// How long a cell waits for what must happen, if it takes so long without a fault.
+/// Returns how long a cell waits for an expected event, from its duration without a fault.
 fn patience(cell: &Planned, baseline: &Ended) -> Duration {
-    match cell.subject.scenario == CONTROL {
+    match cell.spec.scenario == CONTROL {
         true => CONTROL_PATIENCE,
         false => {
             LEAST_PATIENCE.saturating_add(Duration::from_millis(baseline.ms).saturating_mul(PATIENCE_TIMES))
@@ -492,12 +500,13 @@ fn patience(cell: &Planned, baseline: &Ended) -> Duration {
     }
 }
 
-/// Whether a cell that ended so was killed. A set-up that failed says nothing.
+/// Returns whether an attempt kills the fault. A set-up error does not.
 fn killed(ended: &Ended) -> bool {
     matches!(ended.status, Status::Fail | Status::Timeout | Status::Crash)
 }
 
-/// How much there is to be said against proving something by this pair. `None`: it is no kill, or was tried.
+/// Returns the cost of proving the kill of this pair, to compare pairs. `None` if there is no kill, or its
+/// proof was tried.
 fn cost(kills: &Kills, row: usize, column: usize) -> Option<(bool, u64)> {
     let kill = kills.pair(row, column).kill.as_ref().filter(|kill| kill.proof == Proof::Once)?;
     Some((kill.out_of_time, kill.ms))

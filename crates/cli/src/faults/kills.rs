@@ -1,59 +1,61 @@
-//! The kill matrix: which scenario catches which fault, and what follows from it.
+//! The kill matrix: which scenario kills which fault, and the verdict.
 
 use fd_core::hooks::fault::Fault;
-use metadata::{Seed, Status, Subject};
+use metadata::{PlannedCell, Seed, Status};
 use runner::plan::Planned;
 use serde::Serialize;
 
 use super::cells;
 use super::record::Record;
 
-/// So many scenarios say what most of them kill.
+/// The least number of scenarios from which to judge what most scenarios kill.
 const ENOUGH: usize = 10;
 
-/// The scenario that starts the harness and ends it. A fault that fails it proves nothing about any other scenario.
+/// The scenario that only starts and ends the harness. If it fails with a fault, failures of other scenarios
+/// with the fault prove nothing.
 pub const CONTROL: &str = "harness/control";
 
-/// A cell that does not pass with a fault, and does without it.
+/// A cell that passes without a fault and does not pass with it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Kill {
     /// The cell.
     pub cell: String,
-    /// How it ended: fail, crash or timeout.
+    /// Its status with the fault: fail, crash or timeout.
     pub how: Status,
-    /// What it said.
+    /// The reason of the status.
     pub reason: Option<String>,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub ms: u64,
-    /// The seed with which it was killed first.
+    /// The seed of the first kill.
     pub seed: Seed,
-    /// Whether it may only have lacked time.
+    /// Whether a lack of time can be the only reason.
     pub out_of_time: bool,
-    /// How sure that is.
+    /// How certain the kill is.
     pub proof: Proof,
 }
 
-/// How sure a kill is.
+/// How certain a kill is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
-    /// Once, and the same attempt without the fault passes.
+    /// One attempt killed the fault, and the same attempt without the fault passed.
     Once,
-    /// With several seeds, each time, and with all its time if that matters.
+    /// Every attempt with several seeds killed the fault, one of them with the full time if that matters.
     Always,
-    /// Not each time.
+    /// Some attempts did not kill the fault.
     Sometimes,
-    /// No kill of this scenario: the control fails with the same fault on the same backend, threads and groups.
+    /// Not a kill of this scenario: the control fails with the same fault, backend, threads and groups.
     Harness,
 }
 
 impl Kill {
-    /// Whether the scenario itself catches the fault.
+    /// Returns whether the scenario itself kills the fault.
     pub fn counts(&self) -> bool {
         self.proof != Proof::Harness
     }
 
-    /// F, C or T; small if it is no proof: out of a shortened time, or not each time. h: the harness catches it.
+    /// Returns F, C or T, in lower case if the kill is not proven: it ran out of a shortened time, or some
+    /// attempts did not kill. Returns h if the harness catches the fault.
     pub fn letter(&self) -> char {
         let letter = if self.out_of_time { 'T' } else { self.how.letter() };
         match self.proof {
@@ -65,23 +67,23 @@ impl Kill {
     }
 }
 
-/// A fault and a scenario.
+/// The attempts at a pair of fault and scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Pair {
-    /// How many cells were tried.
+    /// The number of cells that were tried.
     pub tried: usize,
-    /// How many of them killed the fault.
+    /// The number of cells that killed the fault.
     pub killed: usize,
-    /// In how many of them the harness caught it.
+    /// The number of cells in which the harness caught the fault.
     pub harness: usize,
-    /// The cell that killed it, the best of several.
+    /// The best kill.
     pub kill: Option<Kill>,
-    /// Whether the record names it, or is to name it.
+    /// Whether the record has this pair, or will have it.
     pub wanted: bool,
 }
 
 impl Pair {
-    /// A cell was tried.
+    /// Adds a tried cell, with its kill if it killed.
     pub fn add(&mut self, kill: Option<Kill>) {
         self.tried += 1;
         let Some(kill) = kill else { return };
@@ -95,103 +97,104 @@ impl Pair {
         }
     }
 
-    /// The kill, if the scenario itself makes it.
+    /// Returns the kill, if the scenario itself made it.
     pub fn own_kill(&self) -> Option<&Kill> {
         self.kill.as_ref().filter(|kill| kill.counts())
     }
 }
 
-/// A fault.
+/// A fault: a row of the matrix.
 pub struct Row {
     pub fault: Fault,
-    /// Why none of the selected cells can make it.
+    /// Why no selected cell can have this fault.
     pub not_run: Option<String>,
-    /// Whether it must be killed.
+    /// Whether a scenario must kill it.
     pub judged: bool,
-    /// How many lines of the record stay as they are and name it.
+    /// The number of lines of the record with this fault that this run does not change.
     pub kept: usize,
 }
 
-/// A scenario.
+/// A scenario: a column of the matrix.
 #[derive(Serialize)]
 pub struct Column {
     pub scenario: String,
-    /// Whether it only records, and need not kill anything.
+    /// Whether it is a characterisation, which does not need to kill a fault.
     pub characterisation: bool,
     /// Why this machine could run none of its cells, although it has the poller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_run: Option<String>,
-    /// Why it kills nothing of its own, as the record says.
+    /// The record's reason why it kills no fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
-    /// Whether it must kill something, unless it is excused.
+    /// Whether it must kill a fault, unless it is excused.
     #[serde(skip)]
     pub judged: bool,
 }
 
 impl Column {
-    /// Whether it is the control of the others.
+    /// Returns whether this is the control of the other scenarios.
     pub fn is_control(&self) -> bool {
         self.scenario == CONTROL
     }
 }
 
-/// What is said about whom: a part of one side says nothing about the other.
+/// Which sides of the matrix to judge: an incomplete selection of scenarios cannot judge faults, and vice
+/// versa.
 #[derive(Clone, Copy)]
 pub struct Judged {
     pub faults: bool,
     pub scenarios: bool,
 }
 
-/// See the module.
+/// The kill matrix.
 pub struct Kills {
     pub rows: Vec<Row>,
     pub columns: Vec<Column>,
     pairs: Vec<Pair>,
     planned: Vec<Planned>,
-    /// The cells of the control, selected or not.
+    /// All cells of the control, even if they are not selected.
     controls: Vec<Planned>,
-    /// Of each pair, the cells in the order in which they are tried.
+    /// The cells of each pair, in the order in which they are tried.
     cells: Vec<Vec<usize>>,
     pub seed: Seed,
-    /// Cells that do not pass without a fault, and why: they prove nothing.
+    /// Cells that do not pass without a fault, with the reason. They prove nothing.
     pub unfit: Vec<(String, String)>,
     pub finished: String,
 }
 
-/// What follows from a kill matrix.
+/// The verdict on a kill matrix.
 #[derive(Default, Serialize)]
 pub struct Verdict {
     pub killed: usize,
     pub survivors: Vec<&'static str>,
-    /// Faults that no scenario kills but the harness catches, whatever the scenario does.
+    /// Faults that no scenario kills, but that the harness catches in every scenario.
     pub harness: Vec<&'static str>,
     pub idle: Vec<String>,
-    /// Scenarios that kill nothing of their own, and why, as the record says.
+    /// Scenarios that kill no fault, with the record's reason.
     pub excused: Vec<(String, String)>,
-    /// Scenarios that kill only what most of them kill: they prove less than their title says.
+    /// Scenarios that only kill faults that most scenarios kill. They prove less than their titles say.
     pub weak: Vec<String>,
     pub not_run: Vec<(&'static str, String)>,
 }
 
 impl Verdict {
-    /// Whether there is nothing to complain about.
+    /// Returns whether no fault survives and no scenario lacks a kill.
     pub fn holds(&self) -> bool {
         self.survivors.is_empty() && self.idle.is_empty()
     }
 }
 
 impl Kills {
-    /// Nothing tried yet.
+    /// Creates a matrix without attempts.
     pub fn new(faults: &[Fault], planned: Vec<Planned>, controls: Vec<Planned>, judged: Judged) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         let mut of_scenario: Vec<Vec<usize>> = Vec::new();
         for (at, cell) in planned.iter().enumerate() {
-            let scenario = &cell.subject.scenario;
+            let scenario = &cell.spec.scenario;
             match columns.iter().position(|column| column.scenario == *scenario) {
                 Some(index) => of_scenario[index].push(at),
                 None => {
-                    let characterisation = cell.subject.layer == metadata::Layer::Characterisation;
+                    let characterisation = cell.spec.layer == metadata::Layer::Characterisation;
                     columns.push(Column {
                         scenario: scenario.clone(),
                         characterisation,
@@ -217,7 +220,7 @@ impl Kills {
         Self { rows, columns, pairs, planned, controls, cells, seed, unfit, finished }
     }
 
-    /// Takes over why scenarios that have killed nothing need not.
+    /// Takes the record's reasons for scenarios that have killed no fault.
     pub fn excuse(&mut self, record: &Record) {
         for column in 0..self.columns.len() {
             if self.proofs_of_column(column).next().is_none() {
@@ -227,15 +230,16 @@ impl Kills {
         }
     }
 
-    /// Prepares for writing a record again. What it has of the selected faults and cells is tried before anything else,
-    /// and must be replaced if it does not hold. What it has of others stays, and is enough for its fault and scenario.
+    /// Prepares an update of a record. The recorded kills of selected faults and cells are tried first, and
+    /// must be replaced if they no longer hold. The other recorded kills stay, and are enough for their
+    /// faults and scenarios.
     pub fn follow(&mut self, record: &Record) {
         let mut inside = Vec::new();
         let mut outside = Vec::new();
-        for line in &record.rows {
-            let row = self.rows.iter().position(|row| row.fault == line.fault);
-            let column = self.columns.iter().position(|column| column.scenario == line.scenario());
-            let at = self.planned.iter().position(|cell| cell.subject.id == line.cell);
+        for recorded in &record.kills {
+            let row = self.rows.iter().position(|row| row.fault == recorded.fault);
+            let column = self.columns.iter().position(|column| column.scenario == recorded.scenario());
+            let at = self.planned.iter().position(|cell| cell.spec.id == recorded.cell);
             match (row, column, at) {
                 (Some(row), Some(column), Some(at)) => inside.push((row, column, at)),
                 _ => outside.push((row, column)),
@@ -259,7 +263,7 @@ impl Kills {
         }
     }
 
-    /// Every pair is to be in the record if it kills, for it was named.
+    /// Puts every pair that kills into the record, because the user selected it.
     pub fn want_all(&mut self) {
         self.pairs.iter_mut().for_each(|pair| pair.wanted = true);
     }
@@ -268,54 +272,54 @@ impl Kills {
         row * self.columns.len() + column
     }
 
-    /// How many cells a pair has.
+    /// Returns the number of cells of a pair.
     pub fn width(&self, row: usize, column: usize) -> usize {
         self.cells[self.index(row, column)].len()
     }
 
-    /// A pair's cell at this place in the order in which they are tried.
+    /// Returns the cell of a pair at this place in the order in which they are tried.
     pub fn cell(&self, row: usize, column: usize, place: usize) -> Option<&Planned> {
         self.cells[self.index(row, column)].get(place).map(|at| &self.planned[*at])
     }
 
-    /// The cell of this id.
+    /// Returns the cell of this id.
     pub fn planned(&self, id: &str) -> Option<&Planned> {
-        self.planned.iter().find(|cell| cell.subject.id == id)
+        self.planned.iter().find(|cell| cell.spec.id == id)
     }
 
-    /// The control of a cell: the same backend, threads and groups. Nothing else is used of the parameters before a
-    /// scenario begins.
+    /// Returns the control of a cell: the one with the same backend, threads and groups. The harness uses no
+    /// other parameters before a scenario begins.
     pub fn control(&self, cell: &Planned) -> Option<&Planned> {
         let of = |cell: &Planned| {
-            let Subject { backend, params, .. } = &cell.subject;
+            let PlannedCell { backend, params, .. } = &cell.spec;
             (backend.clone(), params.threads, params.groups)
         };
         self.controls.iter().find(|control| of(control) == of(cell))
     }
 
-    /// A cell without a control, which could prove nothing.
+    /// Returns a cell without a control, if there is one. It could prove nothing.
     pub fn uncontrolled(&self) -> Option<&str> {
         let mut cells = self.planned.iter();
-        cells.find(|cell| self.control(cell).is_none()).map(|cell| cell.subject.id.as_str())
+        cells.find(|cell| self.control(cell).is_none()).map(|cell| cell.spec.id.as_str())
     }
 
-    /// Whether the fault is tried in the cell.
+    /// Returns whether the fault is tried in the cell.
     pub fn has(&self, fault: Fault, cell: &str) -> bool {
         self.planned(cell).is_some() && self.rows.iter().any(|row| row.fault == fault)
     }
 
-    /// Whether a kill of the scenario is proven.
+    /// Returns whether a kill of the scenario is proven.
     pub fn has_proof(&self, scenario: &str) -> bool {
         let column = self.columns.iter().position(|column| column.scenario == scenario);
         column.is_some_and(|column| self.proofs_of_column(column).next().is_some())
     }
 
-    /// Whether nothing was left out, neither a fault nor a cell.
+    /// Returns whether all faults and all cells are selected.
     pub fn is_everything(&self, known: &[Planned]) -> bool {
         self.rows.len() == Fault::ALL.len() && self.planned.len() == known.len()
     }
 
-    /// Every kill with its fault, fault by fault.
+    /// Returns every kill with its fault, fault by fault.
     pub fn kills(&self) -> impl Iterator<Item = (Fault, &Kill)> {
         let pairs = self.pairs.iter().enumerate();
         pairs.filter_map(|(index, pair)| {
@@ -323,30 +327,30 @@ impl Kills {
         })
     }
 
-    /// The scenarios that count: all but the control.
+    /// Returns the columns of all scenarios except the control.
     pub fn scenarios(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.columns.len()).filter(|column| !self.columns[*column].is_control())
     }
 
-    /// By how many scenarios a fault is killed.
+    /// Returns the number of scenarios that kill a fault.
     pub fn killers(&self, row: usize) -> usize {
         self.scenarios().filter(|column| self.pair(row, *column).own_kill().is_some()).count()
     }
 
-    /// A pair.
+    /// Returns a pair.
     pub fn pair(&self, row: usize, column: usize) -> &Pair {
         &self.pairs[self.index(row, column)]
     }
 
-    /// A pair, to be changed.
+    /// Returns a pair for changes.
     pub fn pair_mut(&mut self, row: usize, column: usize) -> &mut Pair {
         let index = self.index(row, column);
         &mut self.pairs[index]
     }
 
-    /// Takes a cell out: this machine turned out to be unable to run it.
+    /// Marks a cell as unsupported, after this machine failed to run it.
     pub fn cannot_be_run(&mut self, id: &str, why: &str) {
-        let Some(at) = self.planned.iter().position(|cell| cell.subject.id == id) else { return };
+        let Some(at) = self.planned.iter().position(|cell| cell.spec.id == id) else { return };
         self.planned[at].unsupported = Some(why.to_owned());
         let why = format!("{id}: {why}");
         for row in 0..self.rows.len() {
@@ -361,35 +365,36 @@ impl Kills {
         }
     }
 
-    /// Whether this machine can run any of a pair's cells, as far as is known.
+    /// Returns whether this machine can run a cell of a pair, as far as is known.
     fn can_be_run(&self, row: usize, column: usize) -> bool {
         let mut cells = self.cells[self.index(row, column)].iter();
         cells.any(|at| self.planned[*at].unsupported.is_none())
     }
 
-    /// Every pair's place, scenario by scenario: a fault that makes everything hang is then spread out.
+    /// Returns the row and column of every pair, scenario by scenario, so that the attempts at a fault that
+    /// makes all scenarios hang are spread out.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (rows, columns) = (self.rows.len(), self.columns.len());
         (0..columns).flat_map(move |column| (0..rows).map(move |row| (row, column)))
     }
 
-    /// The proven kills of a fault.
+    /// Returns the proven kills of a fault.
     pub fn proofs_of_row(&self, row: usize) -> impl Iterator<Item = &Kill> {
         self.scenarios().filter_map(move |column| proven(self.pair(row, column)))
     }
 
-    /// The proven kills of a scenario.
+    /// Returns the proven kills of a scenario.
     pub fn proofs_of_column(&self, column: usize) -> impl Iterator<Item = &Kill> {
         (0..self.rows.len()).filter_map(move |row| proven(self.pair(row, column)))
     }
 
-    /// Whether some scenario kills the fault, and not only for want of time.
+    /// Returns whether a scenario kills the fault, other than by a lack of time.
     fn is_killed(&self, row: usize) -> bool {
         let of_row = self.scenarios().filter_map(|column| self.pair(row, column).own_kill());
         of_row.into_iter().any(|kill| kill.letter().is_ascii_uppercase())
     }
 
-    /// Whether the harness catches the fault, and no scenario kills it.
+    /// Returns whether the harness catches the fault, and no scenario kills it.
     fn is_caught(&self, row: usize) -> bool {
         let by = |column: usize| {
             let pair = self.pair(row, column);
@@ -399,7 +404,8 @@ impl Kills {
         !self.is_killed(row) && (0..self.columns.len()).any(by)
     }
 
-    /// Whether the scenario kills only what more than half of the scenarios kill. Of a few scenarios nothing is said.
+    /// Returns whether the scenario only kills faults that more than half of the scenarios kill. `false` if
+    /// there are fewer than [`ENOUGH`] scenarios.
     fn is_weak(&self, column: usize) -> bool {
         let killed = (0..self.rows.len()).filter(|row| self.pair(*row, column).own_kill().is_some());
         let mut killed = killed.peekable();
@@ -409,23 +415,24 @@ impl Kills {
             && killed.all(|row| self.killers(row) * 2 > self.columns.len())
     }
 
-    /// Whether a kill of the fault must be proven and is not yet.
+    /// Returns whether a kill of the fault must be proven, and is not yet.
     pub fn row_unproven(&self, row: usize) -> bool {
         let Row { judged, not_run, .. } = &self.rows[row];
         *judged && not_run.is_none() && self.proofs_of_row(row).next().is_none()
     }
 
-    /// Whether the fault must be killed, and neither a scenario nor the harness does so.
+    /// Returns whether the fault must be killed, and neither a scenario nor the harness kills it.
     pub fn row_lacks(&self, row: usize) -> bool {
         self.row_unproven(row) && !self.is_caught(row)
     }
 
-    /// Whether the column is the control's, and the fault's one hope to be recorded.
+    /// Returns whether the column is the control's, and the fault has no other proven kill to record.
     pub fn control_lacks(&self, row: usize, column: usize) -> bool {
         self.columns[column].is_control() && self.row_unproven(row)
     }
 
-    /// Faults that the harness catches, for which neither a kill by the control is proven nor a line of the record stays.
+    /// Returns faults that the harness catches, but that have neither a proven kill by the control nor a line
+    /// in the record.
     pub fn unrecorded(&self) -> impl Iterator<Item = &'static str> {
         let control = self.columns.iter().position(Column::is_control);
         let proven = move |row: usize| control.is_some_and(|column| proven(self.pair(row, column)).is_some());
@@ -433,8 +440,8 @@ impl Kills {
         rows.filter(move |row| !proven(*row)).map(|row| self.rows[row].fault.name())
     }
 
-    /// Whether the scenario must kill something and does not. One that no cell of can be run here must not, nor one
-    /// whose record says why it cannot.
+    /// Returns whether the scenario must kill a fault and does not. A scenario that this machine cannot run,
+    /// or that the record excuses, does not need to.
     pub fn column_lacks(&self, column: usize) -> bool {
         let Column { judged, not_run, excused, .. } = &self.columns[column];
         *judged
@@ -444,7 +451,7 @@ impl Kills {
             && (0..self.rows.len()).any(|row| self.width(row, column) > 0)
     }
 
-    /// What follows.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         let rows = 0..self.rows.len();
         let name = |row: &usize| self.rows[*row].fault.name();
@@ -468,9 +475,9 @@ fn proven(pair: &Pair) -> Option<&Kill> {
     pair.kill.as_ref().filter(|kill| kill.proof == Proof::Always)
 }
 
-/// Why none of the cells can make the mistake.
+/// Returns why none of the cells can have the fault.
 fn reason(fault: Fault, planned: &[Planned]) -> String {
-    let of_its = |cell: &&Planned| fault.backends().any(|backend| backend == cell.subject.backend);
+    let of_its = |cell: &&Planned| fault.backends().any(|backend| backend == cell.spec.backend);
     match planned.iter().find(of_its).and_then(|cell| cell.unsupported.clone()) {
         Some(why) => why,
         None => {
@@ -485,11 +492,10 @@ fn reason(fault: Fault, planned: &[Planned]) -> String {
 
 #[cfg(test)]
 mod tests {
-
+    use runner::Environment;
     use runner::plan::Source;
 
     use super::*;
-    use runner::Environment;
 
     const ALL: Judged = Judged { faults: true, scenarios: true };
 
@@ -511,13 +517,13 @@ mod tests {
     }
 
     fn record(lines: &[(Fault, &str)]) -> Record {
-        let row = |(fault, cell): &(Fault, &str)| super::super::record::Row {
+        let kill = |(fault, cell): &(Fault, &str)| super::super::record::RecordedKill {
             os: runner::provenance::OS.to_owned(),
             fault: *fault,
             cell: (*cell).to_owned(),
             hangs: false,
         };
-        Record { rows: lines.iter().map(row).collect(), excuses: Vec::new() }
+        Record { kills: lines.iter().map(kill).collect(), excuses: Vec::new() }
     }
 
     #[test]
@@ -525,11 +531,11 @@ mod tests {
         let kills = kills(&[], &["migration", "deletion", "regression", "polling", "shared-listener"], ALL);
         assert_eq!(kills.uncontrolled(), None);
         let cell = kills.planned("migration/idle-takeover/tcp-edge-4t2g@epoll").unwrap();
-        assert_eq!(kills.control(cell).unwrap().subject.id, "harness/control/pipe-level-4t2g@epoll");
+        assert_eq!(kills.control(cell).unwrap().spec.id, "harness/control/pipe-level-4t2g@epoll");
     }
 
     #[test]
-    fn what_the_harness_catches_is_no_kill_of_a_scenario_and_no_survivor() {
+    fn a_fault_that_the_harness_catches_is_neither_killed_by_a_scenario_nor_a_survivor() {
         let mut kills = kills(&[Fault::LeakOnClose], &[CONTROL, "deletion/disown"], ALL);
         assert_eq!(kills.columns.iter().position(Column::is_control), Some(0));
         kills.pair_mut(0, 1).add(Some(kill(Proof::Harness)));
@@ -544,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kill_by_the_control_is_the_harness_and_the_control_need_not_kill() {
+    fn a_kill_by_the_control_belongs_to_the_harness_and_the_control_needs_no_kill() {
         let mut kills = kills(&[Fault::LeakOnClose, Fault::DoubleClose], &[CONTROL], ALL);
         kills.pair_mut(0, 0).add(Some(kill(Proof::Always)));
         let verdict = kills.verdict();
@@ -556,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_record_has_to_replace_what_it_loses_and_nothing_else() {
+    fn a_partial_record_must_replace_only_the_kills_that_it_loses() {
         let scenarios = Judged { faults: false, scenarios: true };
         let faults = [Fault::DisownCloses, Fault::DoubleClose, Fault::DeleteTwice];
         let mut kills = kills(&faults, &["deletion/disown/pipe-level-1t1g@poll"], scenarios);
@@ -579,10 +585,10 @@ mod tests {
     fn the_recorded_cell_is_tried_first() {
         let mut kills = kills(&[Fault::DisownCloses], &["deletion/disown"], ALL);
         let last = kills.width(0, 0) - 1;
-        let cell = kills.cell(0, 0, last).unwrap().subject.id.clone();
-        let first = kills.cell(0, 0, 0).unwrap().subject.id.clone();
+        let cell = kills.cell(0, 0, last).unwrap().spec.id.clone();
+        let first = kills.cell(0, 0, 0).unwrap().spec.id.clone();
         kills.follow(&record(&[(Fault::DisownCloses, &cell)]));
-        assert_eq!(kills.cell(0, 0, 0).unwrap().subject.id, cell);
-        assert_eq!(kills.cell(0, 0, 1).unwrap().subject.id, first);
+        assert_eq!(kills.cell(0, 0, 0).unwrap().spec.id, cell);
+        assert_eq!(kills.cell(0, 0, 1).unwrap().spec.id, first);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::RunFormat;
 
-/// Every fault with what it breaks and where that happened.
+/// Formats every fault with its summary and its origin.
 pub fn text(format: RunFormat) -> String {
     match format {
         RunFormat::Json => {

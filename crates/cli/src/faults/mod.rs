@@ -1,13 +1,13 @@
-//! `pollmatrix faults`: the mistakes that can be switched on, and the proof that scenarios catch them.
+//! `pollmatrix faults`: the faults that can be switched on, and the proof that scenarios catch them.
 
+mod attempts;
 mod campaign;
 mod cells;
 mod kills;
 mod list;
 mod record;
-mod seeds;
 mod show;
-mod tries;
+mod upstream_commits;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,21 +18,21 @@ use runner::executable::{self, Executable};
 use runner::journal::Lock;
 use runner::plan::{Planned, Source};
 use runner::signals::{self, Stop};
-use runner::{Environment, faults as switches, notes, output, provenance};
+use runner::{Environment, diagnostics, faults as switches, output, provenance};
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::Error;
 use crate::{exit, generate};
+use attempts::AttemptLog;
 use campaign::{Breadth, Campaign};
 use kills::{CONTROL, Kills};
-use tries::Tries;
 
-/// The matrix in the report directory, for programs.
+/// The file name of the kill matrix as JSON.
 const JSON: &str = "kill-matrix.json";
-/// And for people.
+/// The file name of the kill matrix as Markdown.
 const MARKDOWN: &str = "kill-matrix.md";
 
-/// Lists the faults, or runs them.
+/// Lists the faults, or tries them.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) -> Result<ExitCode, Error> {
     if args.list {
         output::print(&list::text(args.format))?;
@@ -42,9 +42,9 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         return Err(runner::Error::NoFaults.into());
     }
     let source = Source::load(matrix, environment)?;
-    if args.seeds {
+    if args.upstream_commits {
         let stop = Stop::install().map_err(signals::cannot_start)?;
-        return match seeds::run(&source, args, &stop)? {
+        return match upstream_commits::run(&source, args, &stop)? {
             Some((text, held)) => {
                 output::print(&text)?;
                 Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
@@ -71,12 +71,12 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
     if planned.is_empty() {
         return Err(Error::NothingToFault(args.selection.selection(environment).describe()));
     }
-    let controls = known.iter().filter(|cell| cell.subject.scenario == CONTROL).cloned().collect();
+    let controls = known.iter().filter(|cell| cell.spec.scenario == CONTROL).cloned().collect();
     let mut kills = Kills::new(&faults, planned, controls, judged);
     if let Some(cell) = kills.uncontrolled() {
         return Err(Error::NoControl(cell.to_owned()));
     }
-    // Before anything is touched: it may be wrong.
+    // Read first, because the record can be malformed.
     let record = match &root {
         Some(root) => record::of_this_system(root, &known),
         None if args.quick => record::read(args.recorded.as_deref(), &known)?,
@@ -92,17 +92,17 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
     let executable = Executable::hold(&executable::own()?, dir, true)?;
-    let tries = Tries::begin(&source, &executable, args)?;
-    let campaign = Campaign::new(&source, &executable, &tries, &stop, args);
-    kills.seed = tries.seed();
+    let log = AttemptLog::begin(&source, &executable, args)?;
+    let campaign = Campaign::new(&source, &executable, &log, &stop, args);
+    kills.seed = log.seed();
     let unrecorded = match args.quick {
-        true => campaign.quick(&record.rows, &mut kills)?,
+        true => campaign.quick(&record.kills, &mut kills)?,
         false => {
             campaign.run(&mut kills, breadth(args))?;
             Vec::new()
         }
     };
-    // While a record is written it is tried whether the reasons still hold.
+    // With --record, excuses are only applied now, so that the run has tested whether they are still needed.
     kills.excuse(&record);
     kills.finished = provenance::now();
     output::write_file(&dir.join(JSON), &show::json(&kills))?;
@@ -113,36 +113,39 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         RunFormat::Text => show::text(&kills, args.quick),
     })?;
     if let Some(signal) = stop.signal() {
-        notes::note("interrupted: the same command with --resume continues");
+        diagnostics::note("interrupted: the same command with --resume continues");
         return Ok(ExitCode::from(signal));
     }
     for problem in &unrecorded {
-        notes::warning(problem);
+        diagnostics::warning(problem);
     }
     if !unrecorded.is_empty() {
-        notes::note("`pollmatrix faults --record` runs everything and writes the record again");
+        diagnostics::note("`pollmatrix faults --record` runs all cells and writes the record again");
     }
     let mut held = unrecorded.is_empty() && kills.verdict().holds();
     if let Some(root) = root {
-        // What is not proven is missing in it, and --quick says so.
-        notes::note(&record::write(&root, &kills, &known)?);
+        // The record lacks faults and scenarios without a proof, which --quick reports.
+        diagnostics::note(&record::write(&root, &kills, &known)?);
         for fault in kills.unrecorded() {
             held = false;
-            notes::warning(&format!("{fault} has no line any more: the harness catches it"));
-            notes::note(&format!("`pollmatrix faults {CONTROL} --record --fault {fault}` records that"));
+            diagnostics::warning(&format!("{fault} has no line in the record: the harness catches it"));
+            diagnostics::note(&format!(
+                "`pollmatrix faults {CONTROL} --record --fault {fault}` records this"
+            ));
         }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
 }
 
-/// The selected cells of the core. The raw pollers are not the core: no fault is in them.
+/// Returns the selected contract cells. Characterisations test raw pollers, which have no faults.
 fn contract_cells(source: &Source<'_>, selection: &Selection) -> Result<Vec<Planned>, Error> {
     let mut planned = source.plan(source.target()?, selection)?;
-    planned.retain(|cell| characterisation::find(&cell.subject.scenario).is_none());
+    planned.retain(|cell| characterisation::find(&cell.spec.scenario).is_none());
     Ok(planned)
 }
 
-/// Of scenarios that are named, all cells are tried. A record needs one that kills.
+/// Returns how many cells of each pair to try: all of them for scenarios that the user selects, unless they
+/// are recorded, because a record needs one kill per pair.
 fn breadth(args: &FaultsArgs) -> Breadth {
     match args.cells {
         Some(cells) => Breadth::Until(cells.get()),

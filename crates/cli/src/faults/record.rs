@@ -1,4 +1,4 @@
-//! What a full run has proven, one line per pair of fault and cell, for `pollmatrix faults --quick`.
+//! The record of proven kills, one line per pair of fault and cell, for `pollmatrix faults --quick`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,35 +12,35 @@ use runner::provenance::OS;
 use super::kills::{Kills, Proof};
 use crate::error::Error;
 
-/// Where it is in the source tree.
+/// The path of the record in the source tree.
 const FILE: &str = "crates/cli/kills.tsv";
-/// The record that was there when this program was built.
+/// The built-in record.
 const BUILT_IN: &str = include_str!("../../kills.tsv");
-/// In the place of a fault: there is none.
+/// The name of the fault in a line for a scenario without a kill.
 const NONE: &str = "-";
 
 const HEADER: &str = "\
-# Which cell is known to kill which fault, sorted. `pollmatrix faults --record [PREFIX]` writes the lines of what it runs, and
-# `pollmatrix faults --quick` verifies them: every fault is killed, and every contract scenario kills one.
-# hangs: it is killed by the end of its time. harness/control is the harness alone: what it kills, no scenario has to.
-# A scenario that kills nothing of its own says why, in a line that is written by hand: os, -, scenario, reason.
+# The cells that kill each fault, sorted. `pollmatrix faults --record [PREFIX]` writes the lines of the cells that it runs, and
+# `pollmatrix faults --quick` verifies that every fault is killed, and that every contract scenario kills a fault.
+# hangs: the cell runs out of time. harness/control is the harness alone: no scenario has to kill a fault that it kills.
+# A scenario that kills no fault of its own has a line with the reason, written by hand: os, -, scenario, reason.
 # os\tfault\tcell\thow
 ";
 
-/// A record.
+/// A record of kills.
 #[derive(Default, Debug)]
 pub struct Record {
-    pub rows: Vec<Row>,
+    pub kills: Vec<RecordedKill>,
     pub(super) excuses: Vec<Excuse>,
 }
 
 /// A line of a kill.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row {
+pub struct RecordedKill {
     pub os: String,
     pub fault: Fault,
     pub cell: String,
-    /// Whether it is the end of its time that kills it.
+    /// Whether the cell runs out of time.
     pub hangs: bool,
 }
 
@@ -53,50 +53,50 @@ pub(super) struct Excuse {
 }
 
 enum Line {
-    Kill(Row),
+    Kill(RecordedKill),
     Excuse(Excuse),
 }
 
 impl Line {
     fn os(&self) -> &str {
         match self {
-            Self::Kill(Row { os, .. }) | Self::Excuse(Excuse { os, .. }) => os,
+            Self::Kill(RecordedKill { os, .. }) | Self::Excuse(Excuse { os, .. }) => os,
         }
     }
 }
 
-impl Row {
-    /// The cell's scenario.
+impl RecordedKill {
+    /// Returns the cell's scenario.
     pub fn scenario(&self) -> &str {
         scenario_of(&self.cell)
     }
 }
 
 impl Record {
-    /// Why a scenario kills nothing.
+    /// Returns why a scenario kills no fault, if the record has a reason.
     pub fn excuse(&self, scenario: &str) -> Option<&str> {
         self.excuses.iter().find(|excuse| excuse.scenario == scenario).map(|excuse| excuse.why.as_str())
     }
 
     fn add(&mut self, line: Line) {
         match line {
-            Line::Kill(row) => self.rows.push(row),
+            Line::Kill(kill) => self.kills.push(kill),
             Line::Excuse(excuse) => self.excuses.push(excuse),
         }
     }
 }
 
-/// The scenario of a cell's id.
+/// Returns the scenario of a cell's id.
 fn scenario_of(cell: &str) -> &str {
     cell.rsplit_once('/').map_or(cell, |(scenario, _)| scenario)
 }
 
-/// Reads `file`, or what is built in. Names that no longer exist are errors, those of other systems' rows too.
+/// Reads `file`, or the built-in record. Unknown names are errors, even in lines of other systems.
 pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
     match file {
         None => parse(Path::new(FILE), BUILT_IN, known),
         Some(path) => {
-            let help = "give a record that `pollmatrix faults --record` has written";
+            let help = "give a record that `pollmatrix faults --record` wrote";
             let text = std::fs::read_to_string(path);
             let text =
                 text.map_err(|source| runner::Error::Io { action: "read", path: path.into(), source, help })?;
@@ -105,12 +105,12 @@ pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
     }
 }
 
-/// What is built in, as far as its names exist in this matrix.
+/// Returns the built-in record, without lines that have names unknown to this matrix.
 pub fn built_in(known: &[Planned]) -> Record {
     readable(BUILT_IN, known, |_| true)
 }
 
-/// What the source tree's record has of this system, as far as its names exist.
+/// Returns this system's lines of the source tree's record, without lines that have unknown names.
 pub fn of_this_system(root: &Path, known: &[Planned]) -> Record {
     let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
     readable(&text, known, |os| os == OS)
@@ -123,7 +123,7 @@ fn readable(text: &str, known: &[Planned], wanted: impl Fn(&str) -> bool) -> Rec
     record
 }
 
-/// The lines that say something, with their numbers.
+/// Returns the lines other than comments and empty lines, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     lines.filter(|(_, line)| !line.starts_with('#') && !line.is_empty())
@@ -131,7 +131,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
     let mut record = Record::default();
-    let wrong = |line, (what, help)| Err(Error::Record { path: path.to_path_buf(), line, what, help });
+    let wrong = |line, (message, help)| Err(Error::Record { path: path.to_path_buf(), line, message, help });
     for (number, line) in lines(text) {
         match parse_line(line, known) {
             Ok(line) => record.add(line),
@@ -140,20 +140,20 @@ fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
     }
     for (number, line) in lines(text) {
         if let Ok(Line::Excuse(Excuse { scenario, .. })) = parse_line(line, known)
-            && let Some(kill) = record.rows.iter().find(|row| row.scenario() == scenario)
+            && let Some(kill) = record.kills.iter().find(|kill| kill.scenario() == scenario)
         {
-            let what = format!("{scenario} has a kill, {}", kill.fault.name());
-            return wrong(number, (what, "delete this line: the scenario needs no excuse".into()));
+            let message = format!("{scenario} has a kill, {}", kill.fault.name());
+            return wrong(number, (message, "delete this line: the scenario needs no reason".into()));
         }
     }
     Ok(record)
 }
 
 fn parse_line(line: &str, known: &[Planned]) -> Result<Line, (String, String)> {
-    let again = "`pollmatrix faults --record` writes it anew";
+    let again = "`pollmatrix faults --record` writes the record again";
     let fields: Vec<_> = line.split('\t').collect();
     let &[os, fault, cell, how] = fields.as_slice() else {
-        return Err(("it has not the four fields os, fault, cell and how".into(), again.into()));
+        return Err(("the line must have the four fields os, fault, cell and how".into(), again.into()));
     };
     if fault == NONE {
         return excuse(os, cell, how, known).map(Line::Excuse);
@@ -167,23 +167,23 @@ fn parse_line(line: &str, known: &[Planned]) -> Result<Line, (String, String)> {
     let fault = found.ok_or_else(|| {
         (format!("there is no fault '{fault}'"), format!("{} {again}", did_you_mean_fault(fault)))
     })?;
-    let ids = known.iter().map(|planned| planned.subject.id.as_str());
+    let ids = known.iter().map(|planned| planned.spec.id.as_str());
     exists("cell", cell, ids, again)?;
-    Ok(Line::Kill(Row { os: os.to_owned(), fault, cell: cell.to_owned(), hangs }))
+    Ok(Line::Kill(RecordedKill { os: os.to_owned(), fault, cell: cell.to_owned(), hangs }))
 }
 
 fn excuse(os: &str, scenario: &str, why: &str, known: &[Planned]) -> Result<Excuse, (String, String)> {
-    let scenarios = known.iter().map(|planned| planned.subject.scenario.as_str());
+    let scenarios = known.iter().map(|planned| planned.spec.scenario.as_str());
     exists("scenario", scenario, scenarios, "rename it, or delete the line")?;
     if why.trim().is_empty() {
-        let help = "say in its fourth field why no fault is this scenario's own";
+        let help = "give the reason why it kills no fault in the fourth field";
         return Err((format!("{scenario} has no reason"), help.into()));
     }
     Ok(Excuse { os: os.to_owned(), scenario: scenario.to_owned(), why: why.to_owned() })
 }
 
 fn exists<'a>(
-    what: &str,
+    kind: &str,
     name: &str,
     mut known: impl Iterator<Item = &'a str> + Clone,
     otherwise: &str,
@@ -196,11 +196,11 @@ fn exists<'a>(
         Some(near) => format!("did you mean '{near}'? {otherwise}"),
         None => otherwise.to_owned(),
     };
-    Err((format!("there is no {what} '{name}'"), help))
+    Err((format!("there is no {kind} '{name}'"), help))
 }
 
-/// Writes what is proven in the place of this system's lines of the same faults and cells, and keeps all others. Returns
-/// what to say.
+/// Replaces this system's lines of the tried faults and cells by the proven kills, and keeps all other lines.
+/// Returns a summary.
 pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
     let path: PathBuf = root.join(FILE);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
@@ -219,15 +219,18 @@ pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
     output::write_file(&path, &text)?;
     let proven = written.len() - kept;
     let kills = if proven == 1 { "kill" } else { "kills" };
-    Ok(format!("wrote: {FILE}, {proven} {kills}, {kept} other lines kept; they count from the next build on"))
+    Ok(format!(
+        "wrote: {FILE}, {proven} {kills}, {kept} other lines kept; it takes effect with the next build"
+    ))
 }
 
-/// Whether a line of the old record is to be in the new one.
+/// Returns whether a line of the old record stays in the new one.
 fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
     match parse_line(line, known) {
-        Ok(Line::Kill(row)) => row.os != OS || !kills.has(row.fault, &row.cell),
+        Ok(Line::Kill(kill)) => kill.os != OS || !kills.has(kill.fault, &kill.cell),
         Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
-        // It names what does not exist. A reason was written by hand, and is corrected by hand.
+        // The line has an unknown name. A reason is kept, because it was written by hand and must be
+        // corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
     }
 }
@@ -238,11 +241,11 @@ mod tests {
 
     use matrix::Selection;
     use metadata::{Seed, Status};
+    use runner::Environment;
     use runner::plan::Source;
 
     use super::super::kills::{CONTROL, Judged, Kill};
     use super::*;
-    use runner::Environment;
 
     fn known(prefixes: &[&str]) -> Vec<Planned> {
         let environment = Environment::default();
@@ -250,7 +253,7 @@ mod tests {
         let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
         let selection = Selection { prefixes, ..Default::default() };
         let mut known = source.plan(source.target().unwrap(), &selection).unwrap();
-        known.retain(|cell| characterisation::find(&cell.subject.scenario).is_none());
+        known.retain(|cell| characterisation::find(&cell.spec.scenario).is_none());
         known
     }
 
@@ -265,22 +268,22 @@ mod tests {
         let lines: Vec<_> = lines(BUILT_IN).map(|(_, line)| line).collect();
         assert!(lines.is_sorted(), "`pollmatrix faults --record` sorts it");
         assert!(BUILT_IN.starts_with(HEADER), "`pollmatrix faults --record` writes the head");
-        let own = |row: &&Row| row.os == "linux";
-        let rows: Vec<_> = record.rows.iter().filter(own).collect();
+        let of_linux = |kill: &&RecordedKill| kill.os == "linux";
+        let kills: Vec<_> = record.kills.iter().filter(of_linux).collect();
         for fault in Fault::ALL {
             let here = fault.backends().count() == 0 || fault.backends().any(|backend| backend != "kqueue");
-            assert_eq!(rows.iter().any(|row| row.fault == *fault), here, "{}", fault.name());
+            assert_eq!(kills.iter().any(|kill| kill.fault == *fault), here, "{}", fault.name());
         }
         for scenario in scenarios::catalogue() {
-            let recorded = rows.iter().any(|row| row.scenario() == scenario.id);
+            let recorded = kills.iter().any(|kill| kill.scenario() == scenario.id);
             let excused = record.excuse(scenario.id).is_some();
             let exempt = scenario.layer == metadata::Layer::Characterisation || scenario.id == CONTROL;
-            assert!(exempt || recorded != excused, "{}: a kill or a reason, and not both", scenario.id);
+            assert!(exempt || recorded != excused, "{}: needs a kill or a reason, and not both", scenario.id);
         }
     }
 
     #[test]
-    fn a_complete_record_keeps_other_systems_and_reasons_and_nothing_else() {
+    fn a_complete_record_keeps_only_other_systems_and_reasons() {
         let known = known(&["deletion/disown", "deletion/own-handler"]);
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join(FILE);
@@ -319,6 +322,6 @@ mod tests {
         expected.sort();
         assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
         assert!(text.starts_with(HEADER));
-        assert_eq!(fs::read_to_string(reader).unwrap(), old, "the file is replaced, not written over");
+        assert_eq!(fs::read_to_string(reader).unwrap(), old, "the file is replaced, not overwritten");
     }
 }

@@ -1,4 +1,4 @@
-//! A kill matrix for people and for programs.
+//! Formats a kill matrix as text, Markdown and JSON.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,18 +9,18 @@ use serde_json::json;
 
 use super::kills::{Kill, Kills, Pair, Proof};
 
-/// The matrix is folded to this width, whatever the terminal's is.
+/// The width of the matrix in columns, independent of the terminal.
 const WIDTH: usize = 100;
-/// So many survivors and so on are named.
+/// The greatest number of unfit cells to list.
 const NAMED: usize = 40;
 
 const LEGEND: &str = "\
 F fail, C crash, T timeout: the cell passes without the fault. t: it only ran out of a shortened time
-f, c: not each time. h: harness/control fails with it, too: the harness catches it, and this is no kill
--: no cell kills it of those tried; blank: no cell of this system concerns it
+f, c: not with every seed. h: harness/control fails with the fault, too, so the harness catches it: not a kill
+-: no tried cell kills the fault; blank: no cell of this system concerns the fault
 ";
 
-/// The table and what follows; after `--quick`, only what follows.
+/// Formats the table and the conclusions; after `--quick`, only the conclusions.
 pub fn text(kills: &Kills, quick: bool) -> String {
     let mut out = String::new();
     if !quick {
@@ -33,7 +33,7 @@ pub fn text(kills: &Kills, quick: bool) -> String {
     out
 }
 
-/// Faults as rows, numbered scenarios as columns.
+/// Formats faults as rows, numbered scenarios as columns.
 fn table(out: &mut String, kills: &Kills) {
     let width = kills.rows.iter().map(|row| row.fault.name().len()).max().unwrap_or(0) + 2;
     let mut from = 0;
@@ -78,7 +78,7 @@ fn letter(kills: &Kills, row: usize, column: usize) -> char {
     }
 }
 
-/// Of each pair with several cells, how many of them kill.
+/// Lists how many cells kill, for each pair with several cells.
 fn counts(out: &mut String, kills: &Kills) {
     let several = |(row, column): &(usize, usize)| {
         let pair = kills.pair(*row, *column);
@@ -107,12 +107,12 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
     for (cell, why) in kills.unfit.iter().take(NAMED) {
         let _ = writeln!(out, "unfit      {cell}: {}", one_line(&first_line(why)));
     }
-    // Of a few recorded pairs it would be said of everybody.
+    // Not after `--quick`: with only the recorded pairs, every scenario would look weak.
     for scenario in verdict.weak.iter().filter(|_| !quick) {
         let _ = writeln!(out, "weak       {scenario}: kills only what most scenarios kill");
     }
     for fault in &verdict.harness {
-        let _ = writeln!(out, "harness    {fault}: the harness catches it, whatever the scenario does");
+        let _ = writeln!(out, "harness    {fault}: the harness catches it in every scenario");
     }
     for (scenario, why) in &verdict.excused {
         let _ = writeln!(out, "no kill    {scenario}: {why}");
@@ -140,42 +140,40 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
         kills.seed,
     );
     if let Some(fault) = verdict.survivors.first() {
-        let _ = writeln!(out, "All its cells once more: pollmatrix faults --fault {fault}");
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults --fault {fault}");
     }
     if let Some(scenario) = verdict.idle.first() {
-        let _ = writeln!(out, "All its cells once more: pollmatrix faults '{scenario}/'");
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults '{scenario}/'");
     }
 }
 
-/// What kills a fault, the proven one first.
+/// Returns the best kill of a fault, a proven one first.
 fn best(kills: &Kills, row: usize) -> Option<&Kill> {
     let of_row = (0..kills.columns.len()).filter_map(|column| kills.pair(row, column).kill.as_ref());
     of_row.min_by_key(|kill| (!kill.counts(), kill.proof != Proof::Always, kill.out_of_time, kill.ms))
 }
 
-/// For a page: each fault with what kills it, then the table.
+/// Formats each fault with its kill, then the table.
 pub fn markdown(kills: &Kills) -> String {
     let mut out = format!("# Kill matrix\n\nSeed {}, finished {}.\n\n", kills.seed, kills.finished);
-    out.push_str(
-        "| fault | what it breaks | killed by | for instance by | which says |\n|---|---|---|---|---|\n",
-    );
+    out.push_str("| fault | what it breaks | killed by | example | message |\n|---|---|---|---|---|\n");
     for (row, entry) in kills.rows.iter().enumerate() {
         let killing = kills.killers(row);
         let tried = kills.scenarios().filter(|column| kills.pair(row, *column).tried > 0).count();
-        let (by, cell, said) = match (&entry.not_run, best(kills, row)) {
+        let (by, cell, message) = match (&entry.not_run, best(kills, row)) {
             (Some(why), _) => (format!("not run: {}", escaped(why)), String::new(), String::new()),
             (None, None) => (format!("**0** of {tried}"), String::new(), String::new()),
             (None, Some(kill)) => {
-                let said = kill.reason.as_deref().map(first_line).unwrap_or_default();
+                let message = kill.reason.as_deref().map(first_line).unwrap_or_default();
                 let by = match killing {
                     0 => "the harness".to_owned(),
                     _ => format!("{killing} of {tried}"),
                 };
-                (by, format!("`{}`", kill.cell), escaped(&said))
+                (by, format!("`{}`", kill.cell), escaped(&message))
             }
         };
         let (name, summary) = (entry.fault.name(), escaped(entry.fault.summary()));
-        let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {said} |");
+        let _ = writeln!(out, "| `{name}` | {summary} | {by} | {cell} | {message} |");
     }
     out.push_str("\n```text\n");
     out.push_str(&metadata::visible(&text(kills, false)));
@@ -187,7 +185,7 @@ fn escaped(text: &str) -> String {
     markdown::text(&text.chars().take(120).collect::<String>())
 }
 
-/// Everything.
+/// Formats the whole matrix as JSON.
 pub fn json(kills: &Kills) -> String {
     let rows: Vec<_> = (0..kills.rows.len())
         .map(|row| {

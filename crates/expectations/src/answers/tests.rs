@@ -1,29 +1,35 @@
-//! That the data are what was measured, and that what is wrong is refused.
+//! Tests that the data are the measurements, and that errors in the files are refused.
 
 use sha2::{Digest, Sha256};
 
 use super::*;
 
-fn built_in() -> &'static Answers {
-    Answers::built_in().unwrap_or_else(|error| panic!("{error}\n{}", error.help()))
+fn built_in() -> &'static Expectations {
+    Expectations::built_in().unwrap_or_else(|error| panic!("{error}\n{}", error.help()))
 }
 
-fn of(os: Os) -> &'static [Answer] {
+fn of(os: Os) -> &'static [Expectation] {
     built_in().systems().find(|(known, _)| *known == os).map(|(_, answers)| answers).unwrap()
 }
 
-/// What the files were made from. Answers that lines of verbs gave later, or that were taken out of a recording of several
-/// answers, have other sources.
-fn recorded(os: Os) -> Vec<&'static Answer> {
-    let is_recording = |answer: &&Answer| answer.source.text.ends_with(" 2 CPUs, loopback only");
+/// Returns the recordings that the files were made from. Answers that scripts gave later, or that were split
+/// off from a recording, have other sources.
+fn recorded(os: Os) -> Vec<&'static Expectation> {
+    let is_recording = |answer: &&Expectation| answer.source.text.ends_with(" 2 CPUs, loopback only");
     of(os).iter().filter(is_recording).collect()
 }
 
-/// The recordings as the lines of a table: id, variant, api, trigger, observed.
+/// Returns the recordings as the lines of a table: id, variant, api, trigger, observed.
 fn lines(os: Os) -> Vec<String> {
-    let line = |answer: &&Answer| {
+    let line = |answer: &&Expectation| {
         let trigger = answer.trigger.as_deref().unwrap_or("-");
-        format!("{}\t{}\t{}\t{trigger}\t{}\n", answer.row, answer.variant, answer.api, answer.recorded())
+        format!(
+            "{}\t{}\t{}\t{trigger}\t{}\n",
+            answer.behaviour,
+            answer.variant,
+            answer.api,
+            answer.recorded()
+        )
     };
     let mut lines: Vec<_> = recorded(os).iter().map(line).collect();
     lines.sort();
@@ -34,20 +40,20 @@ fn sha256(lines: &[String]) -> String {
     Sha256::digest(lines.concat().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How many recorded answers each family has: `2` stands for 2.7.
+/// Counts the recordings of each family: `2` stands for 2.7.
 fn families(os: Os) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for answer in recorded(os) {
-        *counts.entry(&answer.row[..1]).or_default() += 1;
+        *counts.entry(&answer.behaviour[..1]).or_default() += 1;
     }
     counts.iter().map(|(family, count)| format!("{family}{count}")).collect::<Vec<_>>().join(" ")
 }
 
-// The numbers and checksums are those of the recordings that the files were made from. They change when a system is
-// measured again, and at no other time.
+// The numbers and checksums belong to the recordings that the files were made from. They change only if a
+// system is measured again.
 
 #[test]
-fn every_recording_of_freebsd_is_there_as_it_was_made() {
+fn every_recording_of_freebsd_is_unchanged() {
     assert_eq!(families(Os::FreeBsd), "2130 A229 C55 E236 F79 T58 V1594 W55 X133");
     let lines = lines(Os::FreeBsd);
     assert_eq!(lines.len(), 2569);
@@ -55,7 +61,7 @@ fn every_recording_of_freebsd_is_there_as_it_was_made() {
 }
 
 #[test]
-fn every_recording_of_linux_is_there_as_it_was_made() {
+fn every_recording_of_linux_is_unchanged() {
     assert_eq!(families(Os::Linux), "2130 A204 C70 E188 F66 T52 V1590 W29 X98");
     let lines = lines(Os::Linux);
     assert_eq!(lines.len(), 2427);
@@ -63,7 +69,7 @@ fn every_recording_of_linux_is_there_as_it_was_made() {
 }
 
 #[test]
-fn what_is_known_of_some_states_is_found() {
+fn known_answers_are_found() {
     for (os, row, variant, asked, allowed) in [
         (Os::FreeBsd, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
         (Os::Linux, "V26", "pipe:read-end-drained", "poll@level", "HUP"),
@@ -96,12 +102,12 @@ fn what_is_known_of_some_states_is_found() {
         let found = built_in().find(os, None, (row, variant, api, trigger));
         let found = found.unwrap_or_else(|| panic!("{os} {row} {variant} {asked}"));
         assert_eq!(found.allowed, [allowed], "{os} {row} {variant} {asked}");
-        assert_eq!(found.asked(), asked);
+        assert_eq!(found.question(), asked);
     }
 }
 
 #[test]
-fn nothing_is_said_to_be_measured_where_nothing_was_run() {
+fn systems_without_runs_have_no_measurements() {
     for (os, answers) in built_in().systems() {
         let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis()).count();
         match os {
@@ -113,7 +119,7 @@ fn nothing_is_said_to_be_measured_where_nothing_was_run() {
 }
 
 #[test]
-fn what_came_in_several_ways_is_several_answers_with_their_counts() {
+fn several_measured_answers_have_counts() {
     let refused = built_in().find(Os::FreeBsd, None, ("V14", "tcp:W-only", "kqueue", Some("level"))).unwrap();
     assert_eq!(refused.allowed.len(), 2);
     assert!(
@@ -126,7 +132,7 @@ fn what_came_in_several_ways_is_several_answers_with_their_counts() {
 }
 
 #[test]
-fn other_numbers_of_an_unstable_answer_mean_nothing() {
+fn other_numbers_of_an_unstable_answer_are_unclear() {
     let herd = built_in()
         .find(Os::Linux, None, ("C06", "tcp:one-poller-per-thread", "epoll", Some("level")))
         .unwrap();
@@ -136,7 +142,7 @@ fn other_numbers_of_an_unstable_answer_mean_nothing() {
 }
 
 #[test]
-fn no_answer_that_counts_buffers_or_threads_is_said_to_repeat() {
+fn answers_that_count_buffers_or_threads_are_unstable() {
     let wanted = |text: &str| {
         ["writable after 1531904", "capacity=", "SO_SNDBUF=", "100 connects:", "wakes=8/8"]
             .iter()
@@ -149,12 +155,13 @@ fn no_answer_that_counts_buffers_or_threads_is_said_to_repeat() {
         .collect();
     assert!(counted.len() > 50, "{}", counted.len());
     let stable = counted.iter().filter(|answer| answer.unstable.is_none());
-    let wrong: Vec<_> = stable.map(|answer| (&answer.row, &answer.variant, answer.asked())).collect();
+    let wrong: Vec<_> =
+        stable.map(|answer| (&answer.behaviour, &answer.variant, answer.question())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn a_measurement_is_one_of_its_own_version_only() {
+fn a_measurement_counts_for_its_own_version_only() {
     let answer = of(Os::FreeBsd).first().unwrap();
     let on = |release| {
         Version::of_release(Os::FreeBsd, release).is_some_and(|version| answer.is_measured_on(&version))
@@ -182,41 +189,41 @@ rows:
 ...
 ";
 
-fn parse(text: &str) -> Result<Answers, ExpectationsError> {
-    let mut answers = Answers::default();
+fn parse(text: &str) -> Result<Expectations, ExpectationsError> {
+    let mut answers = Expectations::default();
     answers.read(text, "x/netbsd.yml").map(|()| answers)
 }
 
 #[track_caller]
 fn refused(replace: &str, by: &str, texts: &[&str]) {
     assert!(FILE.contains(replace), "{replace}");
-    let error = parse(&FILE.replacen(replace, by, 1)).expect_err("it is accepted");
-    let said = format!("{error}\n{}", error.help());
+    let error = parse(&FILE.replacen(replace, by, 1)).expect_err("the file is accepted");
+    let message = format!("{error}\n{}", error.help());
     for text in texts {
-        assert!(said.contains(text), "expected {text:?} in {said}");
+        assert!(message.contains(text), "expected {text:?} in {message}");
     }
 }
 
 #[test]
-fn each_version_has_its_answer() {
+fn each_version_has_its_own_answer() {
     let answers = parse(FILE).unwrap();
-    let says = |release: &str| {
+    let answer = |release: &str| {
         let version = Version::of_release(Os::NetBsd, release);
         answers
             .find(Os::NetBsd, version.as_ref(), ("V02", "unix", "poll", Some("level")))
             .map(|answer| &answer.allowed[0])
     };
-    assert_eq!(says("9.3").map(String::as_str), Some("HUP"));
-    assert_eq!(says("10.0_STABLE").map(String::as_str), Some("OUT|HUP"));
-    assert_eq!(says("unknown"), None);
+    assert_eq!(answer("9.3").map(String::as_str), Some("HUP"));
+    assert_eq!(answer("10.0_STABLE").map(String::as_str), Some("OUT|HUP"));
+    assert_eq!(answer("unknown"), None);
     let read = answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", None)).unwrap();
-    assert_eq!((read.asked().as_str(), read.source.text.as_str()), ("read", "measured"));
+    assert_eq!((read.question().as_str(), read.source.text.as_str()), ("read", "measured"));
     assert_eq!(answers.find(Os::NetBsd, None, ("V01", "tcp:fresh", "read", Some("level"))), None);
     assert_eq!(answers.find(Os::Linux, None, ("V01", "tcp:fresh", "read", None)), None);
 }
 
 #[test]
-fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
+fn a_misspelt_word_gets_a_position_and_a_suggestion() {
     refused("until:", "untill:", &["x/netbsd.yml:14:31: unknown key 'untill'", "did you mean 'until'?"]);
     refused(
         "evidence: T",
@@ -229,7 +236,7 @@ fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
         &["netbsd.yml:1:5:", "unknown operating system 'netbsb'", "'netbsd'?"],
     );
     refused("source: other", "source: othr", &["15:50: there is no source 'othr'", "did you mean 'other'?"]);
-    refused("  V01:", "  V35:", &["7:3: there is no row 'V35'", "did you mean 'V05'?"]);
+    refused("  V01:", "  V35:", &["7:3: there is no behaviour 'V35'", "did you mean 'V05'?"]);
     refused("poll@level: '-'", "poll@levl: '-'", &["9:7: unknown trigger 'levl'", "did you mean 'level'?"]);
     refused("since: '10'", "since: ten", &["'ten' is not a version"]);
     refused("poll@level: '-'", "poll@level: 3", &["9:7:", "an answer in quotes"]);
@@ -237,9 +244,9 @@ fn what_is_mistyped_gets_a_place_and_the_nearest_word() {
 }
 
 #[test]
-fn what_is_there_twice_or_out_of_order_is_refused() {
-    refused("      read:", "      poll@level:", &["10:7: the key 'poll@level' is there twice"]);
-    refused("  V02:", "  V01:", &["11:3: the key 'V01' is there twice"]);
+fn duplicate_and_unsorted_keys_are_refused() {
+    refused("      read:", "      poll@level:", &["10:7: the key 'poll@level' appears twice"]);
+    refused("  V02:", "  V01:", &["11:3: the key 'V01' appears twice"]);
     refused("      read:", "      accept:", &["10:7: 'accept' comes after 'poll@level'", "LC_ALL=C sort"]);
     refused("  V02:", "  A01:", &["11:3: 'A01' comes after 'V01'"]);
     refused(
@@ -250,13 +257,13 @@ fn what_is_there_twice_or_out_of_order_is_refused() {
 }
 
 #[test]
-fn what_says_nothing_or_too_much_is_refused() {
-    refused("'-'", "{ answers: [] }", &["an answer that says nothing"]);
-    refused("'-'", "'*'", &["an answer that says nothing"]);
+fn empty_and_contradictory_entries_are_refused() {
+    refused("'-'", "{ answers: [] }", &["an empty answer, or one that allows everything"]);
+    refused("'-'", "'*'", &["an empty answer, or one that allows everything"]);
     refused("'-'", "[]", &["9:7: 'poll@level' has no answer"]);
     refused("'-'", "{ answers: ['-', 'HUP'] }", &["several answers were measured", "add `seen`"]);
     refused("until: '9'", "since: '9', until: '8.2'", &["14:50: no version is in 9 to 8.2"]);
     refused("version: '10.1'", "url: https://example.org/", &["'usual' is measured without a version"]);
     refused("url: https://example.org/", "version: '10'", &["the source 'other' is measured without"]);
-    refused("os: netbsd", "os: openbsd", &["the file netbsd.yml says that it is about openbsd"]);
+    refused("os: netbsd", "os: openbsd", &["the file netbsd.yml has `os: openbsd`"]);
 }

@@ -1,8 +1,8 @@
-//! That the file stays as it is, but for what is new.
+//! Tests that recording changes only the new answers in a file.
 
 use super::*;
 
-const FILE: &str = "# What the pollers of Linux answer.
+const FILE: &str = "# The answers of the pollers of Linux.
 os: linux
 source: measured
 sources:
@@ -48,7 +48,7 @@ fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
     }
 }
 
-/// The lines that are only in the new text, and those that are only in the old one, in order.
+/// Returns the lines that only the new text has, those that only the old one has, in order, and the results.
 fn changed(recording: &Recording) -> (Vec<String>, Vec<String>, Vec<Recorded>) {
     let (text, results) = record(FILE, "linux.yml", recording).unwrap();
     let only = |one: &str, other: &str| -> Vec<String> {
@@ -58,7 +58,7 @@ fn changed(recording: &Recording) -> (Vec<String>, Vec<String>, Vec<Recorded>) {
 }
 
 #[test]
-fn new_answers_go_where_they_belong_and_nothing_else_moves() {
+fn new_answers_are_inserted_in_order_and_other_lines_do_not_change() {
     let recording = recording(
         "6.19",
         &[
@@ -88,24 +88,24 @@ fn new_answers_go_where_they_belong_and_nothing_else_moves() {
     assert_eq!((removed.len(), results), (0, vec![Recorded::Added; 5]));
     let (text, _) = record(FILE, "linux.yml", &recording).unwrap();
     let again = record(&text, "linux.yml", &recording).unwrap();
-    assert_eq!(again, (text, vec![Recorded::Known; 5]), "a second time there is nothing to do");
+    assert_eq!(again, (text, vec![Recorded::Known; 5]), "recording a second time changes nothing");
 }
 
 #[test]
-fn what_is_known_is_left_alone() {
+fn known_answers_change_nothing() {
     let known = [("V06", "tcp", "poll@level", "IN"), ("2.7", "pipe:state-4-idle", "poll@level", "-")];
     let (added, removed, results) = changed(&recording("6.18.44", &known));
     assert_eq!((added.len(), removed.len(), results), (0, 0, vec![Recorded::Known; 2]));
 }
 
 #[test]
-fn what_was_measured_on_this_version_is_never_overwritten() {
+fn a_measurement_on_this_version_is_never_overwritten() {
     let (added, _, results) = changed(&recording("6.18.44", &[("V06", "tcp", "poll@level", "OUT")]));
     assert_eq!((added.len(), results), (0, vec![Recorded::Contradicts("IN".into())]));
 }
 
 #[test]
-fn a_hypothesis_gives_way_and_is_noted() {
+fn a_contradicted_hypothesis_becomes_a_note() {
     let (added, removed, results) =
         changed(&recording("6.18.44", &[("V06", "tcp", "poll-events0@level", "HUP")]));
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_hypothesis_gives_way_and_is_noted() {
 }
 
 #[test]
-fn another_version_bounds_what_was_measured() {
+fn a_different_answer_of_another_version_bounds_both() {
     for (version, line) in [
         (
             "6.19",
@@ -136,7 +136,7 @@ fn another_version_bounds_what_was_measured() {
 }
 
 #[test]
-fn what_has_versions_already_is_left_to_people() {
+fn entries_with_versions_are_edited_by_hand() {
     for (version, answer) in [("5.5", "IN"), ("6.2", "OUT")] {
         let (added, _, results) =
             changed(&recording(version, &[("V06", "unix:it's-gone", "poll@level", answer)]));
@@ -160,7 +160,7 @@ fn several_answers_are_counted() {
 fn a_system_without_a_file_gets_one() {
     let recording = Recording { os: Os::Illumos, ..recording("5.11", &[("V06", "tcp", "poll@level", "IN")]) };
     let (text, _) = record("", "illumos.yml", &recording).unwrap();
-    let expected = "# What the pollers of illumos answer. docs/expectations.md says how to read this and how to add to it.
+    let expected = "# The answers of the pollers of illumos. docs/expectations.md explains how to read this file and how to add to it.
 os: illumos
 source: recorded-5.11
 sources:
@@ -178,20 +178,20 @@ rows:
 }
 
 #[test]
-fn a_file_that_is_written_otherwise_is_refused_with_the_place() {
+fn a_file_with_another_layout_is_refused_with_the_position() {
     let flow = FILE.replace("      poll@level: '-'\n", "      poll@level:\n        answers: ['-']\n");
     let recording = recording("6.19", &[("V06", "tcp", "poll@edge", "IN")]);
     let error = record(&flow, "linux.yml", &recording).unwrap_err();
     assert!(error.to_string().starts_with("linux.yml:14:1: "), "{error}");
-    // The name of the source is taken: what is written would not be what is meant.
+    // Another source has this name: the new text would cite the wrong one.
     let taken = FILE
         .replace("  read: {", "  recorded-6.19: { evidence: M, text: other, version: '6.19' }\n  read: {");
     let error = record(&taken, "linux.yml", &recording).unwrap_err();
-    assert!(error.to_string().contains("does not say what was recorded"), "{error}");
+    assert!(error.to_string().contains("does not have the recorded answers"), "{error}");
 }
 
 #[test]
-fn the_files_that_there_are_can_be_recorded_in() {
+fn all_existing_files_can_be_edited() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations/answers");
     for os in [Os::Linux, Os::FreeBsd, Os::MacOs, Os::NetBsd, Os::OpenBsd, Os::DragonFly] {
         let text = std::fs::read_to_string(dir.join(format!("{os}.yml"))).unwrap();

@@ -1,5 +1,5 @@
-//! Named points in the protocol at which a test can hold a thread, to force one interleaving. Without the
-//! feature `checkpoints`, nothing is left of them.
+//! Checkpoints: named points of the protocol at which a test can hold a thread, to force one interleaving.
+//! Without the feature `checkpoints`, the compiler removes them.
 
 use std::os::fd::RawFd;
 
@@ -15,7 +15,7 @@ macro_rules! points {
             /// Every point.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The point's name, as scripts write it.
+            /// The name, as interleavings write it.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
@@ -24,69 +24,69 @@ macro_rules! points {
 }
 
 points! {
-    /// A thread has registered what is its own, and waits for the others to have done so.
+    /// A thread has registered its own descriptors, and waits until the other threads have registered theirs.
     ThreadRegistered,
-    /// A report has pinned the entry and seen itself allowed; its running bit is not set yet.
+    /// A report has pinned the entry, and its thread is allowed. It has not set its running bit.
     ReportBeforeRunning,
-    /// A report has set its running bit and not looked at the masks again.
+    /// A report has set its running bit. It has not read the masks again.
     ReportRunningSet,
-    /// A report is sure that it may run the handler, and has not changed the state.
+    /// A report may run the handler. It has not changed the state.
     ReportEntered,
-    /// A handler has returned; its running bit is still set.
+    /// A handler has returned. The running bit is still set.
     ReportHandlerDone,
-    /// A thread is about to give up its running bit, whatever it has seen of the thread mask before.
+    /// A thread is about to clear its running bit.
     ExitBegun,
-    /// A thread has given up its running bit and not looked at the thread mask.
+    /// A thread has cleared its running bit. It has not read the thread mask.
     ExitRunningCleared,
-    /// A takeover has set its running bit and not changed the thread mask.
+    /// A takeover has set its running bit. It has not changed the thread mask.
     TakeoverRunningSet,
-    /// A takeover has changed the thread mask and not given up its running bit.
+    /// A takeover has changed the thread mask. It has not cleared its running bit.
     TakeoverMaskSet,
-    /// A change of group, or a push, has locked the entry and changed nothing.
+    /// A relocation has locked the entry. It has not changed it.
     MoveLocked,
-    /// A change of group, or a push, has changed everything and is about to unlock the entry.
+    /// A relocation has changed everything, and is about to unlock the entry.
     MoveDone,
-    /// An insertion has found the table open and is about to take its slot.
+    /// An insertion is about to claim its slot.
     InsertBeforeClaim,
-    /// An insertion has taken its slot, and has not published the registration.
+    /// An insertion has claimed its slot. It has not published the registration.
     InsertClaimed,
-    /// Somebody wants to look at an entry that is locked, and is about to wait.
+    /// A pin has found a locked entry, and is about to wait.
     PinWaits,
-    /// A call has found that its registration is not the one that it wants, and is about to give up.
+    /// A pin has found another registration than the requested one, and is about to fail.
     PinRefused,
-    /// A delete has set its token and not cleared the thread mask.
+    /// A delete has set the close token. It has not cleared the thread mask.
     DeleteTokenSet,
-    /// A delete has cleared the thread mask and not looked who is running.
+    /// A delete has cleared the thread mask. It has not read the running mask.
     DeleteMaskCleared,
-    /// The registration is over, the number still open.
+    /// The registration has ended. The number is still open.
     RetiredBeforeClose,
     /// The number has just been closed.
     Closed,
-    /// An update has set its bits and is not listed yet.
+    /// An update has set its bits. The entry is not listed.
     UpdateBitsSet,
-    /// A walk of the shared list stands on this entry, and knows the next one.
+    /// A walk of the shared list has reached this entry, and has read the next one.
     WalkAt,
-    /// A pass has seen the mark that a change of owner left, and not taken it.
+    /// A thread that applies an update has read the mark of a change of owner. It has not cleared the mark.
     RearmSeen,
-    /// A pass has pinned an entry, and told its poller nothing of it yet.
+    /// A thread that applies an update has pinned the entry. It has not changed its poller.
     ApplyBegun,
-    /// A worker has run what there was to run, and not announced its sleep.
+    /// A worker has run its tasks and timers. It has not announced its sleep.
     WorkDone,
-    /// A worker has set SLEEPING and not looked at its work again.
+    /// A worker has set SLEEPING. It has not looked for work again.
     SleepAnnounced,
     /// A worker is about to enter its poller's wait.
     BeforeWait,
-    /// A worker has received events and dispatched none.
+    /// A worker has received events. It has not dispatched them.
     AfterWait,
 }
 
 impl Point {
-    /// The point of this name.
+    /// Returns the point with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|point| point.name() == name)
     }
 
-    /// Whether it is about a descriptor, and not about its thread alone.
+    /// Whether the point concerns a descriptor, and not its thread alone.
     pub const fn concerns_descriptor(self) -> bool {
         !matches!(
             self,
@@ -107,28 +107,29 @@ mod hook {
 
     type Hook = Arc<dyn Fn(Point, RawFd) + Send + Sync>;
     static HOOK: RwLock<Option<Hook>> = RwLock::new(None);
-    /// Whether there is one: all that a point costs while nobody watches.
-    static WATCHED: AtomicBool = AtomicBool::new(false);
+    /// Whether a hook is installed: the only cost of a point without one.
+    static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-    /// Calls `hook` at every point from now on, on the thread that reaches it. It may block. It must not call
-    /// into the table. The descriptor is −1 at points that concern none.
+    /// Installs `hook`, which is called at every point, on the thread that reaches it. It may block. It must
+    /// not call into the table. The descriptor is −1 at points that concern none.
     pub fn install(hook: impl Fn(Point, RawFd) + Send + Sync + 'static) {
         *HOOK.write().unwrap() = Some(Arc::new(hook));
-        // Pairs with the Acquire in `hit`; what else the watcher does before a thread comes there is ordered by that.
-        WATCHED.store(true, Ordering::Release);
+        // Release, for the Acquire in `hit`: a thread that finds the hook also sees what the caller wrote
+        // before.
+        INSTALLED.store(true, Ordering::Release);
     }
 
-    /// Calls nobody any more.
+    /// Removes the hook.
     pub fn remove() {
-        WATCHED.store(false, Ordering::Release);
+        INSTALLED.store(false, Ordering::Release);
         *HOOK.write().unwrap() = None;
     }
 
     pub(crate) fn hit(point: Point, fd: RawFd) {
-        if !WATCHED.load(Ordering::Acquire) {
+        if !INSTALLED.load(Ordering::Acquire) {
             return;
         }
-        // Cloned out of the lock: the hook may block for long.
+        // Cloned, so that the lock is free while the hook blocks.
         let hook = HOOK.read().unwrap().clone();
         if let Some(hook) = hook {
             hook(point, fd);

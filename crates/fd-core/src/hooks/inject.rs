@@ -1,17 +1,18 @@
-//! Fault injection below the backends: each system call in a backend's `sys.rs` asks this layer first, and may fail with
-//! an error that its manual page names.
+//! Error injection below the backends. Each system call in a backend's `sys.rs` consults this layer first,
+//! and can fail with an error that its manual page names.
 //!
-//! Only builds with the feature `faults` can switch it on. In any other build [`before`] and [`after`] are the constant
-//! `Ok(())`, and nothing is left of them.
+//! Only builds with the feature `faults` can switch it on. In any other build [`before`] and [`after`] are
+//! the constant `Ok(())`, and compile to nothing.
 //!
-//! The seed, what is run, the calling thread and the number of calls that the thread has made decide. A thread is known by its name,
-//! and unnamed threads by the order of their first calls, so a worker sees the same errors in each run with one seed for
-//! as long as it makes the same calls.
+//! Four things decide whether a call fails: the seed, the name of the run, the calling thread, and the number
+//! of calls that the thread has made. A thread is identified by its name, and unnamed threads by the order of
+//! their first calls. So a worker gets the same errors in each run with one seed, as long as it makes the
+//! same calls.
 //!
-//! Switching it on is safe: the system itself may answer each of these errors, so the code above must be
+//! Switching it on is safe: the system itself can return each of these errors, so the code above must be
 //! sound under all of them.
 //!
-//! The layer is not async-signal-safe. A call that a signal handler may make does not ask it.
+//! The layer is not async-signal-safe. A call that a signal handler may make does not consult it.
 
 use nix::errno::Errno::{self, *};
 
@@ -51,12 +52,13 @@ pub enum Call {
     FcntlSetfd,
 }
 
-/// What becomes of a call for which an error is chosen.
+/// The effect of a call for which an error is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// The call is not made.
     NotMade,
-    /// The call is made and its result replaced: the page says that this error does not undo the effect.
+    /// The call is made and its result is replaced: according to the page, this error does not undo the
+    /// effect.
     Made,
     /// The error is never chosen, for this reason.
     Excluded(&'static str),
@@ -67,7 +69,7 @@ pub enum Effect {
 pub struct Failure {
     /// The error.
     pub errno: Errno,
-    /// What becomes of the call.
+    /// The effect of the call.
     pub effect: Effect,
 }
 
@@ -79,17 +81,17 @@ const fn takes_effect(errno: Errno) -> Failure {
     Failure { errno, effect: Effect::Made }
 }
 
-const fn excluded(errno: Errno, why: &'static str) -> Failure {
-    Failure { errno, effect: Effect::Excluded(why) }
+const fn excluded(errno: Errno, reason: &'static str) -> Failure {
+    Failure { errno, effect: Effect::Excluded(reason) }
 }
 
 const UNPOLLABLE: &str =
     "a property of the file: the backend believes it and reports the file itself from then on";
 const ABSENT: &str =
-    "a statement about the kernel's own table: the backend believes it and forgets the registration";
-const NOT_OPEN: &str = "the very question that the backend asks to check another EBADF";
-const OTHER_FILTER: &str = "of filters that the backend does not use";
-const OF_CHANGES: &str = "of changes, and there are none";
+    "a statement about the kernel's own table: the backend believes it and drops the registration";
+const NOT_OPEN: &str = "the call by which the backend checks another EBADF";
+const OTHER_FILTER: &str = "concerns filters that the backend does not use";
+const OF_CHANGES: &str = "concerns changes, and the call has none";
 
 const EPOLL_CREATE: &[Failure] = &[fails(EINVAL), fails(EMFILE), fails(ENFILE), fails(ENOMEM)];
 const EPOLL_ADD: &[Failure] = &[
@@ -176,8 +178,8 @@ impl Call {
         }
     }
 
-    /// The manual pages that [`Call::failures`] is from. "Linux" is Linux man-pages 6.03, "FreeBSD" is FreeBSD 12 to 14,
-    /// "POSIX" is POSIX.1-2024.
+    /// The manual pages that are the source of [`Call::failures`]. "Linux" is Linux man-pages 6.03, "FreeBSD"
+    /// is FreeBSD 12 to 14, "POSIX" is POSIX.1-2024.
     pub const fn pages(self) -> &'static str {
         match self {
             Self::EpollCreate => "Linux epoll_create(2)",
@@ -223,7 +225,7 @@ mod switch {
 
     use super::{Call, Effect, Failure};
 
-    /// More than any page names for one call.
+    /// More errors than any page names for one call.
     const ERRORS: usize = 8;
 
     // Plain std atomics also under loom: the layer is switched on before the threads start.
@@ -239,8 +241,8 @@ mod switch {
         static TO_REPLACE: Cell<Option<Errno>> = const { Cell::new(None) };
     }
 
-    /// Makes one call in `one_in` fail, for the rest of this process. `subject` names what is run: with one seed, others
-    /// see other errors.
+    /// Makes one call in `one_in` fail, for the rest of this process. `subject` names the run: with one seed,
+    /// different runs get different errors.
     pub fn enable(seed: u64, subject: &str, one_in: NonZeroU32) {
         // Relaxed: set before any thread of the runtime starts.
         SEED.store(mixed(seed) ^ hashed(subject), Ordering::Relaxed);
@@ -253,7 +255,7 @@ mod switch {
         ONE_IN.load(Ordering::Relaxed) != 0
     }
 
-    /// How often each error was injected, without those that were not.
+    /// The number of injections of each error, without the errors that were not injected.
     pub fn counts() -> Vec<(Call, Errno, u64)> {
         let of_call = |call: &'static Call| {
             let counts = COUNTS[*call as usize].each_ref().map(|count| count.load(Ordering::Relaxed));
@@ -262,19 +264,19 @@ mod switch {
         Call::ALL.iter().flat_map(of_call).filter(|(_, _, count)| *count > 0).collect()
     }
 
-    /// Asks whether `call` fails without being made.
+    /// Decides whether `call` fails without being made.
     ///
     /// # Errors
-    /// The error to answer in place of making the call.
+    /// The error to return instead of making the call.
     #[inline]
     pub fn before(call: Call) -> Result<(), Errno> {
         if is_on() { decide(call) } else { Ok(()) }
     }
 
-    /// Asks whether the result of `call`, which has been made, is replaced by an error.
+    /// Decides whether the result of `call`, which has been made, is replaced by an error.
     ///
     /// # Errors
-    /// The error to answer in place of the result.
+    /// The error to return instead of the result.
     #[inline]
     pub fn after(_: Call) -> Result<(), Errno> {
         if is_on() { TO_REPLACE.take().map_or(Ok(()), Err) } else { Ok(()) }
@@ -296,7 +298,7 @@ mod switch {
         }
     }
 
-    /// The index of the error that this call fails with, if it fails.
+    /// The index of the error that this call fails with, or `None` if it succeeds.
     pub(super) fn chosen(
         seed: u64,
         one_in: u32,
@@ -321,9 +323,9 @@ mod switch {
             return known;
         }
         let current = std::thread::current();
-        let own = current.name().map_or_else(|| UNNAMED.fetch_add(1, Ordering::Relaxed), hashed);
-        THREAD.set(Some(own));
-        own
+        let id = current.name().map_or_else(|| UNNAMED.fetch_add(1, Ordering::Relaxed), hashed);
+        THREAD.set(Some(id));
+        id
     }
 
     /// FNV-1a.
@@ -351,13 +353,13 @@ pub const fn is_on() -> bool {
     false
 }
 
-/// How often each error was injected: never, in a build without the feature `faults`.
+/// The number of injections of each error: none, in a build without the feature `faults`.
 #[cfg(not(feature = "faults"))]
 pub const fn counts() -> Vec<(Call, Errno, u64)> {
     Vec::new()
 }
 
-/// Asks whether `call` fails without being made: never, in a build without the feature `faults`.
+/// Decides whether `call` fails without being made: never, in a build without the feature `faults`.
 ///
 /// # Errors
 /// None.
@@ -367,7 +369,8 @@ pub const fn before(_: Call) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Asks whether the result of `call` is replaced by an error: never, in a build without the feature `faults`.
+/// Decides whether the result of `call` is replaced by an error: never, in a build without the feature
+/// `faults`.
 ///
 /// # Errors
 /// None.
@@ -416,15 +419,15 @@ mod chance {
     }
 
     #[test]
-    fn the_seed_the_thread_and_the_number_of_the_call_decide_and_nothing_else() {
-        let once = sequence(7, 20, 1, Call::EpollAdd);
-        assert_eq!(once, sequence(7, 20, 1, Call::EpollAdd));
-        assert_ne!(once, sequence(8, 20, 1, Call::EpollAdd), "another seed");
-        assert_ne!(once, sequence(7, 20, 2, Call::EpollAdd), "another thread");
+    fn only_the_seed_the_thread_and_the_number_of_the_call_decide() {
+        let expected = sequence(7, 20, 1, Call::EpollAdd);
+        assert_eq!(expected, sequence(7, 20, 1, Call::EpollAdd));
+        assert_ne!(expected, sequence(8, 20, 1, Call::EpollAdd), "another seed");
+        assert_ne!(expected, sequence(7, 20, 2, Call::EpollAdd), "another thread");
     }
 
     #[test]
-    fn one_call_in_so_many_fails() {
+    fn one_call_in_n_fails() {
         for one_in in [1, 2, 20, 100] {
             let failed = sequence(3, one_in, 5, Call::Poll).iter().flatten().count() as u64;
             let expected = CALLS / u64::from(one_in);
@@ -443,24 +446,24 @@ mod chance {
         }
     }
 
-    /// The switch is the process's: one test for all that needs it on.
+    /// The switch belongs to the process, so one test contains everything that needs it on.
     #[test]
-    fn a_call_that_is_not_made_fails_before_it_and_one_that_takes_effect_after_it() {
+    fn an_error_comes_before_a_call_that_is_not_made_and_after_one_that_is_made() {
         assert_eq!((before(Call::Poll), after(Call::Poll), is_on()), (Ok(()), Ok(()), false));
         enable(1, "this test", std::num::NonZeroU32::MIN);
-        let mut answers = Vec::new();
+        let mut errors = Vec::new();
         for _ in 0..100 {
-            answers.extend(before(Call::Poll).err());
+            errors.extend(before(Call::Poll).err());
             assert_eq!(after(Call::Poll), Ok(()));
             if before(Call::KeventSubmit).is_ok() {
                 assert_eq!(after(Call::KeventSubmit), Err(Errno::EINTR));
-                assert_eq!(after(Call::KeventSubmit), Ok(()), "once");
+                assert_eq!(after(Call::KeventSubmit), Ok(()), "an error replaces one result");
             }
             assert_eq!(before(Call::FcntlGetfd), Ok(()), "every error is excluded");
         }
         let of = |wanted: Call| counts().iter().filter(|(call, _, _)| *call == wanted).map(|row| row.2).sum();
         let (poll, submit): (u64, u64) = (of(Call::Poll), of(Call::KeventSubmit));
-        assert_eq!((poll, submit, answers.len()), (100, 100, 100));
-        assert!(answers.iter().any(|errno| *errno != answers[0]), "each call is decided by itself");
+        assert_eq!((poll, submit, errors.len()), (100, 100, 100));
+        assert!(errors.iter().any(|errno| *errno != errors[0]), "each call is decided separately");
     }
 }

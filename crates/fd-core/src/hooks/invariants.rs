@@ -1,5 +1,5 @@
-//! Whether the core checks its own invariants while it runs: in a debug build always, in any other build with the feature
-//! `invariants` from `enable` on. Without both, nothing is left of the checks.
+//! The switch of the core's own invariants. A debug build always asserts them; another build asserts them
+//! with the feature `invariants` after a call of `enable`. Otherwise the compiler removes the assertions.
 
 #[cfg(feature = "invariants")]
 mod switch {
@@ -8,7 +8,7 @@ mod switch {
     // A plain std atomic also under loom: it is set before the model starts.
     static ON: AtomicBool = AtomicBool::new(false);
 
-    /// Checks them for the rest of this process, whatever fault is switched on.
+    /// Asserts the invariants for the rest of this process, even if a fault is switched on.
     pub fn enable() {
         // Relaxed: set before any thread of the runtime starts.
         ON.store(true, Ordering::Relaxed);
@@ -31,7 +31,8 @@ fn enabled() -> bool {
     false
 }
 
-/// Whether to check. With a fault switched on, a debug build leaves the catching to the scenarios.
+/// Whether the invariants are asserted. A debug build does not assert them while a fault is switched on,
+/// because a scenario must detect that fault.
 #[inline(always)]
 pub(crate) fn checked() -> bool {
     enabled() || (cfg!(debug_assertions) && !super::fault::any())

@@ -1,14 +1,14 @@
-//! The forms that a hook can have in the protocol. Each is one statement on a line of its own.
+//! The macros of the hooks. Each hook is one statement on a line of its own.
 
-/// A mistake that adds something to the correct code, or that replaces a value of it.
+/// A mistake that adds a step to the correct code, or replaces a value of it.
 ///
-/// - `fault!(Name => step);` takes `step` while `Name` is switched on. A step may leave the function, or the
-///   loop.
+/// - `fault!(Name => step);` performs `step` while `Name` is switched on. A step may return, break or
+///   continue.
 /// - `fault!(Name: value => wrong);` replaces the local variable `value` by `wrong` while `Name` is switched
 ///   on.
 ///
-/// Several names, separated by commas, stand for any of them. The old value lives on behind the new one: if
-/// it has a destructor that matters, `wrong` must consume it.
+/// Several names, separated by commas, mean any of them. The new variable shadows the old one, which is
+/// dropped later: if its destructor matters, `wrong` must consume it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fault {
@@ -22,7 +22,7 @@ macro_rules! fault {
     };
 }
 
-/// A step of the correct code that a mistake leaves out: `unless!(Name => step);`.
+/// A step of the correct code that a mistake omits: `unless!(Name => step);`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! unless {

@@ -1,6 +1,6 @@
-//! Mutants of the protocol: a model switches one on, to be seen to fail. Each is one line that is left out,
-//! moved, or given a weaker ordering. A mistake that a scenario can catch, too, is a fault. In a real build,
-//! [`Mutant::is_on`] is the constant `false` and nothing is left of them.
+//! Mutants of the protocol: a model switches one on, and must fail. Each omits, moves or weakens one step. A
+//! mistake that a scenario can also detect is a fault. In a real build [`Mutant::is_on`] is
+//! the constant `false`, and the compiler removes them.
 
 macro_rules! mutants {
     ($($(#[$doc:meta])* $variant:ident = $name:literal;)*) => {
@@ -16,7 +16,7 @@ macro_rules! mutants {
             /// Every mutant.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name it is switched on by.
+            /// The name that switches it on.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -25,31 +25,31 @@ macro_rules! mutants {
 }
 
 mutants! {
-    /// A report does not order its running bit before its look at the mask.
+    /// A report does not order its running bit before its read of the thread mask.
     EnterFence = "enter-fence";
-    /// An exit does not order the end of its running bit before its look at the mask.
+    /// An exit does not order its cleared running bit before its read of the thread mask.
     ExitFence = "exit-fence";
-    /// An exit that finds the mask empty does not order that before its look at who is running.
+    /// An exit that finds the thread mask zero does not order that read before its read of the running mask.
     LastFence = "last-fence";
-    /// A delete does not order the end of the mask before its look at who is running.
+    /// A delete does not order the cleared thread mask before its read of the running mask.
     DeleteFence = "delete-fence";
-    /// An update's bits are not ordered before the look whether the entry is listed.
+    /// The bits of an update are not ordered before the check whether the entry is listed.
     ScheduleFence = "schedule-fence";
-    /// An entry's removal from the shared list is not ordered before the look at its update bits.
+    /// The removal of an entry from the shared list is not ordered before the read of its update bits.
     UnlistFence = "unlist-fence";
 
-    /// An insertion does not order its slot before its look whether the table is closed.
+    /// An insertion does not order its claimed slot before the check whether the table is closed.
     InsertFence = "insert-fence";
-    /// Closing the table is not ordered before the look at its slots.
+    /// Closing the table is not ordered before the read of its slots.
     CloseFence = "close-fence";
     /// Where interest is shared, the polled masks are replaced relaxed.
     ReplaceRelaxed = "replace-relaxed";
 
     /// A pin is relaxed.
     PinRelaxed = "pin-relaxed";
-    /// Giving a pin back is relaxed.
+    /// The release of a pin is relaxed.
     UnpinRelaxed = "unpin-relaxed";
-    /// The end of a registration does not acquire what the last visitor did.
+    /// The end of a registration does not acquire the accesses under the last pin.
     DrainRelaxed = "drain-relaxed";
     /// A new registration is published relaxed.
     PublishRelaxed = "publish-relaxed";
@@ -59,7 +59,7 @@ mutants! {
     EpochRelaxed = "epoch-relaxed";
     /// An exit clears its running bit relaxed.
     ExitRelaxed = "exit-relaxed";
-    /// The running bits are read relaxed.
+    /// The running mask is read relaxed.
     RunningRelaxed = "running-relaxed";
     /// The mark of a takeover is set relaxed.
     RearmRelaxed = "rearm-relaxed";
@@ -69,64 +69,64 @@ mutants! {
     ClearRelaxed = "clear-relaxed";
     /// The maps of shared interest are changed relaxed.
     InterestRelaxed = "interest-relaxed";
-    /// A sweep gives back what was there before it took it.
+    /// A sweep restores the interest that it read before it cleared it.
     SweepReadsFirst = "sweep-reads-first";
-    /// The sleep flags are changed relaxed, and the tasks looked for no more than acquired.
+    /// The sleep flags are changed relaxed.
     FlagsRelaxed = "flags-relaxed";
 
-    /// A report looks at the mask first and then at who is running.
+    /// A report reads the thread mask before the running mask.
     MaskBeforeRunning = "mask-before-running";
-    /// An exit looks who is running first and then at the mask.
+    /// An exit reads the running mask before the thread mask.
     RunningBeforeMask = "running-before-mask";
-    /// An exit does not look at the mask.
+    /// An exit does not check the thread mask.
     NoMaskCheck = "no-mask-check";
-    /// An exit does not look who is running.
+    /// An exit does not check the running mask.
     NoRunningCheck = "no-running-check";
-    /// An exit does not need the token.
+    /// An exit does not need the close token.
     NoToken = "no-token";
-    /// An exit gives its pin back before it gives up its running bit.
+    /// An exit releases its pin before it clears its running bit.
     ExitUnpinned = "exit-unpinned";
-    /// A takeover gives its running bit up without an exit.
+    /// A takeover clears its running bit without an exit.
     TakeoverNoExit = "takeover-no-exit";
-    /// The end of a registration wipes the masks before the last visitor has left.
+    /// The end of a registration wipes the masks before the last pin is released.
     WipeBeforeDrain = "wipe-before-drain";
     /// A new registration is published before its masks are written.
     PublishEarly = "publish-early";
-    /// A change of group does not look who is running.
+    /// A change of group does not check the running mask.
     MoveIgnoresRunning = "move-ignores-running";
-    /// A change of group wipes the masks of the old group after the new one can see them.
+    /// A change of group wipes the masks of the old group after the new group can see them.
     WipeAfterUnlock = "wipe-after-unlock";
     /// A change of group leaves the entry in the old group's list.
     MoveKeepsListed = "move-keeps-listed";
     /// A pin does not wait for a change of group.
     PinIgnoresLock = "pin-ignores-lock";
-    /// A want publishes its update first and then its state.
+    /// A want publishes its update before its state.
     UpdateBeforeState = "update-before-state";
-    /// A pass applies the state first and then takes the update.
+    /// A thread applies the state before it clears the update bit.
     ApplyBeforeClear = "apply-before-clear";
-    /// An entry that left the shared list is not looked at again.
+    /// The update bits of an unlisted entry are not read again.
     NoLookAfterUnlist = "no-look-after-unlist";
-    /// Who owes an update of an entry that was taken off the shared list, and listed again, is not woken for it.
+    /// A thread with a pending update of an entry that was unlisted and listed again is not woken.
     RelistedNotWoken = "relisted-not-woken";
-    /// An addition to the shared list is counted only when it is linked.
+    /// An addition to the shared list is counted after it is linked.
     CountedLate = "counted-late";
-    /// Where interest is shared, an update is applied without a look at what the state has become.
+    /// Where interest is shared, an update is applied without a second read of the state.
     AppliedOnce = "applied-once";
-    /// An addition leaves its own link unlocked while it is being linked.
+    /// An addition does not lock its own link while it is being linked.
     AddUnlocked = "add-unlocked";
     /// A removal does not lock its successor.
     SuccessorUnlocked = "successor-unlocked";
     /// All lists have the same tail mark.
     OneTailMark = "one-tail-mark";
-    /// A thread looks for work first and then announces its sleep.
+    /// A thread looks for work before it announces its sleep.
     LookBeforeAnnounce = "look-before-announce";
     /// A task is pushed relaxed.
     TaskRelaxed = "task-relaxed";
-    /// A task wakes its thread before it is in the queue.
+    /// A post wakes the thread before the task is in the queue.
     WakeBeforePost = "wake-before-post";
-    /// A signal wakes its thread before it is noted.
+    /// A signal wakes its thread before the signal is recorded.
     WakeBeforeSignal = "wake-before-signal";
-    /// A stop wakes the threads before it is told.
+    /// A stop wakes the threads before it is published.
     WakeBeforeStop = "wake-before-stop";
     /// A waker writes to a thread that has been notified already.
     NotifiedIgnored = "notified-ignored";

@@ -1,4 +1,4 @@
-//! M10: a change of group ∥ the reports, passes, wants and deletes of both groups' threads.
+//! M10: a change of group ∥ reports, applied updates, wants and deletes by the threads of both groups.
 
 use super::registration::report_and_takeover;
 use super::world::{World, spawn, thread};
@@ -28,8 +28,9 @@ fn m10_takeover_and_delete() {
     });
 }
 
-/// M10: takeover by a thread of another group, which then wants and polls ∥ the old owner's pass, with an update in its private
-/// list and, or, in the shared one. Suspect 7: S9, S11; L1 for the new owner; L5 for the old one.
+/// M10: takeover, want and application by a thread of another group ∥ application by the old owner, with an
+/// update in its private list and possibly in the shared list (suspect 7). S9, S11; L1 for the new owner; L5
+/// for the old one.
 #[test]
 fn m10_takeover_and_old_apply() {
     let model = model("m10_takeover_and_old_apply", 2, Bound::of(2, 3));
@@ -39,7 +40,7 @@ fn m10_takeover_and_old_apply() {
             {
                 let old = world.context(thread(1, 0));
                 world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-                world.pass(&old);
+                world.apply_updates(&old);
             }
             assert!(world.kernel.holds(thread(1, 0), 0).recv);
             if listed {
@@ -48,20 +49,20 @@ fn m10_takeover_and_old_apply() {
             let old = spawn(&world, &registration, |world, registration| {
                 let context = world.context(thread(1, 0));
                 context.push_update(registration.handle, false);
-                world.pass(&context);
+                world.apply_updates(&context);
             });
             let context = world.context(thread(2, 0));
             let taken = context.takeover(registration.handle, registration.owner);
             if taken.is_ok() {
                 let _ = context.registration(registration.handle).want_recv();
-                world.pass(&context);
+                world.apply_updates(&context);
             }
             old.join().unwrap();
             world.assert_at_rest(&registration);
             if taken.is_ok() {
                 assert!(
                     world.kernel.holds(thread(2, 0), 0).recv,
-                    "L1: wanted, and its poller does not hold it"
+                    "L1: active, and its poller does not hold it"
                 );
                 assert!(
                     world.kernel.holds(thread(1, 0), 0).is_none(),
@@ -72,8 +73,9 @@ fn m10_takeover_and_old_apply() {
     }
 }
 
-/// M10: takeover by a thread of another group ∥ the pass of a thread of the new group that has an old element of this number
-/// in its private list (a round trip). Suspect 7: it must not read the old group's masks as its own. S8, S9, S11.
+/// M10: takeover by a thread of another group ∥ application by another thread of the new group, which has
+/// an old element of this number in its private list, as after a round trip. It must not read the old group's
+/// masks as its own (suspect 7). S8, S9, S11.
 #[test]
 fn m10_takeover_and_new_apply() {
     model("m10_takeover_and_new_apply", 2, Bound::of(2, 4)).check(|| {
@@ -81,27 +83,27 @@ fn m10_takeover_and_new_apply() {
         {
             let old = world.context(thread(1, 0));
             world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-            world.pass(&old);
+            world.apply_updates(&old);
         }
-        // Thread 0 of the new group has the bit that thread 0 of the old group has.
-        let pass = spawn(&world, &registration, |world, registration| {
+        // Thread 0 of the new group has the same bit as thread 0 of the old group.
+        let other = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(2, 0));
             context.push_update(registration.handle, false);
-            world.pass(&context);
+            world.apply_updates(&context);
         });
         let context = world.context(thread(2, 1));
         let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
             let _ = context.registration(registration.handle).want_recv();
-            world.pass(&context);
+            world.apply_updates(&context);
         }
-        pass.join().unwrap();
+        other.join().unwrap();
         world.assert_at_rest(&registration);
         if taken.is_ok() {
-            assert!(world.kernel.holds(thread(2, 1), 0).recv, "L1: wanted, and its poller does not hold it");
+            assert!(world.kernel.holds(thread(2, 1), 0).recv, "L1: active, and its poller does not hold it");
             assert!(
                 world.kernel.holds(thread(2, 0), 0).is_none(),
-                "S11: held by a thread that may not use it"
+                "S11: held by a thread that is not allowed"
             );
             assert!(
                 world.kernel.holds(thread(1, 0), 0).is_none(),
@@ -111,7 +113,8 @@ fn m10_takeover_and_new_apply() {
     });
 }
 
-/// M10: takeover by a thread of another group ∥ a want by an outsider, who lists the entry in the group that it sees. S13, L1.
+/// M10: takeover by a thread of another group ∥ a want by an outsider, which lists the entry in the group
+/// that it has pinned. S13, L1.
 #[test]
 fn m10_takeover_and_want() {
     model("m10_takeover_and_want", 2, Bound::of(2, 4)).check(|| {
@@ -123,26 +126,26 @@ fn m10_takeover_and_want() {
         outsider.join().unwrap();
         let (new, old) = if taken.is_ok() { (2, 1) } else { (1, 2) };
         let table = world.core.table();
-        assert!(world.listed(old).is_empty(), "S13: listed in a group that it is not in");
+        assert!(world.listed(old).is_empty(), "S13: listed in a group that the entry does not belong to");
         let listed = world.listed(new);
         let pin = table.pin(registration.handle).unwrap();
         let wanted = pin.state() & crate::words::state::ACTIVE_R != 0;
         drop(pin);
-        // A takeover stops both directions: what was wanted before it is not wanted any more.
-        assert!(listed.len() == 1 || taken.is_ok() && !wanted, "L1: wanted, and no pass will see it");
+        // A takeover deactivates both directions, so it cancels an earlier want.
+        assert!(listed.len() == 1 || taken.is_ok() && !wanted, "L1: active, and no walk will reach it");
         let owner = world.context(thread(new, 0));
-        world.pass(&owner);
+        world.apply_updates(&owner);
         assert_eq!(
             world.kernel.holds(owner.id(), 0).recv,
             wanted,
-            "L1: wanted, and its poller does not hold it"
+            "L1: active, and its poller does not hold it"
         );
         world.assert_at_rest(&registration);
     });
 }
 
-/// M10: takeover by thread 1 of another group ∥ a late event at thread 0 of that group, which had it before: a bit of the old
-/// group's mask is not taken for its own. S3, S9.
+/// M10: takeover by thread 1 of another group ∥ a late event at thread 0 of that group, which owned the
+/// descriptor before. Thread 0 does not take a bit of the old group's mask for its own. S3, S9.
 #[test]
 fn m10_takeover_and_late_report_there() {
     model("m10_takeover_and_late_report_there", 2, Bound::of(3, 5)).check(|| {
@@ -152,16 +155,16 @@ fn m10_takeover_and_late_report_there() {
         let taken = world.context(thread(2, 1)).takeover(registration.handle, registration.owner);
         assert_eq!(late.join().unwrap(), crate::shared::context::Reported::Migrated, "S9");
         assert_eq!(
-            registration.seen.ran.load(Ordering::SeqCst),
+            registration.observed.ran.load(Ordering::SeqCst),
             0,
-            "S3: a thread runs that is not the owner"
+            "S3: a thread that is not the owner runs the handler"
         );
         assert!(matches!(taken, Ok(()) | Err(MoveError::Busy)), "L9: {taken:?}");
         world.assert_at_rest(&registration);
     });
 }
 
-/// M10: two threads of different groups take it over at once ∥ the owner's report. S1, S9.
+/// M10: takeovers by two threads of different groups ∥ a report by the owner. S1, S9.
 #[test]
 fn m10_two_takeovers_and_report() {
     model("m10_two_takeovers_and_report", 3, Bound::THREE_WAIT).check(|| {
@@ -180,15 +183,18 @@ fn m10_two_takeovers_and_report() {
         let taken = context.takeover(registration.handle, registration.owner);
         world.report(&context, &registration);
         reporter.join().unwrap();
-        let also = other.join().unwrap();
+        let other_taken = other.join().unwrap();
         world.assert_at_rest(&registration);
         let pin = world.core.table().pin(registration.handle).unwrap();
-        assert_eq!(pin.thread_mask().len(), 1, "S1: one thread's descriptor");
-        assert!(taken.is_ok() || also.is_ok() || taken == Err(MoveError::Busy), "L9: {taken:?}, {also:?}");
+        assert_eq!(pin.thread_mask().len(), 1, "S1: the descriptor has one owner");
+        assert!(
+            taken.is_ok() || other_taken.is_ok() || taken == Err(MoveError::Busy),
+            "L9: {taken:?}, {other_taken:?}"
+        );
     });
 }
 
-/// migrate_on to a thread of another group ∥ report in the old one. S1, S9.
+/// M10: migrate_on to a thread of another group ∥ a report in the old one. S1, S9.
 #[test]
 fn m10_migrate_and_report() {
     model("m10_migrate_and_report", 2, Bound::quick(3)).check(|| {
@@ -199,11 +205,11 @@ fn m10_migrate_and_report() {
         let moved = world.core.registration(registration.handle).migrate_on(thread(2, 0));
         if moved.is_ok() {
             assert_eq!(
-                registration.seen.inside.load(Ordering::SeqCst),
+                registration.observed.inside.load(Ordering::SeqCst),
                 0,
                 "S3: moved under a running handler"
             );
-            registration.seen.only(thread(2, 0));
+            registration.observed.only(thread(2, 0));
             world.core.registration(registration.handle).want_recv().unwrap();
         }
         reporter.join().unwrap();

@@ -1,4 +1,4 @@
-//! The interest that the threads of a group share, for poll and select: [`GroupInterest`] itself.
+//! M7: [`GroupInterest`], the interest that the threads of a group share with poll and select.
 
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use crate::words::sync::{AtomicBool, AtomicU32, Ordering};
 
 const FD: i32 = 0;
 
-/// Makes the chunk: loom does not look into the std lock that orders its creation.
-fn created(map: &GroupInterest) {
+/// Creates the map's only chunk. loom does not look into the std lock that orders this.
+fn create_chunk(map: &GroupInterest) {
     map.write(FD, Interest::BOTH);
     map.write(FD, Interest::NONE);
 }
 
-/// What `Worker::apply_for_all` does with the map and the state, without the polled masks, which order it as well.
+/// The steps of `Worker::apply_for_all` on the map and the state, without the polled masks, which would also
+/// order them.
 fn apply(map: &GroupInterest, state: &AtomicU32) {
     let mut before = state.load(Ordering::Acquire);
     loop {
@@ -32,14 +33,15 @@ fn apply(map: &GroupInterest, state: &AtomicU32) {
     }
 }
 
-/// Two threads apply updates of one descriptor, one of them after it has changed the state: the map ends as the state. L1, L6.
+/// M7: two threads apply updates of one descriptor, one of them after it has changed the state. The map
+/// agrees with the state at the end. L1, L6.
 #[test]
 fn m7_interest_and_state() {
     let model = model("m7_interest_and_state", 2, Bound::NONE);
     for (old, new) in [(0, ACTIVE_R), (ACTIVE_R, 0), (ACTIVE_R, ACTIVE_W)] {
         model.check(move || {
             let (map, state) = (Arc::new(GroupInterest::new(1)), Arc::new(AtomicU32::new(old)));
-            created(&map);
+            create_chunk(&map);
             map.write(FD, wanted(old));
             let other = {
                 let (map, state) = (map.clone(), state.clone());
@@ -48,13 +50,13 @@ fn m7_interest_and_state() {
             state.swap(new, Ordering::AcqRel);
             apply(&map, &state);
             other.join().unwrap();
-            assert_eq!(map.read(FD), wanted(new), "L1, L6: the map is not what the state wants");
+            assert_eq!(map.read(FD), wanted(new), "L1, L6: the map does not agree with the state");
         });
     }
 }
 
-/// A thread writes the first interest of a chunk and wakes ∥ a thread announces its sleep and scans: the scan finds the interest, or
-/// the sleeper is woken. L2.
+/// M7: a thread writes the first interest of a chunk, then wakes ∥ a thread announces its sleep, then
+/// scans. The scan finds the interest, or the sleeper is woken. L2.
 #[test]
 fn m7_interest_and_sleep() {
     model("m7_interest_and_sleep", 2, Bound::NONE).check(|| {
@@ -71,19 +73,20 @@ fn m7_interest_and_sleep() {
         map.write(FD, Interest::RECV);
         sleep.wake();
         let found = sleeper.join().unwrap();
-        assert!(found || sleep.is_notified(), "L2: wanted, and the sleeper knows nothing of it");
+        assert!(found || sleep.is_notified(), "L2: active, and the sleeper is not woken");
     });
 }
 
-/// The interest in a closed number is swept away ∥ the number's next registration wants: its interest stays. L1.
+/// M7: the interest in a closed number is swept ∥ a want of the number's next registration, whose interest
+/// stays. L1.
 #[test]
 fn m7_interest_and_sweep() {
     let model = model("m7_interest_and_sweep", 2, Bound::NONE);
-    for left_behind in [Interest::NONE, Interest::RECV] {
+    for remaining in [Interest::NONE, Interest::RECV] {
         model.check(move || {
             let (map, registered) = (Arc::new(GroupInterest::new(1)), Arc::new(AtomicBool::new(false)));
-            created(&map);
-            map.write(FD, left_behind);
+            create_chunk(&map);
+            map.write(FD, remaining);
             let next = {
                 let (map, registered) = (map.clone(), registered.clone());
                 thread::spawn(move || {
@@ -93,7 +96,7 @@ fn m7_interest_and_sweep() {
             };
             map.sweep(FD, || !registered.load(Ordering::Acquire));
             next.join().unwrap();
-            assert!(map.read(FD).send, "L1: wanted, and swept away");
+            assert!(map.read(FD).send, "L1: active, and swept");
         });
     }
 }

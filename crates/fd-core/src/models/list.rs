@@ -1,4 +1,4 @@
-//! M8: the shared update list itself.
+//! M8: the shared update list.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::words::update_list::{Link, Links, Next, UpdateList};
 
 struct Lists {
     lists: [UpdateList; 2],
-    cells: Vec<Link>,
+    links: Vec<Link>,
 }
 
 impl Links for Lists {
     fn link(&self, fd: usize) -> &Link {
-        &self.cells[fd]
+        &self.links[fd]
     }
 }
 
@@ -23,11 +23,11 @@ enum Op {
 }
 
 impl Lists {
-    /// Two lists and three entries, of which the first `start` are in the first list.
+    /// Creates two lists and three entries. The first `start` entries are in the first list.
     fn new(start: usize) -> Arc<Self> {
         let lists = Arc::new(Self {
             lists: [UpdateList::new(0), UpdateList::new(1)],
-            cells: (0..3).map(|_| Link::new()).collect(),
+            links: (0..3).map(|_| Link::new()).collect(),
         });
         (0..start).for_each(|fd| lists.add(0, fd));
         lists
@@ -48,7 +48,7 @@ impl Lists {
         }
     }
 
-    /// The entries of a list at rest. S13.
+    /// The entries of a list. No thread may change it meanwhile. Asserts S13.
     fn whole(&self, list: usize) -> Vec<usize> {
         self.lists[list].check_whole(self, 3)
     }
@@ -67,7 +67,7 @@ fn m8_list_grid() {
     for start in 0..=3 {
         for first in ops {
             for second in ops {
-                eprintln!("{start} entries: {first:?} beside {second:?}");
+                eprintln!("{start} entries: {first:?} ∥ {second:?}");
                 model.check(move || {
                     let lists = Lists::new(start);
                     let other = spawn(&lists, move |lists| lists.act(first));
@@ -78,7 +78,7 @@ fn m8_list_grid() {
                         let touched = |op| matches!(op, Op::Add(f) | Op::Remove(f) if f == fd);
                         let last: Vec<_> = [first, second].into_iter().filter(|op| touched(*op)).collect();
                         let added = |op: &Op| matches!(op, Op::Add(_));
-                        // Add and remove of one entry: either may be the last.
+                        // Either of an addition and a removal of one entry can be the last one.
                         let expected = match last[..] {
                             [] => Some(fd < start),
                             [ref op] => Some(added(op)),
@@ -96,17 +96,17 @@ fn m8_list_grid() {
     }
 }
 
-/// M8: three threads on three entries: neighbours removed at once, and mixes. S13.
+/// M8: three threads on three entries, with neighbours that are removed at once, and other combinations. S13.
 #[test]
 fn m8_list_of_three_threads() {
     let model = model("m8_list_of_three_threads", 3, Bound::THREE_WAIT);
-    let mixes = [
+    let cases = [
         (3, [Op::Remove(0), Op::Remove(1), Op::Remove(2)]),
         (3, [Op::Remove(1), Op::Remove(2), Op::Add(1)]),
         (2, [Op::Remove(1), Op::Add(2), Op::Remove(0)]),
         (1, [Op::Remove(0), Op::Add(0), Op::Add(1)]),
     ];
-    for (start, ops) in mixes {
+    for (start, ops) in cases {
         eprintln!("{start} entries: {ops:?}");
         model.check(move || {
             let lists = Lists::new(start);
@@ -127,7 +127,8 @@ fn m8_list_of_three_threads() {
     }
 }
 
-/// M8: an entry that changes groups ∥ an addition to the list that it leaves, and one to the list that it joins (suspect 16). S13.
+/// M8: an entry that changes groups ∥ an addition to its old list, and one to its new list (suspect 16).
+/// S13.
 #[test]
 fn m8_list_change() {
     let model = model("m8_list_change", 2, Bound::quick(3));

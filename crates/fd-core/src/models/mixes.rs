@@ -1,7 +1,9 @@
-//! Larger mixes than can be explored: 3 to 5 threads on several numbers, in random orders (and in those that PCT chooses, with a
-//! few changes of priority). shuttle knows interleavings only: what depends on the ordering of one atomic is loom's to find.
+//! Mixes that are too large to explore: 3 to 5 threads on several numbers, in random orders, and in orders
+//! that PCT chooses with a few changes of priority. shuttle knows interleavings only. Mistakes in the
+//! ordering of one atomic are for loom to find.
 //!
-//! A failure prints the schedule; `FD_CORE_MODEL_SCHEDULE=… ci/models.sh --mixes NAME` runs exactly that one again.
+//! A failure prints its schedule. `FD_CORE_MODEL_SCHEDULE=… ci/models.sh --mixes NAME` runs that schedule
+//! again.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -10,15 +12,15 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
 use super::world::{Registration, World, group, spawn, thread};
-use super::{note, weaken};
+use super::{record, weaken};
 use crate::shared::context::Context;
 use crate::words::ids::ThreadId;
 
-/// How many schedules of each kind; the quick set's number unless the environment says otherwise.
+/// The variable with the number of schedules of each kind. Its default is the number of the quick set.
 const ITERATIONS: &str = "FD_CORE_MODEL_ITERATIONS";
 const QUICK_ITERATIONS: usize = 300;
 
-/// A failing schedule to run again.
+/// The variable with a failed schedule to run again.
 const SCHEDULE: &str = "FD_CORE_MODEL_SCHEDULE";
 
 fn mix(name: &'static str, threads: usize, scene: fn()) {
@@ -41,11 +43,11 @@ fn run(
     scheduler: impl Scheduler + 'static,
     scene: fn(),
 ) {
-    struct Row<'a>([&'a str; 4]);
-    impl Drop for Row<'_> {
+    struct Line<'a>([&'a str; 4]);
+    impl Drop for Line<'_> {
         fn drop(&mut self) {
             let [name, threads, kind, iterations] = self.0;
-            note(&[
+            record(&[
                 name,
                 threads,
                 kind,
@@ -55,23 +57,25 @@ fn run(
         }
     }
     let (threads, iterations) = (threads.to_string(), iterations.to_string());
-    let _row = Row([name, &threads, kind, &iterations]);
+    let _line = Line([name, &threads, kind, &iterations]);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::Print;
     config.silence_warnings = true;
     Runner::new(scheduler, config).run(scene);
 }
 
-/// Whoever deletes a registration and finds the number free begins the next one.
+/// The registrations of all numbers. A thread that deletes a registration and finds its number free begins
+/// the next one.
 #[derive(Default)]
-struct RegistrationCounts(Mutex<Vec<Registration>>);
+struct Registrations(Mutex<Vec<Registration>>);
 
-impl RegistrationCounts {
+impl Registrations {
     fn latest(&self, fd: i32) -> Option<Registration> {
         self.0.lock().unwrap().iter().rev().find(|registration| registration.handle.fd == fd).cloned()
     }
 
-    /// Deletes the latest registration of a number, and begins another one in `group_number` if the number is closed.
+    /// Deletes the latest registration of a number, and inserts the next one in `group_number` if the number
+    /// is closed.
     fn renew(&self, world: &World, context: &Context, fd: i32, group_number: usize, mask: u64) {
         if let Some(registration) = self.latest(fd) {
             let _ = context.registration(registration.handle).delete();
@@ -82,7 +86,7 @@ impl RegistrationCounts {
         }
     }
 
-    /// Ends everything, and says what must be true then.
+    /// Deletes all registrations, and asserts what must hold afterwards.
     fn end(&self, world: &World) {
         let registrations = self.0.lock().unwrap().clone();
         for registration in &registrations {
@@ -97,14 +101,14 @@ impl RegistrationCounts {
     }
 }
 
-/// What each thread does is drawn by shuttle, so that a schedule holds it, too.
+/// A random number. shuttle draws it, so that a schedule contains it, too.
 fn draw(below: usize) -> usize {
     use shuttle::rand::Rng;
     shuttle::rand::thread_rng().gen_range(0..below)
 }
 
 /// One random step of a worker thread.
-fn step(world: &World, context: &Context, registrations: &RegistrationCounts, numbers: i32) {
+fn step(world: &World, context: &Context, registrations: &Registrations, numbers: i32) {
     let fd = draw(numbers as usize) as i32;
     let Some(registration) = registrations.latest(fd) else { return };
     let groups = world.core.table().groups().count();
@@ -117,15 +121,15 @@ fn step(world: &World, context: &Context, registrations: &RegistrationCounts, nu
             }
         }
         4 => drop(context.registration(registration.handle).want_send()),
-        5 => world.pass(context),
+        5 => world.apply_updates(context),
         _ => drop(world.report(context, &registration)),
     }
 }
 
-/// Threads of `ids`, each with some random steps, on `numbers` numbers.
+/// Runs the threads of `ids`, each with `steps` random steps, on `numbers` numbers.
 fn storm(threads: &[usize], ids: &[ThreadId], numbers: i32, steps: usize) {
     let world = World::new(numbers as usize, threads);
-    let registrations = Arc::new(RegistrationCounts::default());
+    let registrations = Arc::new(Registrations::default());
     for fd in 0..numbers {
         registrations.0.lock().unwrap().push(world.insert(fd, 1, 0b01));
     }
@@ -169,7 +173,7 @@ fn mix_five_threads() {
     });
 }
 
-/// Four threads that add and remove, on a list of three. S13.
+/// Four threads that add to and remove from a list of three entries. S13.
 #[test]
 fn mix_list() {
     mix("mix_list", 4, || {
@@ -189,7 +193,8 @@ fn mix_list() {
     });
 }
 
-/// Three outsiders want and stop, two workers turn: at the end everything wanted is polled after one more pass. L1, L3.
+/// Three outsiders want and stop, two workers run iterations. At the end all active directions are polled
+/// after one more application of updates. L1, L3.
 #[test]
 fn mix_wants() {
     mix("mix_wants", 5, || {
@@ -207,7 +212,7 @@ fn mix_wants() {
         let workers = [0, 1].map(|index| {
             spawn(&world, &registrations[0], move |world, _| {
                 let context = world.context(thread(1, index));
-                // Until it is asleep, or has had enough.
+                // Until the thread is asleep, or three times.
                 (0..3).any(|_| world.iterate(&context, None))
             })
         });
@@ -225,20 +230,20 @@ fn mix_wants() {
             };
             assert!(
                 !wanted || served(0) || served(1),
-                "L1: wanted, and both of its threads sleep without knowing"
+                "L1: active, and both of its threads sleep without a wake-up"
             );
         }
         for index in [0, 1] {
             let context = world.context(thread(1, index));
-            world.pass(&context);
+            world.apply_updates(&context);
             for registration in &registrations {
                 let wanted = world.core.table().pin(registration.handle).unwrap().state()
                     & crate::words::state::ACTIVE_R
                     != 0;
                 let held = world.kernel.holds(context.id(), registration.handle.fd).recv;
-                assert!(held || !wanted, "L1: wanted, and its poller does not hold it");
+                assert!(held || !wanted, "L1: active, and its poller does not hold it");
             }
         }
-        assert!(world.listed(1).is_empty(), "L3: nobody owes it a look, and it is listed");
+        assert!(world.listed(1).is_empty(), "L3: listed, and pending for no thread");
     });
 }

@@ -1,8 +1,9 @@
-//! Models of the protocol: the code of this crate, from the worker's loop down to the single atomics, under loom (`--cfg loom`,
-//! every interleaving within a bound, and every re-ordering that loom knows) or under shuttle (`--cfg shuttle`, random
-//! interleavings of larger mixes, sequentially consistent). Only the kernel is made up: see [`world`]. `ci/models.sh` runs them.
+//! Models of the protocol. They run the code of this crate, from the worker's loop down to the single
+//! atomics, under loom (`--cfg loom`: every interleaving within a bound, and every re-ordering that loom
+//! knows) or under shuttle (`--cfg shuttle`: random interleavings of larger mixes, sequentially consistent).
+//! Only the kernel is simulated, see [`world`]. `ci/models.sh` runs the models.
 //!
-//! `docs/protocol.md` says which model checks which step; `weakened.rs` shows that each of them can fail.
+//! `docs/protocol.md` names the models that check each step. `weakened.rs` shows that each model can fail.
 
 mod world;
 
@@ -31,15 +32,15 @@ use crate::hooks::mutant::Mutant;
 /// The mutant or fault to switch on in every model of this process.
 const WEAKEN: &str = "FD_CORE_WEAKEN";
 
-/// Where to append a line per model: name, threads, bound, iterations, result.
+/// The file to which each model appends a line: name, threads, bound, iterations, result.
 const TABLE: &str = "FD_CORE_MODEL_TABLE";
 
-/// Whether to explore as far as is feasible instead of as far as is quick.
+/// Selects the larger bounds.
 #[cfg(loom)]
 const FULL: &str = "FD_CORE_MODELS_FULL";
 
 /// Switches on the mistake that the environment names, if it names one. The core asserts its own invariants
-/// all the same.
+/// in either case.
 fn weaken() -> Option<String> {
     #[cfg(feature = "invariants")]
     crate::hooks::invariants::enable();
@@ -47,18 +48,18 @@ fn weaken() -> Option<String> {
     let mutant = Mutant::ALL.iter().find(|mutant| mutant.name() == name);
     let fault = Fault::ALL.iter().find(|fault| fault.name() == name);
     match (mutant, fault) {
-        // SAFETY: this process runs models only; they look for this very mistake.
+        // SAFETY: this process runs models only, and their purpose is to detect this mistake.
         (Some(mutant), _) => unsafe { crate::hooks::mutant::enable(*mutant) },
         #[cfg(feature = "faults")]
         // SAFETY: as above.
         (_, Some(fault)) => unsafe { crate::hooks::fault::enable(*fault) },
-        _ => panic!("{WEAKEN}={name}: there is no such rule, nor such a fault in this build"),
+        _ => panic!("{WEAKEN}={name}: there is no such rule, and no such fault in this build"),
     }
     Some(name)
 }
 
-/// Appends a line to the table, if there is one.
-fn note(columns: &[&str]) {
+/// Appends a line to the table, if the environment names one.
+fn record(columns: &[&str]) {
     if let Ok(path) = std::env::var(TABLE) {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
         let line = columns.join("\t") + "\n";
@@ -74,19 +75,21 @@ mod exhaustive {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{FULL, note, weaken};
+    use super::{FULL, record, weaken};
 
-    /// How many preemptions per schedule are explored, `None` for all: in the quick set, and in the full one.
+    /// The number of preemptions per schedule that are explored, in the quick set and in the full one. `None`
+    /// explores all.
     pub(crate) struct Bound {
         pub(crate) quick: Option<usize>,
         pub(crate) full: Option<usize>,
     }
 
     impl Bound {
-        /// Few enough schedules to explore all of them every time.
+        /// Explores all schedules, in both sets.
         pub(crate) const NONE: Self = Self { quick: None, full: None };
-        /// Three threads, two of which may wait for the third. With one preemption more, loom has schedules in which these two give
-        /// way to each other for ever and the third is never run again. No system schedules so; the mixes go on from here.
+        /// For three threads, two of which may wait for the third. With one more preemption, loom has
+        /// schedules in which these two yield to each other without end and the third never runs. No system
+        /// schedules threads like that. The mixes explore further.
         pub(crate) const THREE_WAIT: Self = Self { quick: Some(1), full: Some(1) };
 
         pub(crate) const fn quick(preemptions: usize) -> Self {
@@ -106,7 +109,7 @@ mod exhaustive {
         }
     }
 
-    /// One model: a row of the table, over one or several scenes.
+    /// A model: one line of the table, over one or several scenes.
     pub(crate) struct Model {
         name: &'static str,
         threads: usize,
@@ -114,7 +117,7 @@ mod exhaustive {
         iterations: Arc<AtomicUsize>,
     }
 
-    /// The model `name`, with so many threads at once.
+    /// Creates the model `name` of `threads` concurrent threads.
     pub(crate) fn model(name: &'static str, threads: usize, bound: Bound) -> Model {
         weaken();
         Model { name, threads, bound: bound.now(), iterations: Arc::default() }
@@ -125,7 +128,8 @@ mod exhaustive {
         pub(crate) fn check(&self, scene: impl Fn() + Send + Sync + 'static) {
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = self.bound;
-            // Steps of one schedule; more is a thread that waits for ever (L7).
+            // The maximum number of steps of one schedule. More steps mean that a thread waits without end
+            // (L7).
             builder.max_branches = 5_000;
             let iterations = Arc::clone(&self.iterations);
             builder.check(move || {
@@ -140,7 +144,7 @@ mod exhaustive {
             let result = if std::thread::panicking() { "FAILED" } else { "holds" };
             let bound = self.bound.map_or_else(|| "none".into(), |bound| bound.to_string());
             let iterations = self.iterations.load(Ordering::Relaxed).to_string();
-            note(&[self.name, &self.threads.to_string(), &bound, &iterations, result]);
+            record(&[self.name, &self.threads.to_string(), &bound, &iterations, result]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! M1 to M6: report, takeover, delete, and the next registration of a number.
+//! M1 to M6 and M11: report, takeover, delete, the re-use of a number, and stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn m1_report_and_takeover() {
     });
 }
 
-/// A report by G1/T0 ∥ takeover by `taker`, in a world of groups with so many threads.
+/// Runs a report by G1/T0 ∥ a takeover by `taker`, in a world with groups of the given numbers of threads.
 pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     let (world, registration) = World::one(threads, 0b01);
     let reporter = spawn(&world, &registration, |world, registration| {
@@ -30,9 +30,13 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     let taker = world.context(taker);
     let taken = taker.takeover(registration.handle, registration.owner);
     if taken.is_ok() {
-        assert_eq!(registration.seen.inside.load(Ordering::SeqCst), 0, "S3: taken under a running handler");
-        // S3: the old owner does not begin any more, though there is something to run for.
-        registration.seen.only(taker.id());
+        assert_eq!(
+            registration.observed.inside.load(Ordering::SeqCst),
+            0,
+            "S3: taken under a running handler"
+        );
+        // S3: the old owner does not enter any more, although a direction is active.
+        registration.observed.only(taker.id());
         taker.registration(registration.handle).want_recv().unwrap();
         world.report(&taker, &registration);
     } else {
@@ -43,16 +47,16 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     let group = world.core.table().pin(registration.handle).unwrap().group();
     let owner = if taken.is_ok() { taker.id() } else { thread(1, 0) };
     assert_eq!(group, owner.group(), "S9");
-    // L9: no running bit is left behind, so nothing refuses for ever.
+    // L9: no running bit remains, so nothing refuses another takeover.
     assert_eq!(
         taker.takeover(registration.handle, registration.owner),
         Ok(()),
-        "L9: refused, and nobody is using it"
+        "L9: refused, although no thread uses it"
     );
     assert_eq!(
         world.report_as(thread(1, 0), &registration),
         Reported::Migrated,
-        "S3: the old owner is let in"
+        "S3: the old owner may enter"
     );
     world.assert_at_rest(&registration);
 }
@@ -66,13 +70,14 @@ fn m2_report_and_delete() {
             world.report_as(thread(1, 0), registration);
         });
         world.context(thread(1, 1)).registration(registration.handle).delete().unwrap();
-        // S6 is about who sets its running bit from now on; one that was validated before may still begin.
+        // S6 applies to threads that set their running bit from now on. A thread that was allowed before may
+        // still enter.
         reporter.join().unwrap();
         world.assert_ended(&registration);
     });
 }
 
-/// M3: two reports ∥ delete: two late wakers may both believe that they are the last. S4, S5, L4.
+/// M3: two reports ∥ delete. Two late threads may both find that they are the last user. S4, S5, L4.
 #[test]
 fn m3_two_reports_and_delete() {
     model("m3_two_reports_and_delete", 3, Bound::of(1, 2)).check(|| {
@@ -91,8 +96,9 @@ fn m3_two_reports_and_delete() {
     });
 }
 
-/// M3, without handlers: the exit of one user ∥ the late entry of another ∥ delete. The one that leaves has its zero of the mask
-/// from the deleter, and must see the running bit of the one that has not seen it. S4, S5, L4.
+/// M3, without handlers: the exit of one user ∥ the late entry of another ∥ delete. The exiting thread
+/// reads the zero mask that the deleter wrote, and must see the running bit of the late thread, which has not
+/// seen the zero. S4, S5, L4.
 #[test]
 fn m3_exit_and_late_entry_and_delete() {
     model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
@@ -132,13 +138,13 @@ fn m3_exit_and_late_entry_and_delete() {
 #[test]
 fn m4_report_and_foreign_delete() {
     let model = model("m4_report_and_foreign_delete", 2, Bound::NONE);
-    for outsider in [false, true] {
+    for is_outsider in [false, true] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
             let reporter = spawn(&world, &registration, |world, registration| {
                 world.report_as(thread(1, 0), registration);
             });
-            if outsider {
+            if is_outsider {
                 world.core.registration(registration.handle).delete().unwrap();
             } else {
                 world.context(thread(2, 0)).registration(registration.handle).delete().unwrap();
@@ -184,7 +190,7 @@ fn m5_late_report_takeover_and_delete() {
     });
 }
 
-/// Takeover ∥ delete: a takeover must not bring the orphan back to registration. S4, L4.
+/// M5: takeover ∥ delete. A takeover must not revive the entry. S4, L4.
 #[test]
 fn m5_takeover_and_delete() {
     model("m5_takeover_and_delete", 2, Bound::NONE).check(|| {
@@ -198,7 +204,7 @@ fn m5_takeover_and_delete() {
     });
 }
 
-/// Two deletes ∥ takeover: one of them wins, and the registration ends once. S4, S14, L4.
+/// M5: two deletes ∥ takeover. One delete succeeds, and the registration ends once. S4, S14, L4.
 #[test]
 fn m5_two_deletes_and_takeover() {
     model("m5_two_deletes_and_takeover", 3, Bound::of(2, 3)).check(|| {
@@ -227,7 +233,7 @@ fn m5_two_deletes_and_takeover() {
     });
 }
 
-/// The end of a registration whose reporter has given up its running bit or not ∥ a scan (a dump, a boot). S5, S12.
+/// M5: the end of a registration ∥ a scan, as by a dump or by a thread that starts. S5, S12.
 #[test]
 fn m5_delete_and_scan() {
     model("m5_delete_and_scan", 2, Bound::NONE).check(|| {
@@ -247,8 +253,8 @@ fn m5_delete_and_scan() {
     });
 }
 
-/// M6: delete and the next registration of the number ∥ a scan (a dump, a boot), which reads the owner of the one that it has
-/// pinned. S5, S10.
+/// M6: delete and the next registration of the number ∥ a scan, which reads the owner of the registration
+/// that it has pinned. S5, S10.
 #[test]
 fn m6_reuse_and_scan() {
     model("m6_reuse_and_scan", 2, Bound::of(3, 5)).check(|| {
@@ -271,8 +277,9 @@ fn m6_reuse_and_scan() {
     });
 }
 
-/// M6: delete, then the number's next registration, in the same group or in another one, which is deleted, too ∥ late report
-/// of the first registration. S4, S5, S7, S10: the exit is pinned, or the late thread closes under the deleter of the next registration.
+/// M6: delete of a registration and of the next one of its number, in the same group or in another one ∥ a
+/// late report of the first registration. Without a pin at the exit, the late thread closes under the deleter
+/// of the next registration. S4, S5, S7, S10.
 #[test]
 fn m6_reuse_and_late_report() {
     let model = model("m6_reuse_and_late_report", 2, Bound::quick(3));
@@ -283,15 +290,15 @@ fn m6_reuse_and_late_report() {
                 world.report_as(thread(1, 0), registration);
             });
             world.core.registration(registration.handle).delete().unwrap();
-            // Only the closer may hand the number out again.
-            if registration.seen.closed.load(Ordering::SeqCst) == 1 {
+            // Only the thread that closes can make the number available again.
+            if registration.observed.closed.load(Ordering::SeqCst) == 1 {
                 let next = world.insert(0, next_group, 0b01);
-                assert_ne!(next.handle, registration.handle, "S7: two lives with one handle");
+                assert_ne!(next.handle, registration.handle, "S7: two registrations have the same handle");
                 world.core.registration(next.handle).delete().unwrap();
                 reporter.join().unwrap();
                 world.assert_ended(&next);
                 assert_eq!(
-                    next.seen.ran.load(Ordering::SeqCst),
+                    next.observed.ran.load(Ordering::SeqCst),
                     0,
                     "S7: an event of another registration is reported"
                 );
@@ -303,7 +310,8 @@ fn m6_reuse_and_late_report() {
     }
 }
 
-/// M6: the next registration of a number ∥ a late report, a stale delete and a stale takeover of the first. S7, S10, L9.
+/// M6: the next registration of a number ∥ a late report, a stale delete and a stale takeover of the first
+/// one. S7, S10, L9.
 #[test]
 fn m6_stale_calls() {
     model("m6_stale_calls", 2, Bound::quick(3)).check(|| {
@@ -323,7 +331,7 @@ fn m6_stale_calls() {
         let next = world.insert(0, 1, 0b11);
         world.report_as(thread(1, 0), &next);
         late.join().unwrap();
-        assert_eq!(next.seen.ran.load(Ordering::SeqCst), 1, "S7");
+        assert_eq!(next.observed.ran.load(Ordering::SeqCst), 1, "S7");
         world.assert_at_rest(&next);
     });
 }
@@ -353,7 +361,8 @@ fn m6_stale_calls_leave_no_trace() {
     });
 }
 
-/// An entry outside a report ∥ delete by another thread, for which the thread inside may be the last user. S4, S5, L4.
+/// M2: an entry without a report ∥ delete by another thread. The thread inside may be the last user. S4,
+/// S5, L4.
 #[test]
 fn m2_enter_and_delete() {
     model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
@@ -361,7 +370,7 @@ fn m2_enter_and_delete() {
         let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             let _ = context.enter(registration.handle, |_: &ReadyGuard<'_, Number>| {
-                assert_eq!(registration.seen.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
+                assert_eq!(registration.observed.closed.load(Ordering::SeqCst), 0, "S5: entered, and closed");
             });
         });
         world.context(thread(1, 1)).registration(registration.handle).delete().unwrap();
@@ -370,7 +379,8 @@ fn m2_enter_and_delete() {
     });
 }
 
-/// M11: an insertion ∥ the stop, which ends all registrations: it is refused, or ended like the others. L8.
+/// M11: an insertion ∥ a stop, which ends all registrations. The insertion is refused, or its registration
+/// ends like the others. L8.
 #[test]
 fn m11_insert_and_stop() {
     model("m11_insert_and_stop", 2, Bound::NONE).check(|| {
@@ -384,17 +394,18 @@ fn m11_insert_and_stop() {
         let inserted = inserter.join().unwrap();
         if let Some(registration) = inserted {
             assert_eq!(
-                registration.seen.closed.load(Ordering::SeqCst),
+                registration.observed.closed.load(Ordering::SeqCst),
                 1,
-                "L8: registered, and the stop is over"
+                "L8: still registered after the stop"
             );
         }
         assert_eq!(world.core.table().used(), 0, "L8");
     });
 }
 
-/// M6: delete and the next registration ∥ the poller's pass with an element of the first registration in its private list, and with the
-/// shared list: whatever the pass does, the next registration begins clean and is polled when it wants. S8, S10, S11.
+/// M6: delete and the next registration ∥ applying updates, with an element of the first registration in
+/// the private list or in the shared list. The next registration begins clean, and is polled for what it
+/// wants. S8, S10, S11.
 #[test]
 fn m6_reuse_and_apply() {
     let model = model("m6_reuse_and_apply", 2, Bound::of(2, 4));
@@ -411,21 +422,21 @@ fn m6_reuse_and_apply() {
                     let _ = context.registration(registration.handle).want_recv();
                     context.push_update(registration.handle, false);
                 }
-                world.pass(&context);
+                world.apply_updates(&context);
             });
             world.core.registration(registration.handle).delete().unwrap();
             world.assert_ended(&registration);
-            // Inserting asserts that the slot is clean (S10).
+            // The insertion asserts that the slot is clean (S10).
             let next = world
                 .insert_with(0, next_group, 0b10, 0)
                 .expect("S10: the slot is free once the number is closed");
             let owner = world.context(thread(next_group, 1));
             owner.registration(next.handle).want_recv().unwrap();
             poller.join().unwrap();
-            world.pass(&owner);
+            world.apply_updates(&owner);
             assert!(
                 world.kernel.holds(owner.id(), 0).recv,
-                "S8, L1: wanted, and its poller does not hold it"
+                "S8, L1: active, and its poller does not hold it"
             );
             assert!(
                 world.kernel.holds(thread(1, 0), 0).is_none(),
@@ -436,7 +447,8 @@ fn m6_reuse_and_apply() {
     }
 }
 
-/// The beginning of a registration ∥ a scan, and ∥ a handle guessed early: nobody sees half an entry. S10.
+/// M6: an insertion ∥ a scan, and ∥ a handle that was guessed early. No thread sees a partly written
+/// entry. S10.
 #[test]
 fn m6_insert_and_scan() {
     model("m6_insert_and_scan", 2, Bound::NONE).check(|| {
@@ -444,12 +456,15 @@ fn m6_insert_and_scan() {
         let early = super::world::Registration {
             handle: world.core.table().handle(0, 0),
             owner: crate::entry::owner::OwnerId::of(&Arc::new(0_u8)),
-            seen: Arc::default(),
+            observed: Arc::default(),
         };
         let scan = spawn(&world, &early, |world, early| {
             if let Ok(pin) = world.core.table().pin(early.handle) {
                 assert_ne!(pin.owner_id(), early.owner);
-                assert!(!pin.thread_mask().is_empty(), "S10: a registration is seen before its mask");
+                assert!(
+                    !pin.thread_mask().is_empty(),
+                    "S10: a registration is visible before its thread mask"
+                );
             }
         });
         let registration = world.insert(0, 1, 0b01);

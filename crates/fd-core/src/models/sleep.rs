@@ -1,4 +1,5 @@
-//! M9: a worker's turn ∥ whoever has work for it: the flags, the queues and the signals, and a made-up wake descriptor.
+//! M9: an iteration of a worker ∥ threads that have work for it: the flags, the queues and the signals,
+//! with a simulated wake descriptor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ fn one_signal(handled: &Arc<AtomicUsize>) -> Arc<Signals> {
     Arc::new(Signals::new(vec![(SIGNAL, Box::new(action))]))
 }
 
-/// M9: a task is posted ∥ its thread's turn. L2, S17.
+/// M9: a task is posted ∥ an iteration of its thread. L2, S17.
 #[test]
 fn m9_post_and_iteration() {
     model("m9_post_and_iteration", 2, Bound::NONE).check(|| {
@@ -35,7 +36,7 @@ fn m9_post_and_iteration() {
                     assert_eq!(
                         written.load(Ordering::Relaxed),
                         1,
-                        "L2: a task does not see what was done before"
+                        "L2: a task does not see what preceded its post"
                     );
                     ran.fetch_add(1, Ordering::SeqCst);
                 })
@@ -44,16 +45,16 @@ fn m9_post_and_iteration() {
         let slept = worker.join().unwrap();
         let unread = world.kernel.unread(thread(1, 0));
         let done = ran.load(Ordering::SeqCst) == 1;
-        assert!(done || !slept || unread > 0, "L2: there is a task, and its thread sleeps without knowing");
+        assert!(done || !slept || unread > 0, "L2: there is a task, and its thread sleeps without a wake-up");
         assert!(unread <= 1, "S17: {unread} unread wake-ups for one sleep");
         if !done {
             world.iterate(&world.context(thread(1, 0)), None);
-            assert_eq!(ran.load(Ordering::SeqCst), 1, "L2: woken, and the task does not run");
+            assert_eq!(ran.load(Ordering::SeqCst), 1, "L2: woken, and the task did not run");
         }
     });
 }
 
-/// M9: two wakers, one with a task and one with a signal ∥ two turns. L2, S17.
+/// M9: two wakers, one with a task and one with a signal ∥ two iterations. L2, S17.
 #[test]
 fn m9_two_wakers_and_iterations() {
     model("m9_two_wakers_and_iterations", 3, Bound::of(2, 3)).check(|| {
@@ -81,7 +82,7 @@ fn m9_two_wakers_and_iterations() {
         let slept = worker.join().unwrap();
         let unread = world.kernel.unread(thread(1, 0));
         let done = ran.load(Ordering::SeqCst) == 1 && handled.load(Ordering::SeqCst) == 1;
-        assert!(done || !slept || unread > 0, "L2: there is work, and its thread sleeps without knowing");
+        assert!(done || !slept || unread > 0, "L2: there is work, and its thread sleeps without a wake-up");
         // Two sleeps were announced.
         assert!(unread <= 2, "S17: {unread} unread wake-ups for two sleeps");
     });
@@ -98,7 +99,7 @@ fn m9_two_wakers_and_a_sleeper() {
         world.core.wake(thread(1, 0));
         other.join().unwrap();
         assert_eq!(world.kernel.unread(thread(1, 0)), 1, "S17, L2: one write per sleep");
-        // The next sleep starts afresh.
+        // The next sleep gets a wake-up of its own.
         world.iterate(&world.context(thread(1, 0)), None);
         sleep(&world);
         world.core.wake(thread(1, 0));
@@ -106,7 +107,7 @@ fn m9_two_wakers_and_a_sleeper() {
     });
 }
 
-/// M9: a signal is caught ∥ the turn of the thread that handles it. L2, L8.
+/// M9: a signal is caught ∥ an iteration of the thread that handles it. L2, L8.
 #[test]
 fn m9_signal_and_iteration() {
     model("m9_signal_and_iteration", 2, Bound::NONE).check(|| {
@@ -125,16 +126,16 @@ fn m9_signal_and_iteration() {
         let done = handled.load(Ordering::SeqCst) == 1;
         assert!(
             done || !slept || unread > 0,
-            "L2: a signal was caught, and its thread sleeps without knowing"
+            "L2: a signal was caught, and its thread sleeps without a wake-up"
         );
         if !done {
             world.iterate(&world.context(thread(1, 0)), Some(signals));
-            assert_eq!(handled.load(Ordering::SeqCst), 1, "L2: woken, and the signal is not handled");
+            assert_eq!(handled.load(Ordering::SeqCst), 1, "L2: woken, and the signal was not handled");
         }
     });
 }
 
-/// M9: a stop is requested ∥ the turns of a thread. L8.
+/// M9: a stop is requested ∥ an iteration of a thread. L8.
 #[test]
 fn m9_stop_and_iteration() {
     model("m9_stop_and_iteration", 2, Bound::NONE).check(|| {
@@ -145,11 +146,15 @@ fn m9_stop_and_iteration() {
         });
         world.core.request_stop();
         let slept = worker.join().unwrap();
-        assert!(!slept || world.kernel.unread(thread(1, 0)) > 0, "L8: told to stop, and a thread sleeps");
+        assert!(
+            !slept || world.kernel.unread(thread(1, 0)) > 0,
+            "L8: a stop was requested, and a thread sleeps"
+        );
     });
 }
 
-/// M9: a task is posted ∥ the end of its thread: it is refused, or dropped with those that were not run. L8.
+/// M9: a task is posted ∥ the end of its thread. The task is refused, or dropped with the tasks that did
+/// not run. L8.
 #[test]
 fn m9_post_and_end() {
     model("m9_post_and_end", 2, Bound::NONE).check(|| {
@@ -161,10 +166,10 @@ fn m9_post_and_end() {
         };
         let _ = world.core.thread(thread(1, 0)).unwrap().end_tasks();
         let accepted = poster.join().unwrap();
-        assert_eq!(Arc::strong_count(&held), 1, "L8: a task stays with a thread that has ended");
+        assert_eq!(Arc::strong_count(&held), 1, "L8: a task remains in a thread that has ended");
         assert!(
             world.core.post(thread(1, 0), |_| ()).is_err(),
-            "L8: accepted, and its thread has ended ({accepted:?})"
+            "L8: accepted after the end of its thread ({accepted:?})"
         );
     });
 }

@@ -1,48 +1,53 @@
-//! M7: who wants something ∥ the passes of the threads that must poll for it.
+//! M7 and parts of M8: a want ∥ the application of updates by the threads that must poll for it.
 
 use std::sync::atomic::Ordering;
 
-use super::world::{Registration, World, spawn, thread};
+use super::world::{Registration, World, group, spawn, thread};
 use super::{Bound, model};
 use crate::shared::context::Context;
 use crate::words::ids::ThreadMask;
 use crate::words::state;
 
-/// A world of one shared-list registration that nobody wants yet.
+/// A world with one registration, in which no direction is active.
 fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<World>, Registration) {
     let world = World::with(1, threads, kernel_state);
     let registration = world.insert_with(0, 1, mask, 0).unwrap();
     (world, registration)
 }
 
-/// L1, L3 when everybody is at rest: whoever is owed a look will get one.
-fn assert_owed_is_listed(world: &World, registration: &Registration) {
+/// Asserts L1 and L3 once all threads are done: an entry with a pending update is listed.
+fn assert_pending_is_listed(world: &World, registration: &Registration) {
     let table = world.core.table();
     let pin = table.pin(registration.handle).unwrap();
-    let owed = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
+    let pending = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
     let listed = !table.updates(pin.group()).check_whole(table, table.capacity()).is_empty();
-    assert!(owed.is_empty() || listed, "L3: {owed:?} owe a look, and the entry is in no list (bug 40)");
+    assert!(
+        pending.is_empty() || listed,
+        "L3: pending for {pending:?}, and the entry is not listed (bug 40)"
+    );
 }
 
-/// What must hold of every allowed thread after its next pass. L1, S11; and S9 in the model's poller.
+/// Asserts what holds for every allowed thread after it has applied its updates: L1, S11; and S9 in the
+/// simulated poller.
 fn assert_polled(world: &World, registration: &Registration, contexts: &[&Context]) {
     let wanted = world.core.table().pin(registration.handle).unwrap().state() & state::ACTIVE_R != 0;
     for context in contexts {
-        world.pass(context);
+        world.apply_updates(context);
         assert_eq!(
             world.kernel.holds(context.id(), 0).recv,
             wanted,
-            "L1: the poller of {:?} does not hold what is wanted ({wanted})",
+            "L1: the poller of {:?} does not hold the wanted interest ({wanted})",
             context.id()
         );
     }
     let table = world.core.table();
     let listed = table.updates(thread(1, 0).group()).check_whole(table, 1);
-    assert!(listed.is_empty(), "L3: nobody owes it a look, and it is listed");
+    assert!(listed.is_empty(), "L3: listed, and pending for no thread");
     assert_eq!(table.pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst), 0, "L3");
 }
 
-/// M7: an outsider wants ∥ the turn of the one allowed thread, which may just be taking an older update off the list. L1, L2, L3.
+/// M7: a want by an outsider ∥ an iteration of the one allowed thread, which may be unlisting an older
+/// update. L1, L2, L3.
 #[test]
 fn m7_want_and_iteration() {
     let model = model("m7_want_and_iteration", 2, Bound::of(3, 5));
@@ -56,16 +61,16 @@ fn m7_want_and_iteration() {
                 spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
             world.core.registration(registration.handle).want_recv().unwrap();
             let slept = worker.join().unwrap();
-            assert_owed_is_listed(&world, &registration);
+            assert_pending_is_listed(&world, &registration);
             let held = world.kernel.holds(thread(1, 0), 0).recv;
             let woken = world.kernel.unread(thread(1, 0)) > 0;
-            assert!(held || woken || !slept, "L1: wanted, and its only thread sleeps without knowing");
+            assert!(held || woken || !slept, "L1: active, and its only thread sleeps without a wake-up");
             assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
         });
     }
 }
 
-/// M7: an outsider wants ∥ the passes of two allowed threads, with the entry already listed. L1, L3.
+/// M7: a want by an outsider ∥ iterations of two allowed threads. The entry is already listed. L1, L3.
 #[test]
 fn m7_want_and_two_walks() {
     model("m7_want_and_two_walks", 3, Bound::of(2, 3)).check(|| {
@@ -78,17 +83,18 @@ fn m7_want_and_two_walks() {
         });
         world.core.registration(registration.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
-        assert_owed_is_listed(&world, &registration);
+        assert_pending_is_listed(&world, &registration);
         let served = |index: usize| {
             let id = thread(1, index);
             world.kernel.holds(id, 0).recv || world.kernel.unread(id) > 0 || !slept[index]
         };
-        assert!(served(0) || served(1), "L1: wanted, and both of its threads sleep without knowing");
+        assert!(served(0) || served(1), "L1: active, and both of its threads sleep without a wake-up");
         assert_polled(&world, &registration, &[&world.context(thread(1, 0)), &world.context(thread(1, 1))]);
     });
 }
 
-/// M7: two outsiders, want ∥ stop and want, with their one thread asleep (suspect 19). L1.
+/// M7: two outsiders, one that wants ∥ one that stops and wants, while their one thread sleeps (suspect
+/// 19). L1.
 #[test]
 fn m7_two_outsiders() {
     model("m7_two_outsiders", 2, Bound::quick(3)).check(|| {
@@ -100,13 +106,14 @@ fn m7_two_outsiders() {
         world.core.registration(registration.handle).stop_recv().unwrap();
         world.core.registration(registration.handle).want_recv().unwrap();
         let notified = world.core.thread(thread(1, 0)).unwrap().sleep.is_notified();
-        assert!(notified, "L1: wanted, and its only thread is asleep");
+        assert!(notified, "L1: active, and its only thread sleeps without a wake-up");
         other.join().unwrap();
         assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
 }
 
-/// M7: the owner's own want ∥ a want in the other direction by an outsider: private and shared updates of one entry. L1, L3.
+/// M7: a want by the owner ∥ a want in the other direction by an outsider: private and shared updates of
+/// one entry. L1, L3.
 #[test]
 fn m7_private_and_shared() {
     model("m7_private_and_shared", 2, Bound::quick(3)).check(|| {
@@ -114,57 +121,59 @@ fn m7_private_and_shared() {
         let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             context.registration(registration.handle).want_recv().unwrap();
-            world.pass(&context);
+            world.apply_updates(&context);
         });
         world.core.registration(registration.handle).want_send().unwrap();
         owner.join().unwrap();
-        assert_owed_is_listed(&world, &registration);
+        assert_pending_is_listed(&world, &registration);
         let context = world.context(thread(1, 0));
-        world.pass(&context);
+        world.apply_updates(&context);
         assert_eq!(world.kernel.holds(thread(1, 0), 0), crate::poller::Interest::BOTH, "L1");
         assert_polled(&world, &registration, &[&context]);
     });
 }
 
-/// Takeover and pass of a second thread ∥ takeover back, want and pass of the first, whose registration is of the time before:
-/// it is made anew, so that an edge which it has spent comes again (L1, suspect 10), whichever pass has taken the mark.
+/// M7: takeover and application of updates by a second thread ∥ takeover back, want and application by the
+/// first thread. The first thread's registration is older than the takeovers. It is replaced, so that a
+/// consumed edge is reported again, whichever thread has cleared the mark (L1, suspect 10).
 #[test]
 fn m7_apply_and_takeover_back() {
     model("m7_apply_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let first = world.context(thread(1, 0));
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&first));
-        world.pass(&first);
+        world.apply_updates(&first);
         let before = world.kernel.begun(thread(1, 0), 0);
         let second = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 1));
-            // Refused while the first thread is at it.
+            // Refused while the first thread uses it.
             let _ = context.takeover(registration.handle, registration.owner);
-            world.pass(&context);
+            world.apply_updates(&context);
         });
         let taken = first.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
             first.registration(registration.handle).want_recv().unwrap();
-            world.pass(&first);
+            world.apply_updates(&first);
         }
         second.join().unwrap();
-        // Woken, if the other pass has left it something.
-        world.pass(&first);
+        // The second thread may have left an update, with a wake-up.
+        world.apply_updates(&first);
         let owner = world.core.table().pin(registration.handle).unwrap().thread_mask();
         let takeovers =
             world.core.table().pin(registration.handle).unwrap().entry().takeovers.load(Ordering::SeqCst);
         if owner == thread(1, 0).mask() && takeovers == 2 {
             assert!(
                 world.kernel.begun(thread(1, 0), 0) > before,
-                "L1: a registration of the time before the takeover is believed"
+                "L1: a registration from before the takeover was not replaced"
             );
         }
         world.assert_at_rest(&registration);
     });
 }
 
-/// Takeover inside the group, want and pass of the new owner ∥ the old owner's report and pass: L5 for the old one, L1 for
-/// the new one, whose want may come while an update of the old owner's is still under way.
+/// M7: takeover inside the group, want and application of updates by the new owner ∥ a report and
+/// application by the old owner. L5 for the old owner; L1 for the new one, whose want may come while the old
+/// owner applies an update.
 #[test]
 fn m7_takeover_and_old_apply() {
     model("m7_takeover_and_old_apply", 2, Bound::of(2, 3)).check(|| {
@@ -172,35 +181,36 @@ fn m7_takeover_and_old_apply() {
         {
             let old = world.context(thread(1, 0));
             world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-            world.pass(&old);
+            world.apply_updates(&old);
         }
         let old = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             let reported = world.report(&context, registration);
-            world.pass(&context);
+            world.apply_updates(&context);
             reported
         });
         let context = world.context(thread(1, 1));
         let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
             context.registration(registration.handle).want_recv().unwrap();
-            world.pass(&context);
+            world.apply_updates(&context);
         }
         let reported = old.join().unwrap();
         world.assert_at_rest(&registration);
         if taken.is_ok() {
-            assert!(world.kernel.holds(thread(1, 1), 0).recv, "L1: wanted, and its poller does not hold it");
-            let still = world.kernel.holds(thread(1, 0), 0).recv;
-            let told = reported == crate::shared::context::Reported::Migrated;
+            assert!(world.kernel.holds(thread(1, 1), 0).recv, "L1: active, and its poller does not hold it");
+            let holds = world.kernel.holds(thread(1, 0), 0).recv;
+            let is_migrated = reported == crate::shared::context::Reported::Migrated;
             assert!(
-                !(still && told),
+                !(holds && is_migrated),
                 "L5: an event of another thread's descriptor, and the registration stays"
             );
         }
     });
 }
 
-/// A report of what nobody wants any more ∥ a want by an outsider: the removal (L6) does not undo the want (L1).
+/// M7: a report of an inactive direction ∥ a want by an outsider. The removal (L6) does not undo the want
+/// (L1).
 #[test]
 fn m7_unwanted_report_and_want() {
     model("m7_unwanted_report_and_want", 2, Bound::of(2, 4)).check(|| {
@@ -208,14 +218,14 @@ fn m7_unwanted_report_and_want() {
         {
             let owner = world.context(thread(1, 0));
             world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
-            world.pass(&owner);
+            world.apply_updates(&owner);
             owner.registration(registration.handle).stop_recv().unwrap();
         }
         let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             world.report(&context, registration);
-            world.pass(&context);
-            let ran = registration.seen.ran.load(Ordering::SeqCst) > 0;
+            world.apply_updates(&context);
+            let ran = registration.observed.ran.load(Ordering::SeqCst) > 0;
             assert!(ran || !context.has_updates(), "L6");
         });
         world.core.registration(registration.handle).want_recv().unwrap();
@@ -224,8 +234,8 @@ fn m7_unwanted_report_and_want() {
     });
 }
 
-/// A report of what nobody wants: quiet after one pass (L6), whatever another thread does to the
-/// state meanwhile. S18.
+/// M7: a report of an inactive direction. The direction is quiet after one application of updates (L6),
+/// whatever another thread does to the state meanwhile. S18.
 #[test]
 fn m7_unwanted_report_is_quiet() {
     model("m7_unwanted_report_is_quiet", 2, Bound::of(2, 4)).check(|| {
@@ -233,68 +243,74 @@ fn m7_unwanted_report_is_quiet() {
         {
             let owner = world.context(thread(1, 0));
             world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
-            world.pass(&owner);
+            world.apply_updates(&owner);
         }
         let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             context.registration(registration.handle).stop_recv().unwrap();
             world.report(&context, registration);
-            world.pass(&context);
+            world.apply_updates(&context);
         });
         world.core.registration(registration.handle).may_send().unwrap();
         owner.join().unwrap();
         assert_eq!(
-            registration.seen.ran.load(Ordering::SeqCst),
+            registration.observed.ran.load(Ordering::SeqCst),
             0,
-            "S18: the handler runs for what nobody wants"
+            "S18: the handler runs although no direction is active"
         );
         let held = world.kernel.holds(thread(1, 0), 0);
-        assert!(!held.recv, "L6: reported, not wanted, and held all the same");
+        assert!(!held.recv, "L6: reported, inactive, and still held");
     });
 }
 
-/// Two threads apply updates of interest that they share (poll, select), the second after it has stopped one direction and wanted
-/// the other: the last to write has seen the last state. L1.
+/// M7: two threads apply updates of interest that they share (poll, select), the second one after it has
+/// stopped one direction and enabled the other. The last write is of the latest state. L1.
 #[test]
 fn m7_shared_interest() {
     model("m7_shared_interest", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, false);
         world.core.registration(registration.handle).want_recv().unwrap();
-        let other = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 0))));
+        let other =
+            spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
         context.registration(registration.handle).stop_recv().unwrap();
         context.registration(registration.handle).want_send().unwrap();
-        world.pass(&context);
+        world.apply_updates(&context);
         other.join().unwrap();
         let wanted = state::wanted(world.core.table().pin(registration.handle).unwrap().state());
-        assert_eq!(world.kernel.holds(thread(1, 0), 0), wanted, "L1: the map does not hold what is wanted");
-        assert!(world.listed(1).is_empty(), "L3: nobody owes it a look, and it is listed");
+        assert_eq!(
+            world.kernel.holds(thread(1, 0), 0),
+            wanted,
+            "L1: the map does not hold the wanted interest"
+        );
+        assert!(world.listed(1).is_empty(), "L3: listed, and pending for no thread");
     });
 }
 
-/// Interest that is shared: an update applied by the former owner ∥ takeover, want and pass of the new one. The polled masks name
-/// the new owner at the end: a close by another thread ends the wait of those whom they name. L1, L5, S11.
+/// M7: with shared interest, an update that the former owner applies ∥ takeover, want and application by
+/// the new owner. At the end the polled masks name the new owner: a close by another thread ends the waits of
+/// the threads that they name. L1, L5, S11.
 #[test]
 fn m7_shared_interest_and_takeover() {
     model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b01, false);
         world.core.registration(registration.handle).want_recv().unwrap();
-        let old = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 0))));
+        let old = spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
         let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
             context.registration(registration.handle).want_recv().unwrap();
-            world.pass(&context);
+            world.apply_updates(&context);
         }
         old.join().unwrap();
         let owner = thread(1, usize::from(taken.is_ok()));
         let (recv, send) = world.core.table().pin(registration.handle).unwrap().polled().load();
         assert_eq!((recv, send), (owner.mask().bits(), 0), "L5, S11: a close would not end {owner}'s wait");
-        assert!(world.kernel.holds(thread(1, 0), 0).recv, "L1: the map does not hold what is wanted");
+        assert!(world.kernel.holds(thread(1, 0), 0).recv, "L1: the map does not hold the wanted interest");
     });
 }
 
-/// A thread starts and registers what is in the table ∥ a want by an outsider. L1, S11.
+/// M7: a thread starts and registers the descriptors of the table ∥ a want by an outsider. L1, S11.
 #[test]
 fn m7_boot_and_want() {
     model("m7_boot_and_want", 2, Bound::quick(3)).check(|| {
@@ -309,13 +325,13 @@ fn m7_boot_and_want() {
         let held = world.kernel.holds(thread(1, 0), 0).recv;
         assert!(
             held || !slept || world.kernel.unread(thread(1, 0)) > 0,
-            "L1: wanted, and its only thread sleeps"
+            "L1: active, and its only thread sleeps"
         );
         assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
 }
 
-/// A thread starts and registers what is in the table ∥ another thread takes it over. L1, S11.
+/// M7: a thread starts and registers the descriptors of the table ∥ a takeover by another thread. L1, S11.
 #[test]
 fn m7_boot_and_takeover() {
     model("m7_boot_and_takeover", 2, Bound::of(2, 4)).check(|| {
@@ -324,33 +340,34 @@ fn m7_boot_and_takeover() {
         let boot = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
             context.register_all();
-            world.pass(&context);
+            world.apply_updates(&context);
         });
         let context = world.context(thread(1, 1));
         let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
             context.registration(registration.handle).want_recv().unwrap();
         }
-        world.pass(&context);
+        world.apply_updates(&context);
         boot.join().unwrap();
         let owner = usize::from(taken.is_ok());
         if !world.kernel.holds(thread(1, owner), 0).recv {
-            // The other thread has found the mark of the takeover, and given it back.
+            // The other thread has found the mark of the takeover, and has put it back.
             let notified = world.core.thread(context.id()).unwrap().sleep.is_notified();
-            assert!(notified, "L1: wanted, and its poller does not hold it");
-            world.pass(&context);
+            assert!(notified, "L1: active, and its poller does not hold it");
+            world.apply_updates(&context);
         }
-        assert!(world.kernel.holds(thread(1, owner), 0).recv, "L1: wanted, and its poller does not hold it");
+        assert!(world.kernel.holds(thread(1, owner), 0).recv, "L1: active, and its poller does not hold it");
         assert!(
             world.kernel.holds(thread(1, 0), 1).recv,
-            "L1: wanted before its thread started, and nobody polls it"
+            "L1: active before its thread started, and no thread polls it"
         );
         world.assert_at_rest(&registration);
         world.assert_at_rest(&stays);
     });
 }
 
-/// M7: one of two allowed threads wants, from inside ∥ the turn of the other one, who learns of it in its next pass. L1, L3.
+/// M7: a want by one of two allowed threads ∥ an iteration of the other one, which applies the update in
+/// its next iteration. L1, L3.
 #[test]
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
@@ -359,19 +376,20 @@ fn m7_member_wants() {
             spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 1)), None));
         let context = world.context(thread(1, 0));
         context.registration(registration.handle).want_recv().unwrap();
-        world.pass(&context);
+        world.apply_updates(&context);
         assert!(
             world.kernel.holds(thread(1, 0), 0).recv,
-            "L1: wanted, and the caller's own poller does not hold it"
+            "L1: active, and the caller's own poller does not hold it"
         );
         other.join().unwrap();
-        assert_owed_is_listed(&world, &registration);
+        assert_pending_is_listed(&world, &registration);
         assert_polled(&world, &registration, &[&context, &world.context(thread(1, 1))]);
     });
 }
 
-/// M8 and L3: three listed entries ∥ a walker, while the first one is taken off and appended again (suspect 9). The walker
-/// serves the others, wherever the first one takes it; that one too once it is woken for it.
+/// M8: three listed entries ∥ a walk, while the first entry is removed and appended again (suspect 9). The
+/// walk reaches the other entries, wherever the first one leads it; it reaches the first one after a wake-up.
+/// L3.
 #[test]
 fn m8_walk_led_astray() {
     model("m8_walk_led_astray", 2, Bound::of(2, 3)).check(|| {
@@ -380,50 +398,49 @@ fn m8_walk_led_astray() {
         for registration in &registrations {
             world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         }
-        // As another thread's pass does that finds it served while an outsider wants it again.
+        // Another thread's walk does this if it finds the entry without a pending update while an outsider
+        // lists it again.
         let other = spawn(&world, &registrations[0], |world, _| {
             let table = world.core.table();
-            table.updates(registration_group()).remove(table, 0);
-            table.updates(registration_group()).add(table, 0);
+            table.updates(group(1)).remove(table, 0);
+            table.updates(group(1)).add(table, 0);
         });
         let served = |world: &World, registration: &Registration| {
             let fd = registration.handle.fd;
             let listed = world.core.table().pin(registration.handle).unwrap();
-            let owed = listed.entry().update_mask.load(Ordering::SeqCst) != 0;
-            assert!(!owed && world.kernel.holds(thread(1, 0), fd).recv, "L3: the walk has missed fd {fd}");
+            let pending = listed.entry().update_mask.load(Ordering::SeqCst) != 0;
+            let is_served = !pending && world.kernel.holds(thread(1, 0), fd).recv;
+            assert!(is_served, "L3: the walk has missed fd {fd}");
         };
-        world.pass(&world.context(thread(1, 0)));
+        world.apply_updates(&world.context(thread(1, 0)));
         other.join().unwrap();
         registrations[1..].iter().for_each(|registration| served(&world, registration));
-        world.pass(&world.context(thread(1, 0)));
+        world.apply_updates(&world.context(thread(1, 0)));
         served(&world, &registrations[0]);
     });
 }
 
-/// M8 and L3: a pass that finds an entry owed by nobody takes it off the list ∥ an outsider wants it and wakes its thread,
-/// which looks in between and sleeps: it is woken again when the entry is back.
+/// M8: a walk finds an entry without a pending update and unlists it ∥ an outsider schedules an update and
+/// wakes its thread, which walks in between and sleeps. The thread is woken again once the entry is listed
+/// again. L3.
 #[test]
 fn m8_listed_again_and_asleep() {
     model("m8_listed_again_and_asleep", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         {
-            // Listed, and served through the private list.
+            // Listed, and applied through the private list.
             let pin = world.core.table().pin(registration.handle).unwrap();
             world.core.schedule(&pin, None);
             pin.clear_update(thread(1, 0).mask());
         }
-        let other = spawn(&world, &registration, |world, _| world.pass(&world.context(thread(1, 1))));
+        let other =
+            spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 1))));
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
         let owner = world.context(thread(1, 0));
         while !world.iterate(&owner, None) {}
         other.join().unwrap();
-        let owed =
-            world.core.table().pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst)
-                != 0;
-        assert!(!owed || world.kernel.unread(thread(1, 0)) > 0, "L3: listed again, and its thread sleeps");
+        let pin = world.core.table().pin(registration.handle).unwrap();
+        let pending = pin.entry().update_mask.load(Ordering::SeqCst) != 0;
+        assert!(!pending || world.kernel.unread(thread(1, 0)) > 0, "L3: listed again, and its thread sleeps");
     });
-}
-
-fn registration_group() -> crate::words::ids::GroupId {
-    super::world::group(1)
 }

@@ -1,6 +1,6 @@
-//! The world around the core in a model: descriptors that are only numbers, kernel pollers that only remember, and ghosts that
-//! know what must be true. Everything of it that a model need not explore is a plain std atomic or mutex: the checker runs past
-//! those without a look.
+//! The environment of the core in a model: descriptors that are only numbers, kernel pollers that only
+//! record, and shadow variables that state what must hold. What a model need not explore is a plain std
+//! atomic or mutex, which the checker does not see.
 
 use std::collections::HashMap;
 use std::io;
@@ -41,20 +41,21 @@ pub(super) fn thread(group_number: usize, index: usize) -> ThreadId {
     ThreadId::new(group(group_number), index).unwrap()
 }
 
+/// A number for `id`, from 1.
 fn number(id: ThreadId) -> u32 {
     (id.group().index() * crate::words::ids::THREADS_PER_GROUP + id.index() + 1) as u32
 }
 
-/// What the handlers of one registration saw.
-pub(super) struct Seen {
+/// What the handlers of one registration have observed.
+pub(super) struct Observed {
     pub(super) inside: AtomicUsize,
     pub(super) ran: AtomicUsize,
     pub(super) closed: AtomicUsize,
-    /// Set by the model: from now on only this thread (one more than its number in all) may begin to run the handler.
+    /// Set by the model: from now on only the thread of this [`number`] may begin to run the handler.
     pub(super) only: crate::words::sync::AtomicU32,
 }
 
-impl Default for Seen {
+impl Default for Observed {
     fn default() -> Self {
         Self {
             inside: AtomicUsize::new(0),
@@ -65,52 +66,55 @@ impl Default for Seen {
     }
 }
 
-impl Seen {
-    /// S3: from now on only `id` may begin to run the handler.
+impl Observed {
+    /// S3: only `id` may begin to run the handler from now on.
     #[cfg(loom)]
     pub(super) fn only(&self, id: ThreadId) {
         self.only.store(number(id), Ordering::Relaxed);
     }
 }
 
-/// The owner of a registration. Dropped right after the number is closed, so that stands for the close.
+/// The handler of a registration. It is dropped right after the number is closed, so the drop represents the
+/// close.
 struct Owner {
-    seen: Arc<Seen>,
+    observed: Arc<Observed>,
     kernel: Arc<Kernel>,
     fd: RawFd,
     exclusive: bool,
-    /// Written by the close and by every run of an exclusive handler, read by every run of a shared one. loom reports any two
-    /// of these that nothing orders: a handler that is not exclusive (S1), a close that is not the last (S5).
+    /// Written by the close and by every run of an exclusive handler, and read by every run of a shared one.
+    /// loom reports two of these accesses that nothing orders: a handler that is not exclusive (S1), or a
+    /// close that is not the last (S5).
     file: UnsafeCell<()>,
 }
 
-// SAFETY: the cell has nothing in it; its accesses are what is checked.
+// SAFETY: the cell is empty. The model checks the order of its accesses.
 unsafe impl Sync for Owner {}
 
 impl Handler<Number> for Owner {
     fn ready(&self, ready: &ReadyGuard<'_, Number>) {
-        let seen = &self.seen;
-        // A thread that has not seen the takeover's end yet may run into it: the cell below would tell.
-        let only = seen.only.load(Ordering::Relaxed);
+        let observed = &self.observed;
+        // Relaxed: a thread may read an old value before it sees the end of the takeover. The cell below
+        // detects that case.
+        let only = observed.only.load(Ordering::Relaxed);
         assert!(
             only == 0 || only == number(ready.context().id()),
-            "S3: the handler begins to run after it was taken away"
+            "S3: the handler begins to run after the takeover"
         );
-        let before = seen.inside.fetch_add(1, Ordering::SeqCst);
+        let before = observed.inside.fetch_add(1, Ordering::SeqCst);
         assert!(!self.exclusive || before == 0, "S1: two threads run the handler of one thread's descriptor");
-        assert_eq!(seen.closed.load(Ordering::SeqCst), 0, "S5: the handler runs on a closed descriptor");
+        assert_eq!(observed.closed.load(Ordering::SeqCst), 0, "S5: the handler runs on a closed descriptor");
         if self.exclusive {
             self.file.with_mut(|_| yield_now());
         } else {
             self.file.with(|_| yield_now());
         }
-        seen.inside.fetch_sub(1, Ordering::SeqCst);
-        seen.ran.fetch_add(1, Ordering::SeqCst);
+        observed.inside.fetch_sub(1, Ordering::SeqCst);
+        observed.ran.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// An address that the model keeps: the owner's own is free for the next registration.
+    /// An address that the model keeps. The address of the owner is free for the next registration.
     fn id(&self, _: handler::Internal) -> OwnerId {
-        OwnerId::of(&self.seen)
+        OwnerId::of(&self.observed)
     }
 }
 
@@ -120,18 +124,19 @@ impl Drop for Owner {
             return;
         }
         self.file.with_mut(|_| ());
-        assert_eq!(self.seen.inside.load(Ordering::SeqCst), 0, "S5: closed under a running handler");
-        assert_eq!(self.seen.closed.fetch_add(1, Ordering::SeqCst), 0, "S4: closed twice");
+        assert_eq!(self.observed.inside.load(Ordering::SeqCst), 0, "S5: closed under a running handler");
+        assert_eq!(self.observed.closed.fetch_add(1, Ordering::SeqCst), 0, "S4: closed twice");
         self.kernel.close(self.fd);
     }
 }
 
-/// The kernel pollers of all threads: what each holds, and how often each thread was woken.
+/// The kernel pollers of all threads: what each holds, and how many wake-ups each thread got.
 #[derive(Default)]
 pub(super) struct Kernel {
     holds: Mutex<HashMap<(ThreadId, RawFd), (Generation, Interest)>>,
     wakes: Mutex<HashMap<ThreadId, usize>>,
-    /// How often each thread's poller began to hold a number, or began anew: then an edge is told again.
+    /// How many times each thread's poller began to hold a number, or replaced it: an edge is reported again
+    /// then.
     begun: Mutex<HashMap<(ThreadId, RawFd), usize>>,
 }
 
@@ -140,23 +145,23 @@ impl Kernel {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the poller of `thread` holds under this number.
+    /// The interest that the poller of `thread` holds under this number.
     pub(super) fn holds(&self, thread: ThreadId, fd: RawFd) -> Interest {
         self.holds_map().get(&(thread, fd)).map_or(Interest::NONE, |(_, interest)| *interest)
     }
 
-    /// How often the poller of `thread` has begun to hold this number.
+    /// How many times the poller of `thread` has begun to hold this number.
     #[cfg(loom)]
     pub(super) fn begun(&self, thread: ThreadId, fd: RawFd) -> usize {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).get(&(thread, fd)).copied().unwrap_or(0)
     }
 
-    /// The kernel forgets a closed descriptor by itself.
+    /// Removes a closed descriptor from all pollers, as a kernel does.
     fn close(&self, fd: RawFd) {
         self.holds_map().retain(|(_, number), _| *number != fd);
     }
 
-    /// How many wake-ups were written to `thread` and not read.
+    /// The number of wake-ups that were written to `thread` and not read.
     pub(super) fn unread(&self, thread: ThreadId) -> usize {
         self.wakes.lock().unwrap_or_else(PoisonError::into_inner).get(&thread).copied().unwrap_or(0)
     }
@@ -192,10 +197,11 @@ impl Backend for ModelBackend {
     }
 }
 
-/// How a wait that would block ends a turn: the thread stays asleep, until the model wakes it by another turn.
+/// The payload by which a wait that would block ends an iteration. The thread stays asleep until the model
+/// runs another iteration.
 struct Asleep;
 
-/// The poller of one thread. It never blocks: it unwinds instead.
+/// The poller of one thread. Its wait does not block, but unwinds.
 struct ModelPoller {
     thread: ThreadId,
     kernel: Arc<Kernel>,
@@ -204,7 +210,7 @@ struct ModelPoller {
 
 impl Poller for ModelPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // Where interest is shared, one map stands for the whole group.
+        // Shared interest has one map for the whole group.
         let holder = if self.kernel_state { self.thread } else { thread(self.thread.group().get(), 0) };
         let key = (holder, change.fd);
         let mut holds = self.kernel.holds_map();
@@ -240,7 +246,7 @@ impl Poller for ModelPoller {
     }
 }
 
-/// Stands for the writing end of a wake pipe.
+/// The writing end of a wake pipe.
 struct ModelWake {
     thread: ThreadId,
     kernel: Arc<Kernel>,
@@ -253,28 +259,29 @@ impl Wake for ModelWake {
     }
 }
 
-/// A core with a model's kernel.
+/// A core with a simulated kernel.
 pub(super) struct World {
     pub(super) core: Arc<FdCore>,
     pub(super) kernel: Arc<Kernel>,
     kernel_state: bool,
 }
 
-/// One registration in it.
+/// One registration of a world.
 #[derive(Clone)]
 pub(super) struct Registration {
     pub(super) handle: FdHandle,
     pub(super) owner: OwnerId,
-    pub(super) seen: Arc<Seen>,
+    pub(super) observed: Arc<Observed>,
 }
 
 impl World {
-    /// Groups of so many threads each, and numbers below `capacity`.
+    /// Creates a world with groups of the given numbers of threads, and numbers below `capacity`.
     pub(super) fn new(capacity: usize, threads: &[usize]) -> Arc<Self> {
         Self::with(capacity, threads, true)
     }
 
-    /// As [`World::new`], of a backend that keeps its interest in the kernel (or shares it).
+    /// Creates a world as [`World::new`] does. `kernel_state` tells whether its backend keeps the interest in
+    /// the kernel or shares it.
     pub(super) fn with(capacity: usize, threads: &[usize], kernel_state: bool) -> Arc<Self> {
         let kernel = Arc::new(Kernel::default());
         let backend = ModelBackend { kernel: kernel.clone(), kernel_state };
@@ -287,7 +294,7 @@ impl World {
         Arc::new(Self { core: Arc::new(core), kernel, kernel_state })
     }
 
-    /// A world with one registration, of number 0 in group 1.
+    /// Creates a world with one registration, of number 0 in group 1.
     #[cfg(loom)]
     pub(super) fn one(threads: &[usize], mask: u64) -> (Arc<Self>, Registration) {
         let world = Self::new(1, threads);
@@ -295,7 +302,7 @@ impl World {
         (world, registration)
     }
 
-    /// A registration that wants to receive, so that its handler runs when it is reported.
+    /// Inserts a registration that is active for receiving, so its handler runs when it is reported.
     pub(super) fn insert(&self, fd: RawFd, group_number: usize, mask: u64) -> Registration {
         self.insert_with(fd, group_number, mask, state::ACTIVE_R)
             .expect("S10: the slot is free once the number is closed")
@@ -308,9 +315,9 @@ impl World {
         mask: u64,
         flags: u32,
     ) -> Option<Registration> {
-        let seen = Arc::new(Seen::default());
+        let observed = Arc::new(Observed::default());
         let handler = Owner {
-            seen: seen.clone(),
+            observed: observed.clone(),
             kernel: self.kernel.clone(),
             fd,
             exclusive: mask.count_ones() == 1,
@@ -325,16 +332,16 @@ impl World {
             ThreadMask::from_bits(mask),
             flags,
         ) {
-            Ok(handle) => Some(Registration { handle, owner, seen }),
+            Ok(handle) => Some(Registration { handle, owner, observed }),
             Err((_, registered)) => {
-                // No registration, and no close.
+                // Nothing was registered, so the drop must not count as a close.
                 std::mem::forget(registered);
                 None
             }
         }
     }
 
-    /// A worker's own side, to be made on the thread that plays it.
+    /// Creates the context of a worker. The thread that acts as that worker must call this.
     pub(super) fn context(&self, id: ThreadId) -> Context {
         Context::new(self.core.clone(), id)
     }
@@ -343,17 +350,18 @@ impl World {
         Box::new(ModelPoller { thread: id, kernel: self.kernel.clone(), kernel_state: self.kernel_state })
     }
 
-    /// One pass of the worker of `context` over what its poller owes.
-    pub(super) fn pass(&self, context: &Context) {
+    /// Applies the pending updates of the worker of `context` once.
+    pub(super) fn apply_updates(&self, context: &Context) {
         Worker::new(context, self.poller(context.id()), None).apply_updates();
     }
 
-    /// One turn of the worker of `context`. Returns whether it is asleep, in its wait, at the end.
+    /// Runs one iteration of the worker of `context`. Returns whether the thread is asleep in its wait at the
+    /// end.
     pub(super) fn iterate(&self, context: &Context, signals: Option<Arc<Signals>>) -> bool {
         let mut worker = Worker::new(context, self.poller(context.id()), signals);
         match catch_unwind(AssertUnwindSafe(|| worker.iterate())) {
-            Ok(turned) => {
-                turned.unwrap();
+            Ok(result) => {
+                result.unwrap();
                 false
             }
             Err(end) if end.is::<Asleep>() => true,
@@ -361,7 +369,7 @@ impl World {
         }
     }
 
-    /// The entries in the shared list of a group, at rest.
+    /// The entries in the shared list of a group. No thread may change the list meanwhile.
     pub(super) fn listed(&self, group_number: usize) -> Vec<usize> {
         let (table, list) = (self.core.table(), self.core.table().updates(group(group_number)));
         let mut listed = vec![];
@@ -378,7 +386,7 @@ impl World {
         listed
     }
 
-    /// What the poller of `context` reports of a registration.
+    /// Lets the poller of `context` report the registration.
     pub(super) fn report(&self, context: &Context, registration: &Registration) -> Reported {
         context.report(Event {
             fd: registration.handle.fd,
@@ -387,36 +395,36 @@ impl World {
         })
     }
 
-    /// A report on a worker thread of its own context.
+    /// Lets the poller of the worker thread `id` report the registration.
     #[cfg(loom)]
     pub(super) fn report_as(&self, id: ThreadId, registration: &Registration) -> Reported {
         self.report(&self.context(id), registration)
     }
 
-    /// S4, L4, S10, S12 for a registration that was deleted, when nobody is at work any more.
+    /// Asserts S4, L4, S10 and S12 for a deleted registration, once all threads are done.
     pub(super) fn assert_ended(&self, registration: &Registration) {
         assert_eq!(
-            registration.seen.closed.load(Ordering::SeqCst),
+            registration.observed.closed.load(Ordering::SeqCst),
             1,
-            "L4: not closed, though nobody uses it any more"
+            "L4: not closed, although no thread uses it"
         );
         assert!(self.core.table().pin(registration.handle).is_err());
     }
 
-    /// S12 and L9 for a registration that goes on, when nobody is at work any more.
+    /// Asserts S12 and L9 for a current registration, once all threads are done.
     #[cfg(loom)]
     pub(super) fn assert_at_rest(&self, registration: &Registration) {
-        let pin = self.core.table().pin(registration.handle).expect("S4: the registration goes on");
-        assert!(pin.running().is_empty(), "L9: a running bit is left behind");
-        assert_eq!(pin.entry().group.peek().references(), 1, "S12: a reference is left behind");
-        assert_eq!(registration.seen.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
+        let pin = self.core.table().pin(registration.handle).expect("S4: the registration has ended");
+        assert!(pin.running().is_empty(), "L9: a running bit remains set");
+        assert_eq!(pin.entry().group.peek().references(), 1, "S12: a reference is not released");
+        assert_eq!(registration.observed.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
     }
 }
 
 impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The checker has stopped: not one atomic more.
+            // The checker has stopped, so no atomic may be used any more.
             std::mem::forget(self.core.clone());
         }
     }

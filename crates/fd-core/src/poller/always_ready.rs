@@ -1,12 +1,12 @@
-//! Descriptors that a kernel poller refuses, or has given up, but that are ready all the same: regular files on
-//! epoll, devices and dead pipes on kqueue. poll(2) reports them; so does this list, in the name of the poller
-//! that it belongs to.
+//! Descriptors that are ready although a kernel poller refuses them or no longer reports them: regular files
+//! on epoll, devices and dead pipes on kqueue. poll(2) reports them, so this list reports them in the place
+//! of its poller.
 
 use std::os::fd::RawFd;
 
 use crate::words::events::{Event, Events, Generation, Trigger};
 
-/// One poller's list. While it has entries, the poller must not sleep.
+/// The list of one poller. While it has entries, the poller must not sleep.
 #[derive(Debug, Default)]
 pub struct AlwaysReady {
     entries: Vec<Entry>,
@@ -19,51 +19,54 @@ struct Entry {
 }
 
 impl AlwaysReady {
-    /// Adds `events` to what is reported of this registration of `fd`: at every wait if level-triggered, at the next one
-    /// only if edge-triggered.
+    /// Adds `events` to those of this registration of `fd`. A level-triggered entry is reported at every
+    /// wait, an edge-triggered one at the next wait only.
     pub fn keep(&mut self, fd: RawFd, generation: Generation, events: Events, trigger: Trigger) {
-        let same = |e: &&mut Entry| (e.event.fd, e.event.generation, e.trigger) == (fd, generation, trigger);
-        match self.entries.iter_mut().find(same) {
+        let is_same =
+            |e: &&mut Entry| (e.event.fd, e.event.generation, e.trigger) == (fd, generation, trigger);
+        match self.entries.iter_mut().find(is_same) {
             Some(entry) => entry.event.events = entry.event.events.or(events),
             None => self.entries.push(Entry { event: Event { fd, generation, events }, trigger }),
         }
     }
 
-    /// Forgets `fd`, and says whether it was there.
+    /// Removes `fd`. Returns whether the list had it.
     pub fn remove(&mut self, fd: RawFd) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.event.fd != fd);
         self.entries.len() != before
     }
 
-    /// Forgets the lives that are over. A descriptor may be closed without its pollers being told, as the kernel
-    /// forgets it by itself: this list has to ask. `registration` gives the generation of a number that is alive. It must
-    /// not look at permissions: a thread that lost one keeps its registrations until it is told to remove them.
+    /// Removes the registrations that have ended. A descriptor can be closed without a call of its pollers,
+    /// because the kernel forgets it by itself, so this list must compare generations. `registration` returns
+    /// the current generation of a number. It must not consider permissions: a thread that lost one keeps its
+    /// registrations until it applies their removal.
     pub fn prune(&mut self, registration: impl Fn(RawFd) -> Option<Generation>) {
         self.entries.retain(|entry| registration(entry.event.fd) == Some(entry.event.generation));
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Whether there is nothing to report.
+    /// Whether the list has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many entries of a batch with `room` the kernel may fill, so that neither it nor this list starves.
+    /// The number of events of a batch with `room` that the kernel may fill, so that neither the kernel nor
+    /// this list starves.
     pub fn room_for_kernel(&self, room: usize) -> usize {
         room - self.entries.len().min(room / 2)
     }
 
-    /// Appends to `batch` what fits into its capacity. What did not fit comes first the next time.
+    /// Appends the entries to `batch`, within its capacity. Entries that do not fit come first the next time.
     pub fn report(&mut self, batch: &mut Vec<Event>) {
         let count = self.entries.len().min(batch.capacity() - batch.len());
         batch.extend(self.entries[..count].iter().map(|entry| entry.event));
-        let left = self.entries.split_off(count);
-        let reported = std::mem::replace(&mut self.entries, left);
+        let rest = self.entries.split_off(count);
+        let reported = std::mem::replace(&mut self.entries, rest);
         self.entries.extend(reported.into_iter().filter(|entry| entry.trigger == Trigger::Level));
     }
 }
@@ -74,7 +77,7 @@ mod tests {
 
     fn fds(list: &mut AlwaysReady, room: usize) -> Vec<RawFd> {
         let mut batch = Vec::with_capacity(room);
-        // Vec may give more than it was asked for.
+        // A Vec can have a greater capacity than requested.
         while batch.capacity() - batch.len() > room {
             batch.push(Event { fd: -1, generation: 0, events: Events::NONE });
         }
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_batch_starves_nobody() {
+    fn a_small_batch_starves_no_registration() {
         let mut list = list(5);
         let seen: Vec<_> = (0..5).flat_map(|_| fds(&mut list, 2)).collect();
         assert_eq!(seen, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
@@ -115,9 +118,9 @@ mod tests {
         assert_eq!(batch, [Event { fd: 0, generation: 1, events }]);
     }
 
-    /// An entry whose registration is over would keep its thread from sleeping for ever.
+    /// An entry of an ended registration would keep its thread from sleeping.
     #[test]
-    fn a_registration_that_is_over_is_not_reported() {
+    fn an_ended_registration_is_not_reported() {
         let mut list = list(3);
         list.prune(|fd| match fd {
             0 => Some(1),

@@ -1,14 +1,16 @@
-//! What the descriptors of a group want, for backends whose kernel keeps nothing between two waits (poll, select).
+//! The interest of a group's descriptors, for backends whose kernel keeps nothing between two waits (poll,
+//! select).
 //!
-//! One bitmap per direction and group. The first thread to see an update writes it for all; each thread builds
-//! its own arrays from the maps before each wait.
+//! One bitmap per direction and group. The first thread that sees an update writes it for all. Each thread
+//! builds its own arrays from the maps before each wait.
 //!
-//! Two pairs of accesses must not pass each other. Each hangs on two read-modify-writes of one word, so acquire and release are
-//! enough (`docs/protocol.md`, "Orderings"):
-//! - *interest*: a thread writes the interest and then reads the descriptor's state again. If another thread has written the
-//!   same bit from a newer state, this one sees that state and repairs what it wrote. The last writer is always right.
-//! - *sleep*: a thread writes the interest and then changes the sleeper's flags; the sleeper changes its flags and then scans.
-//!   Either the scan finds the interest or the writer finds the sleeper.
+//! Two pairs of accesses must keep their order. Each pair uses two read-modify-writes of one word, so acquire
+//! and release are enough (`docs/protocol.md`, "18. Orderings"):
+//! - *interest*: a thread writes the interest and then reads the descriptor's state again. If another thread
+//!   has written the same bit from a newer state, this thread sees that state and repairs its write. The last
+//!   write is always right.
+//! - *sleep*: a thread writes the interest and then changes the sleeper's flags; the sleeper changes its
+//!   flags and then scans. Either the scan finds the interest, or the writer finds the sleeper.
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
@@ -18,15 +20,16 @@ use crate::words::events::Interest;
 use crate::words::sync::{AtomicU64, Ordering};
 
 const BITS: usize = u64::BITS as usize;
-/// Words per direction in a chunk: with both directions it is a kibibyte.
+/// Words per direction in a chunk. A chunk of both directions has one kibibyte.
 const WORDS: usize = 64;
 pub(super) const CHUNK: usize = WORDS * BITS;
 
-/// The interest of one group's descriptors. Memory is spent only where a descriptor was ever polled.
+/// The interest of one group's descriptors. Memory is allocated only for chunks with a descriptor that was
+/// ever polled.
 pub struct GroupInterest {
     chunks: Box<[OnceLock<Box<Chunk>>]>,
-    /// One more than the highest descriptor that was ever set: scans end there. It never goes down, because
-    /// lowering it would race with a writer above it.
+    /// One above the highest descriptor that ever had interest: the bound of scans. It never decreases,
+    /// because that would race with a write above it.
     end: AtomicU64,
 }
 
@@ -42,7 +45,7 @@ struct Chunk {
     words: [Word; WORDS],
 }
 
-/// 64 descriptors. Both directions side by side, because a scan wants both.
+/// 64 descriptors. A scan reads both directions, so they are side by side.
 struct Word {
     recv: AtomicU64,
     send: AtomicU64,
@@ -56,14 +59,15 @@ impl Chunk {
 }
 
 impl GroupInterest {
-    /// A map for descriptors below `capacity`, in which nothing is wanted.
+    /// Creates a map for descriptors below `capacity`, without interest.
     pub fn new(capacity: usize) -> Self {
         let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
         Self { chunks, end: AtomicU64::new(0) }
     }
 
-    /// Makes `wanted` the interest in `fd`, and returns what it replaced. Called from any thread; of two calls at once for one
-    /// descriptor the caller that re-reads the state repairs the other (see the module's pairs).
+    /// Sets the interest in `fd` to `wanted`, and returns the interest before. Any thread may call it. If two
+    /// threads write one descriptor at once, the one that reads the state again repairs the other's write
+    /// (pair *interest*).
     ///
     /// # Panics
     /// If `fd` is not below the capacity.
@@ -79,15 +83,16 @@ impl GroupInterest {
         Interest { recv: replace(&word.recv, wanted.recv), send: replace(&word.send, wanted.send) }
     }
 
-    /// The word and the bit of `fd`; `None` if the word's chunk is not there and not `needed`: what was never set need not be
-    /// cleared.
+    /// The word and the bit of `fd`. Without `needed` it allocates no chunk and returns `None` if there is
+    /// none: a bit that was never set need not be cleared.
     fn word(&self, fd: RawFd, needed: bool) -> Option<(&Word, u64)> {
         let (chunk, word, bit) = place(fd);
         let chunk = &self.chunks[chunk];
         let chunk = if needed {
             let chunk = chunk.get_or_init(Chunk::new);
-            // Pair: sleep. After the chunk and before the bit, and always as a read-modify-write: a scan that must find the
-            // bit reads this value or one that was made from it, and so sees the chunk as well.
+            // Pair: sleep. The bound is raised after the chunk exists and before the bit is set, and always
+            // by a read-modify-write: a scan that must find the bit reads this value or a later one, and so
+            // sees the chunk as well.
             self.end.fetch_max(fd as u64 + 1, Ordering::AcqRel);
             chunk
         } else {
@@ -110,25 +115,27 @@ impl GroupInterest {
         })
     }
 
-    /// Takes away the interest in a number that has no registration: a bit that was left behind would be polled without end.
-    /// `is_still_free` is called after the bits are gone. If there is a registration by then, its interest may be among what was
-    /// taken, and is put back: a superfluous bit costs one spurious event, a missing bit loses events.
+    /// Clears the interest in a number that has no registration: a remaining bit would be polled without end.
+    /// `is_still_free` is called after the bits are cleared. If the number is registered by then, the cleared
+    /// interest may belong to that registration, and is added again: a superfluous bit costs one spurious
+    /// event, a missing bit loses events.
     ///
     /// # Panics
     /// If `fd` is not below the capacity.
     pub fn sweep(&self, fd: RawFd, is_still_free: impl FnOnce() -> bool) {
         fault!(SweepReadsFirst => return mistakes::sweep(self, fd, is_still_free));
-        let taken = self.write(fd, Interest::NONE);
-        if !taken.is_none() && !is_still_free() {
-            self.give_back(fd, taken);
+        let cleared = self.write(fd, Interest::NONE);
+        if !cleared.is_none() && !is_still_free() {
+            self.restore(fd, cleared);
         }
     }
 
-    /// Adds `taken` to the interest in `fd`.
-    pub(super) fn give_back(&self, fd: RawFd, taken: Interest) {
+    /// Adds `cleared` to the interest in `fd`.
+    pub(super) fn restore(&self, fd: RawFd, cleared: Interest) {
         if let Some((word, bit)) = self.word(fd, true) {
-            // Pairs: interest, sleep. Only ever adds: a direction that the registration wants meanwhile stays.
-            for (had, map) in [(taken.recv, &word.recv), (taken.send, &word.send)] {
+            // Pairs: interest, sleep. This only adds bits, so a direction that the registration wants
+            // meanwhile stays.
+            for (had, map) in [(cleared.recv, &word.recv), (cleared.send, &word.send)] {
                 if had {
                     map.fetch_or(bit, Ordering::AcqRel);
                 }
@@ -136,9 +143,9 @@ impl GroupInterest {
         }
     }
 
-    /// Calls `each` for every descriptor in which there is some interest, lowest first.
+    /// Calls `each` for every descriptor with interest, lowest first.
     pub fn scan(&self, mut each: impl FnMut(RawFd, Interest)) {
-        // Pair: sleep. Before the chunks are looked at.
+        // Pair: sleep. The bound is read before the chunks.
         let end = self.end.load(Ordering::Acquire) as usize;
         for (index, chunk) in self.chunks[..end.div_ceil(CHUNK)].iter().enumerate() {
             let Some(chunk) = chunk.get() else { continue };
@@ -158,7 +165,7 @@ impl GroupInterest {
     }
 }
 
-/// Chunk, word and bit of a descriptor. A negative number becomes an index that no map has.
+/// The chunk, word and bit of a descriptor. A negative number gives an index outside every map.
 fn place(fd: RawFd) -> (usize, usize, u64) {
     let fd = fd as usize;
     (fd / CHUNK, fd % CHUNK / BITS, 1 << (fd % BITS))
@@ -175,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_finds_what_was_written_at_every_border() {
+    fn a_scan_finds_writes_at_every_border() {
         let map = GroupInterest::new(3 * CHUNK);
         let borders = [0, 63, 64, 65, CHUNK - 1, CHUNK, 3 * CHUNK - 1].map(|fd| fd as RawFd);
         let wants = [Interest::RECV, Interest::SEND, Interest::BOTH];
@@ -201,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_costs_no_memory() {
+    fn clearing_allocates_no_memory() {
         let map = GroupInterest::new(1 << 20);
         map.write(1 << 19, Interest::NONE);
         assert!(map.chunks.iter().all(|chunk| chunk.get().is_none()));
@@ -215,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_gives_back_what_a_newcomer_wrote() {
+    fn a_sweep_restores_what_a_new_registration_wrote() {
         let map = GroupInterest::new(10);
         map.write(4, Interest::RECV);
         map.sweep(4, || true);
@@ -229,14 +236,14 @@ mod tests {
         assert_eq!(map.read(4), Interest::BOTH);
     }
 
-    /// The interest / sleep pair. A writer that does not see the sleeper must have been seen by its scan.
+    /// The pair *sleep*: if a writer does not see the sleeper, the sleeper's scan sees the write.
     #[test]
     fn a_write_that_misses_the_sleeper_is_found_by_its_scan() {
         use std::sync::Barrier;
         use std::sync::atomic::AtomicBool;
 
         for round in 0..2000 {
-            // A fresh map each time, so that the chunk's creation races too.
+            // Each round has a new map, so that creating the chunk races, too.
             let (map, asleep, start) = (GroupInterest::new(CHUNK), AtomicBool::new(false), Barrier::new(2));
             let fd = round % 200;
             let found = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Wrong variants of what backends share.
+//! Wrong variants of the parts that backends share. Only hooks call these functions.
 
 use std::os::fd::RawFd;
 
@@ -7,21 +7,21 @@ use crate::poller::interest::{CHUNK, GroupInterest};
 use crate::poller::per_thread::PerThread;
 use crate::words::events::Interest;
 
-/// Whether a map with as many bits as it should have bytes has none for `fd`.
+/// Whether `fd` has no bit in a map that has as many bits as it should have bytes.
 pub(super) fn is_lost(fd: RawFd, chunks: usize) -> bool {
     fd as usize >= chunks * CHUNK / 8
 }
 
-/// [`GroupInterest::sweep`], which gives back what was there before it took it.
+/// A variant of [`GroupInterest::sweep`] that restores the interest that it read before it cleared it.
 pub(super) fn sweep(map: &GroupInterest, fd: RawFd, is_still_free: impl FnOnce() -> bool) {
-    let seen = map.read(fd);
+    let read = map.read(fd);
     map.write(fd, Interest::NONE);
-    if !seen.is_none() && !is_still_free() {
-        map.give_back(fd, seen);
+    if !read.is_none() && !is_still_free() {
+        map.restore(fd, read);
     }
 }
 
-/// The correct code has nothing to do here: each place drops what it holds.
+/// The correct code needs no `Drop`: each place drops its object.
 #[cfg(feature = "faults")]
 impl<T> Drop for PerThread<T> {
     fn drop(&mut self) {
@@ -30,9 +30,9 @@ impl<T> Drop for PerThread<T> {
     }
 }
 
-/// Closes a number that another owner has.
+/// Closes a number that belongs to another owner.
 #[cfg(feature = "faults")]
 fn close_zero() {
-    // SAFETY: none: this is the mistake.
+    // SAFETY: none. This is the mistake.
     unsafe { nix::libc::close(0) };
 }

@@ -1,8 +1,10 @@
-//! What a backend is to the core: a shared part ([`Backend`]) and one instance per thread ([`Poller`]).
+//! The interface between the core and a backend: a part that all threads share ([`Backend`]), and one
+//! instance per thread ([`Poller`]).
 //!
-//! The core decides *what* a thread's poller should hold; a backend decides *how* its kernel is told, and
-//! translates what the kernel answers. The protocol (pins, masks, generations) stays on the core's side: when
-//! one of these methods is given a descriptor, that number cannot be closed or re-used until it returns.
+//! The core decides *what* a thread's poller should hold. A backend decides *how* to change its kernel's
+//! registrations, and translates the kernel's events. The protocol (pins, masks, generations) belongs to the
+//! core: while a method of a backend runs, the descriptor that it got cannot be closed, and its number cannot
+//! be re-used.
 
 pub mod always_ready;
 pub mod interest;
@@ -21,29 +23,30 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 pub use crate::entry::error::BackendError;
 pub use crate::words::events::{Change, DeregisterReason, Event, Events, Generation, Interest, Trigger};
 
-/// What a backend can do, so that a caller chooses instead of failing.
+/// The features of a backend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// [`Trigger::Edge`] is honoured. Without it, every registration is level-triggered.
+    /// The backend supports [`Trigger::Edge`]. Without it, every registration is level-triggered.
     pub edge: bool,
-    /// A half-closed peer is told apart from readable data ([`Events::SHUT_R`]).
+    /// The backend distinguishes a half-closed peer from readable data ([`Events::SHUT_R`]).
     pub read_shutdown: bool,
-    /// Errors and hang-ups are told apart from readiness ([`Events::ERR`], [`Events::SHUT_W`]).
+    /// The backend distinguishes errors and hang-ups from readiness ([`Events::ERR`], [`Events::SHUT_W`]).
     pub errors: bool,
-    /// The thread's interest lives in the kernel, one poller descriptor per thread. Otherwise it lives in
-    /// memory shared by the group, and the first thread to see an update applies it for all.
+    /// The interest lives in the kernel, with one poller descriptor per thread. Otherwise the threads of a
+    /// group share it in memory, and the first thread that sees an update applies it for all.
     pub kernel_state: bool,
-    /// Closing a number ends its registrations, though a copy of it lives elsewhere. Otherwise an open file that was copied
-    /// unannounced is reported for ever, and no number is left to remove it by: its poller must be replaced.
+    /// Closing a number ends its registrations, even if another descriptor keeps the open file. Otherwise the
+    /// kernel continues to report an open file that has an undeclared copy, and no number remains to remove
+    /// it by: the core must replace the poller.
     pub close_forgets: bool,
-    /// A wait that is no whole number of milliseconds is kept to. Otherwise why it is rounded up.
+    /// Waits keep to timeouts below a millisecond. Otherwise the reason why they are rounded up.
     pub fine_timeouts: Result<(), &'static str>,
-    /// Descriptors must be below this number (`FD_SETSIZE`), if there is such a bound.
+    /// The bound of descriptor numbers (`FD_SETSIZE`), if there is one.
     pub max_descriptors: Option<usize>,
 }
 
 impl Capabilities {
-    /// Everything, with no bound. A backend that lacks something says so in place of it.
+    /// All features, and no bound. A backend replaces the fields that it does not support.
     pub const ALL: Self = Self {
         edge: true,
         read_shutdown: true,
@@ -59,30 +62,30 @@ impl Capabilities {
 ///
 /// Every method may be called from any thread.
 pub trait Backend: Send + Sync {
-    /// `epoll`, `kqueue`, `poll`, `select`.
+    /// The name: `epoll`, `kqueue`, `poll` or `select`.
     fn name(&self) -> &'static str;
 
-    /// What this backend can do on this system.
+    /// The features of this backend on this system.
     fn capabilities(&self) -> Capabilities;
 
-    /// The poller instance of one thread. Called once per thread and runtime.
+    /// Creates the poller of one thread. The core calls it once per thread and runtime.
     ///
     /// # Errors
-    /// Whatever creating the kernel object answers: `EMFILE`, `ENFILE`, `ENOMEM`.
+    /// The error of creating the kernel object: `EMFILE`, `ENFILE` or `ENOMEM`.
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>>;
 
-    /// A wake-up of the backend's own for `thread` (kqueue's `EVFILT_USER`). `None` if the core should bring
-    /// a pipe. Called after [`Backend::poller`] for the same thread.
+    /// The backend's own waker for `thread` (kqueue's `EVFILT_USER`), or `None` if the core must create a
+    /// wake descriptor. The core calls it after [`Backend::poller`] for the same thread.
     fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>>;
 
-    /// Takes `fd` away from the pollers of `group` that know it. The core calls it before the number is
-    /// closed, handed back or moved to another group, with `recv` and `send` holding the polled masks, and
-    /// with the entry pinned by the caller: no thread of the group applies an update of this descriptor
-    /// meanwhile. With [`DeregisterReason::Close`] the closing thread's own bit is left out. The core does not call it a second
-    /// time: on a transient error the backend tries again, a bounded number of times.
+    /// Removes `fd` from the pollers of `group` that hold it. The core calls it once, before the number is
+    /// closed, returned or moved to another group. `recv` and `send` are the polled masks; with
+    /// [`DeregisterReason::Close`] they do not contain the closing thread. The caller is alone with the entry
+    /// or has locked it, so no thread of the group applies an update of this descriptor meanwhile. After a
+    /// transient error the backend tries again, a bounded number of times.
     ///
-    /// When the number is closed after this, no other thread's wait may keep the open file from ending: its peer
-    /// would not see the end until that wait is over.
+    /// If the number is closed afterwards, no other thread's wait may keep the open file: its peer would see
+    /// the end only after that wait.
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason);
 }
 
@@ -90,82 +93,84 @@ pub trait Backend: Send + Sync {
 pub trait Poller: Send {
     /// Applies one change, or queues it until [`Poller::flush`].
     ///
-    /// Returns what the poller holds afterwards, or `None` if that is known only after the flush. The core
-    /// keeps the entry pinned until it has the answer, so that a queued change can never reach a re-used
-    /// number.
+    /// Returns the interest that the poller holds afterwards, or `None` if only the flush can tell. The core
+    /// keeps the entry pinned until then, so a queued change cannot reach a re-used number.
     ///
-    /// A poller *holds* an interest if the kernel reports it, or if the poller does in the kernel's place (a file that
-    /// the kernel does not poll). If the kernel refuses the change for any other reason, the answer is what is held in
-    /// fact; the core sees that it is not `wanted`, and applies the change again after a short delay, forced. If it is
-    /// not known what is held, the answer is neither `wanted` nor nothing, so that [`Backend::forget`] reaches it.
+    /// A poller *holds* an interest if the kernel reports it, or if the poller reports it in the kernel's
+    /// place (a file that the kernel does not poll). If the kernel refuses the change for another reason, the
+    /// poller returns the interest that it holds in fact. The core compares it with `wanted`, and repeats the
+    /// change after a short delay, forced. If the poller does not know what it holds, it returns
+    /// [`Interest::anything_but`] the wanted interest, so that [`Backend::forget`] reaches it.
     fn update(&mut self, change: &Change) -> Option<Interest>;
 
-    /// How many changes are queued; the core flushes before a chunk grows large, and before every wait.
+    /// The number of queued changes. The core flushes when the queue grows large, and before every wait.
     fn queued(&self) -> usize {
         0
     }
 
-    /// Submits what was queued, and tells for each queued descriptor what the poller holds now, as
-    /// [`Poller::update`] does.
+    /// Submits the queued changes. Calls `settled` for each queued descriptor with the interest that the
+    /// poller holds now, as [`Poller::update`] returns it.
     fn flush(&mut self, settled: &mut dyn FnMut(RawFd, Interest)) {
         let _ = settled;
     }
 
-    /// Waits at most `timeout` and appends what was seen to `batch`, without growing it beyond its
-    /// capacity. Being interrupted by a signal is a success with nothing seen.
+    /// Waits at most `timeout`, and appends the events to `batch` within its capacity. An interruption by a
+    /// signal is a success without events.
     ///
-    /// `table` lets a backend without kernel state choose the descriptors that this thread may poll.
+    /// `table` tells a backend without kernel state which descriptors this thread may poll.
     ///
     /// # Errors
-    /// Each that the wait answered with, except `EINTR` and what the backend can work around. The core counts it,
+    /// Every error of the wait, except `EINTR` and those that the backend works around. The core counts it,
     /// pauses briefly and waits again.
     fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()>;
 
-    /// Whether the last wait was less than it should have been, because of a limit: shorter, or deaf to some descriptors.
+    /// Whether a limit has degraded the last wait: it was shorter than asked for, or left out some
+    /// descriptors.
     fn is_degraded(&self) -> bool {
         false
     }
 
-    /// Replaces the kernel object by an empty one; the core then registers everything again. After a fork
-    /// the child must not share the parent's (`forked`), or, for kqueue, does not even have it.
+    /// Replaces the kernel object by an empty one. The core then registers everything again. With `forked`
+    /// the process is a forked child, which must not share the parent's object; a kqueue does not even exist
+    /// in a child.
     ///
     /// # Errors
-    /// Whatever creating the kernel object answers. The poller is then as it was, and the core tries again later. In a
-    /// forked child nothing of the parent's has been touched.
+    /// The error of creating the kernel object. The poller is unchanged then, and the core tries again later.
+    /// In a forked child, nothing of the parent's has been touched.
     fn rebuild(&mut self, forked: bool) -> io::Result<()>;
 }
 
-/// Makes one thread leave its poller's wait. Callable from any thread and from a signal handler.
+/// Ends the wait of one thread's poller. Any thread and any signal handler can call it.
 pub trait Wake: Send + Sync {
-    /// Wakes the thread, now or at its next wait. Must be async-signal-safe.
+    /// Wakes the thread from its current or next wait. It must be async-signal-safe.
     fn wake(&self);
 
-    /// In the child of a fork that goes on with this thread: stops sharing what wakes it with the parent's thread. Called
-    /// before [`Poller::rebuild`].
+    /// Stops sharing the wake object with the parent's thread, in a forked child that continues with this
+    /// thread. The core calls it before [`Poller::rebuild`].
     ///
     /// # Errors
-    /// Whatever creating the kernel object answers.
+    /// The error of creating the kernel object.
     fn renew(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// What a backend needs to know to size its own parts.
+/// The sizes that a backend needs for its own parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Descriptor numbers are below this.
+    /// The bound of descriptor numbers.
     pub capacity: usize,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: usize,
-    /// How many threads the largest group has.
+    /// The number of threads of the largest group.
     pub threads: usize,
 }
 
-/// How a backend crate makes its backend.
+/// The function by which a backend crate creates its backend.
 pub type MakeBackend = fn(&Limits) -> Result<Box<dyn Backend>, BackendError>;
 
-/// A timeout in the unit of poll(2) and epoll_wait(2), rounded up: a thread that has to wait half a millisecond must not
-/// spin through it.
+/// Converts a timeout to the unit of poll(2) and epoll_wait(2). It rounds up, because a thread with a timeout
+/// of half a millisecond would otherwise spin.
 pub fn milliseconds(timeout: Duration) -> i32 {
     let rounded = timeout.as_nanos().div_ceil(1_000_000);
     fault!(TimeoutRoundedDown: rounded => timeout.as_millis());

@@ -1,4 +1,4 @@
-//! One kernel object for each thread, for the backends that have such.
+//! A kernel object per thread, for the backends that have one.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,9 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 
 /// A place for one `T` of each thread of each group.
 ///
-/// They stay until the backend, the pollers and the wakers are gone: a thread that ends leaves registrations that
-/// another thread may still have to remove, and a number that was closed could be anybody's (suspects 12, 13).
+/// The objects stay until the backend, the pollers and the wakers are dropped. A thread that ends leaves
+/// registrations that another thread may have to remove, and a descriptor number that was closed early could
+/// be re-used (suspects 12, 13).
 #[derive(Debug)]
 pub struct PerThread<T> {
     pub(super) places: Box<[OnceLock<Arc<T>>]>,
@@ -17,16 +18,17 @@ pub struct PerThread<T> {
 }
 
 impl<T> PerThread<T> {
-    /// Empty places for that many threads.
+    /// Creates empty places for the threads of `limits`.
     pub fn new(limits: &Limits) -> Self {
         let places = (0..limits.groups * limits.threads).map(|_| OnceLock::new()).collect();
         Self { places, threads: limits.threads }
     }
 
-    /// What `thread` has, as good as new: from `make` the first time, made over by `renew` from then on.
+    /// Returns the object of `thread`. Creates it with `make` on the first call, and resets it with `renew`
+    /// on later ones.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such thread, and those of `make` and `renew`.
+    /// `InvalidInput` if there is no such thread; the errors of `make` and `renew`.
     pub fn open(
         &self,
         thread: ThreadId,
@@ -34,20 +36,20 @@ impl<T> PerThread<T> {
         renew: impl FnOnce(&T) -> io::Result<()>,
     ) -> io::Result<Arc<T>> {
         let place = self.place(thread.group(), thread.index()).ok_or(io::ErrorKind::InvalidInput)?;
-        if let Some(there) = place.get() {
-            unless!(OnePollerPerProcess => renew(there)?);
-            return Ok(Arc::clone(there));
+        if let Some(existing) = place.get() {
+            unless!(OnePollerPerProcess => renew(existing)?);
+            return Ok(Arc::clone(existing));
         }
-        let fresh = Arc::new(make()?);
-        Ok(Arc::clone(place.get_or_init(|| fresh)))
+        let new = Arc::new(make()?);
+        Ok(Arc::clone(place.get_or_init(|| new)))
     }
 
-    /// What `thread` has, if it has been opened.
+    /// The object of `thread`, if it has been opened.
     pub fn get(&self, thread: ThreadId) -> Option<&Arc<T>> {
         self.place(thread.group(), thread.index())?.get()
     }
 
-    /// What those threads in `mask` have that have been opened.
+    /// The objects of the threads in `mask` that have been opened.
     pub fn of(&self, group: GroupId, mask: ThreadMask) -> impl Iterator<Item = &T> {
         mask.indices().filter_map(move |index| self.place(group, index)?.get().map(Arc::as_ref))
     }
@@ -56,9 +58,9 @@ impl<T> PerThread<T> {
         if index >= self.threads {
             return None;
         }
-        let own = group.index() * self.threads + index;
-        fault!(OnePollerPerProcess: own => 0);
-        self.places.get(own)
+        let position = group.index() * self.threads + index;
+        fault!(OnePollerPerProcess: position => 0);
+        self.places.get(position)
     }
 }
 
@@ -67,17 +69,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_its_own_and_strangers_have_none() {
+    fn each_thread_has_its_own_place_and_unknown_threads_have_none() {
         let places = PerThread::new(&Limits { capacity: 1, groups: 2, threads: 2 });
         let thread = |group, index| ThreadId::new(GroupId::new(group).unwrap(), index).unwrap();
-        let open = |thread, value| places.open(thread, || Ok(value), |_| Ok(())).map(|there| *there);
+        let open = |thread, value| places.open(thread, || Ok(value), |_| Ok(())).map(|object| *object);
         for (id, value) in [(thread(1, 0), 10), (thread(1, 1), 11), (thread(2, 1), 21)] {
             assert_eq!(open(id, value).unwrap(), value);
         }
-        assert_eq!(open(thread(1, 0), 99).unwrap(), 10, "opened once, renewed from then on");
-        for stranger in [thread(1, 2), thread(3, 0)] {
-            assert_eq!(open(stranger, 0).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-            assert!(places.get(stranger).is_none());
+        assert_eq!(open(thread(1, 0), 99).unwrap(), 10, "made once, renewed afterwards");
+        for unknown in [thread(1, 2), thread(3, 0)] {
+            assert_eq!(open(unknown, 0).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+            assert!(places.get(unknown).is_none());
         }
         assert_eq!(places.get(thread(2, 0)), None);
         let of =
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_whose_making_failed_is_still_empty() {
+    fn a_place_stays_empty_if_make_fails() {
         let places = PerThread::new(&Limits { capacity: 1, groups: 1, threads: 1 });
         let thread = ThreadId::new(GroupId::new(1).unwrap(), 0).unwrap();
         let failed = places.open(thread, || Err(io::ErrorKind::OutOfMemory.into()), |()| Ok(()));

@@ -1,4 +1,4 @@
-//! What the table asserts of an entry of its own accord.
+//! Invariants of an entry that the table asserts.
 
 use std::os::fd::RawFd;
 
@@ -7,20 +7,20 @@ use crate::entry::Entry;
 use crate::words::state;
 use crate::words::sync::Ordering;
 
-/// S10: nothing of an earlier registration is left in a slot that is claimed.
+/// Asserts S10: a claimed slot holds nothing of an earlier registration.
 pub(super) fn begins_clean(table: &FdTable, fd: RawFd) {
     let (entry, polled) = (&table.entries[fd as usize], &table.polled[fd as usize]);
     invariant!(entry.running.load(Ordering::Acquire) == 0, "S10: fd {fd} is running before its registration");
     invariant!(entry.state.load(Ordering::Acquire) == 0, "S10: fd {fd} has a state before its registration");
     invariant!(
         entry.update_mask.load(Ordering::Acquire) == 0,
-        "S10: fd {fd} owes updates before its registration"
+        "S10: fd {fd} has a pending update before its registration"
     );
     invariant!(polled.load() == (0, 0), "S10: fd {fd} is polled before its registration");
     invariant!(entry.link.is_unlinked(), "S10: fd {fd} is listed before its registration");
 }
 
-/// S5, S6, S14: a registration that ends has no user, no allowed thread and no token.
+/// Asserts S5, S6 and S14: a registration that ends has no user, no allowed thread and no close token.
 pub(super) fn ends_unused(entry: &Entry, fd: RawFd, state: u32) {
     invariant!(entry.running.load(Ordering::Acquire) == 0, "S5: fd {fd} closes under a user");
     invariant!(entry.thread_mask.load(Ordering::Acquire) == 0, "S6: fd {fd} closes while allowed");

@@ -1,5 +1,5 @@
-//! The table in the child of a fork. The other threads do not exist there, and neither finish what they had begun nor give
-//! back what they held.
+//! The table in a forked child (protocol 16). The other threads of the parent do not exist there: they
+//! neither complete their operations nor release their references.
 
 use std::os::fd::RawFd;
 
@@ -11,14 +11,16 @@ use crate::words::state;
 use crate::words::sync::Ordering;
 
 impl FdTable {
-    /// Takes every reference, lock, running bit and list position from the threads that exist no longer. `me` is the worker
-    /// that goes on, if one does; it holds no pin. Returns the registrations that have no user left and must be closed.
+    /// Releases every reference, lock, running bit and list position of the threads that do not exist in the
+    /// child. `me` is the worker that continues in the child, if there is one; it holds no pin. Returns the
+    /// registrations that are deleted and have no user left. The caller must close them.
     ///
-    /// A slot that was changing hands is free afterwards. What a lost thread had on its stack leaks: the handler and the
-    /// descriptor of an insertion that was not finished, and those of a registration that had ended and was to be closed. A
-    /// registration that was being moved stays with its old group.
+    /// A slot that another thread was claiming or retiring is free afterwards. The values that only the stack
+    /// of that thread held leak: the handler and descriptor of an incomplete insertion, and those of a
+    /// registration that had ended and was not yet closed. A registration that was being moved stays in its
+    /// old group.
     ///
-    /// To be called by the only thread of the process.
+    /// Only the single thread of a forked child may call this.
     pub(crate) fn after_fork(
         &self,
         me: Option<ThreadId>,
@@ -33,30 +35,31 @@ impl FdTable {
             self.polled[fd].clear();
             let group = entry.group.peek().group();
             let mine = me.filter(|me| Some(me.group()) == group).map_or(ThreadMask::NONE, ThreadId::mask);
-            let was_changing_hands = entry.group.is_changing_hands();
+            let was_claimed_or_retired = entry.group.is_claimed_or_retired();
             entry.group.release_after_fork();
             let users = entry.running.fetch_and(mine.bits(), Ordering::AcqRel) & mine.bits();
-            let deleted = entry.state.load(Ordering::Acquire) & state::DELETED != 0;
-            if deleted {
+            let is_deleted = entry.state.load(Ordering::Acquire) & state::DELETED != 0;
+            if is_deleted {
                 entry.thread_mask.store(0, Ordering::Release);
             }
-            if deleted && users == 0 {
-                // Its token may be taken: by a thread that was about to close it.
+            if is_deleted && users == 0 {
+                // Another thread may have taken the close token and not closed the number.
                 entry.state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
                 entry.group.retire_after_fork();
-                // Its group is lost if its end had begun; all that depends on it has been wiped above.
+                // A registration whose end had begun has lost its group. Everything that depends on the group
+                // is wiped.
                 let group = group.or_else(|| self.groups().next());
                 ended.extend(group.map(|group| self.finish_retired(fd as RawFd, group, &mut forget)));
-            } else if was_changing_hands {
+            } else if was_claimed_or_retired {
                 entry.thread_mask.store(0, Ordering::Release);
                 entry.state.store(0, Ordering::Release);
                 entry.group.retire_after_fork();
                 entry.group.free();
             }
         }
-        let alive =
+        let registered =
             self.entries[..self.high_water()].iter().filter(|entry| entry.group.peek().group().is_some());
-        self.used.store(alive.count() as u64, Ordering::Relaxed);
+        self.used.store(registered.count() as u64, Ordering::Relaxed);
         ended
     }
 }

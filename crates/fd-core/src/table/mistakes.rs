@@ -1,4 +1,4 @@
-//! Wrong variants of the table's steps. Only hooks call them.
+//! Wrong variants of the table's steps. Only hooks call these functions.
 
 use std::os::fd::RawFd;
 
@@ -17,18 +17,18 @@ pub(super) fn insert_over(table: &FdTable, fd: RawFd, owner: Box<impl Registered
     table.handle(fd, table.entries[fd as usize].group.peek().generation())
 }
 
-/// Those of `threads` that the first group has, if it has one of them.
+/// The threads of `threads` that the first group has; all of `threads` if the first group has none of them.
 pub(super) fn threads_of_first_group(table: &FdTable, threads: ThreadMask) -> ThreadMask {
     let of_first = table.groups().next().map_or(ThreadMask::NONE, |first| table.threads(first));
     if threads.intersects(of_first) { threads.and(of_first) } else { threads }
 }
 
-/// The threads of the first group that have not left.
+/// The threads of the first group that have not ended.
 pub(super) fn awake_in_first_group(table: &FdTable) -> ThreadMask {
     table.groups().next().map_or(ThreadMask::NONE, |first| table.enabled(first))
 }
 
-/// [`Pin::exit`], which decides by a mask that it has read before it gives up its running bit.
+/// A variant of [`Pin::exit`] that decides by a thread mask that it read before it cleared its running bit.
 pub(super) fn read_mask_and_exit(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
     let mask = pin.thread_mask();
     checkpoint!(ExitBegun, pin.fd());
@@ -37,7 +37,7 @@ pub(super) fn read_mask_and_exit(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>
     if mask.is_empty() { pin.end_if_deleted() } else { Ok(pin) }
 }
 
-/// [`Pin::exit`], which has no reference while it gives up its running bit.
+/// A variant of [`Pin::exit`] that holds no reference while it clears its running bit.
 pub(super) fn exit_unpinned(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
     pin.entry().group.unpin();
     pairs::clear_running(&pin.entry().running, me.bits());
@@ -45,8 +45,8 @@ pub(super) fn exit_unpinned(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orp
     pin.end_if_deleted()
 }
 
-/// [`Pin::end_if_deleted`] with steps (b) and (c) in the wrong order.
-pub(super) fn look_at_running_first(pin: Pin<'_>) -> Result<Pin<'_>, Orphan<'_>> {
+/// A variant of [`Pin::end_if_deleted`] that reads the running mask before the thread mask.
+pub(super) fn read_running_first(pin: Pin<'_>) -> Result<Pin<'_>, Orphan<'_>> {
     let is_used = !pin.running().is_empty();
     if is_used || !pin.thread_mask().is_empty() { Ok(pin) } else { pin.take_token() }
 }
@@ -59,26 +59,26 @@ pub(crate) fn wait_for_users(pin: &Pin<'_>) {
     }
 }
 
-/// Wipes an entry that late visitors may still change.
+/// Wipes an entry that late reports may still change.
 pub(super) fn wipe(table: &FdTable, fd: RawFd) {
     table.entries[fd as usize].update_mask.store(0, Ordering::Release);
     table.polled[fd as usize].clear();
 }
 
-/// The end of a takeover that gives up its running bit without an exit.
+/// The end of a takeover that clears its running bit without an exit.
 pub(super) fn end_takeover(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
     pin.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
     Ok(pin)
 }
 
-/// Makes `me` the owner whatever the mask is: that of a deleted entry, too.
+/// Makes `me` the owner whatever the thread mask is, even that of a deleted entry.
 pub(super) fn store_owner(pin: &Pin<'_>, me: ThreadMask) -> Result<(), MoveError> {
     pin.entry().thread_mask.store(me.bits(), Ordering::Release);
     pin.entry().changed_owner();
     Ok(())
 }
 
-/// The end of [`FdTable::relocate`], which unlocks the entry before it wipes what the old group has left.
+/// The end of a [`FdTable::relocate`] that unlocks the entry before it wipes the old group's bits.
 pub(super) fn unlock_and_wipe(
     locked: Locked<'_>,
     target: ThreadId,
@@ -91,14 +91,14 @@ pub(super) fn unlock_and_wipe(
     Ok(())
 }
 
-/// Serves an update before its bit is cleared.
+/// Applies an update before it clears the update bit.
 pub(super) fn visit_and_clear<'t>(pin: Pin<'t>, mask: ThreadMask, visit: impl FnOnce(Pin<'t>)) -> ThreadMask {
     let (table, handle) = (pin.table(), pin.handle());
     visit(pin);
     table.pin(handle).map_or(ThreadMask::NONE, |pin| pin.done_update(mask))
 }
 
-/// Whether the entry is changing groups or registrations (suspect 8).
+/// Whether the entry is changing groups, or is being claimed or retired (suspect 8).
 pub(crate) fn is_locked(table: &FdTable, fd: RawFd) -> bool {
     table.entry(fd).is_some_and(|entry| entry.group.peek().is_locked())
 }

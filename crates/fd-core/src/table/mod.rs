@@ -1,8 +1,9 @@
-//! The table: one entry per descriptor number, and the operations on it as atomic steps. It makes no system call
-//! but the mapping of its own memory, so that a model can run this very code.
+//! The FD table: one entry per descriptor number, and the operations on entries as atomic steps. Mapping its
+//! memory is the only system call of this module, so the models run the same code.
 //!
-//! Every operation pins the group word, which validates the generation; then it acts on the masks. Four steps
-//! give up the use of an entry and may have to end its registration, always in the order of [`Pin::exit`].
+//! Every operation first pins the group word, which validates the generation, and then acts on the masks.
+//! Every path that clears a running bit, or deletes, may have to end the registration; the order of those
+//! steps is the one of [`Pin::exit`].
 
 mod checks;
 mod fork;
@@ -33,10 +34,10 @@ use crate::words::pairs;
 use crate::words::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, count};
 use crate::words::update_list::{Link, Links, UpdateList};
 
-/// One registration of one descriptor: the table, the number, and which registration of the number.
+/// The name of one registration: the table, the descriptor number, and the generation of the number.
 ///
-/// A handle can be kept without limit. Once its registration has ended it is refused everywhere, even when the number is
-/// registered again; so is a handle of another table.
+/// A handle can be kept without limit. After its registration has ended, every call refuses the handle, even
+/// when the number is registered again. Every call also refuses a handle of another table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FdHandle {
     pub(crate) fd: RawFd,
@@ -44,12 +45,12 @@ pub struct FdHandle {
     pub(crate) table: TableId,
 }
 
-/// Tells tables apart. No table has the default: a handle with it is refused everywhere.
+/// Identifies a table. No table has the default id, so every call refuses a handle with it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct TableId(u32);
 
 impl TableId {
-    /// An id that no other table of this process has, until 2³² tables have been made.
+    /// Returns an id that no other table of this process has, up to 2³² tables.
     fn next() -> Self {
         static LAST: count::AtomicU32 = count::AtomicU32::new(0);
         Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1))
@@ -62,7 +63,7 @@ impl FdHandle {
         self.fd
     }
 
-    /// Which registration of the number.
+    /// The generation, which distinguishes the registrations of one number.
     pub fn generation(self) -> Generation {
         self.generation
     }
@@ -75,12 +76,12 @@ impl FdHandle {
 /// The FD table.
 pub struct FdTable {
     id: TableId,
-    /// No registration begins any more.
+    /// Whether the table refuses new registrations.
     closed: AtomicBool,
     entries: ZeroedArray<Entry>,
     polled: ZeroedArray<Polled>,
     groups: Box<[Group]>,
-    /// One above the highest number ever inserted: the bound of scans, shared by all threads (suspect 14).
+    /// One above the highest number ever inserted. It bounds the scans of all threads (suspect 14).
     high_water: AtomicU32,
     used: count::AtomicU64,
 }
@@ -99,7 +100,7 @@ impl std::fmt::Debug for FdTable {
 struct Group {
     /// The threads that the group was configured with.
     configured: ThreadMask,
-    /// Those of them that have not left.
+    /// Those of them that have not ended.
     enabled: AtomicU64,
     updates: UpdateList,
 }
@@ -111,14 +112,15 @@ impl Links for FdTable {
 }
 
 impl FdTable {
-    /// A table for numbers below `capacity` and groups of the given numbers of threads.
+    /// Creates a table for numbers below `capacity`, with one group for each element of `threads`, of that
+    /// number of threads.
     ///
     /// # Errors
-    /// What the mapping answers; `InvalidInput` for an impossible shape.
+    /// The error of the memory mapping, or `InvalidInput` if a number is out of its range.
     pub(crate) fn new(capacity: usize, threads: &[usize]) -> io::Result<Self> {
         let shape_holds = (1..=MAX_GROUPS).contains(&threads.len())
             && threads.iter().all(|count| (1..=THREADS_PER_GROUP).contains(count))
-            // A link half holds a number plus one.
+            // Half of a link holds a number plus one.
             && capacity < i32::MAX as usize;
         if !shape_holds {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -139,9 +141,10 @@ impl FdTable {
         })
     }
 
-    /// Refuses registrations from now on. Those that were admitted before are found by [`FdTable::pin_all`].
+    /// Refuses registrations from now on. [`FdTable::pin_all`] finds those that were accepted before.
     pub(crate) fn close(&self) {
-        // Pair: insert-close. Closed, then slots ∥ slot, then closed.
+        // Pair: insert-close. This side closes the table, then reads the slots; an insertion claims its slot,
+        // then reads whether the table is closed.
         pairs::close(&self.closed);
     }
 
@@ -150,17 +153,17 @@ impl FdTable {
         pairs::is_closed(&self.closed)
     }
 
-    /// The handle of the registration of `fd` in that generation.
+    /// Returns the handle of one registration of `fd`.
     pub(crate) fn handle(&self, fd: RawFd, generation: Generation) -> FdHandle {
         FdHandle { fd, generation, table: self.id }
     }
 
-    /// Numbers must be below this.
+    /// The number of entries. Every descriptor number is below it.
     pub fn capacity(&self) -> usize {
         self.entries.len()
     }
 
-    /// How many registrations are alive.
+    /// The number of current registrations.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -185,13 +188,15 @@ impl FdTable {
         self.threads(thread.group()).contains(thread.mask())
     }
 
-    /// The threads of `group` that have not left. Read anew each time: threads leave while others wait (bug 68).
+    /// The threads of `group` that have not ended. Callers read it again each time, because threads end while
+    /// others wait (bug 68).
     pub(crate) fn enabled(&self, group: GroupId) -> ThreadMask {
-        // No pair: it changes only in a forked child, which has one thread then.
+        // No pair: the value changes only in a forked child, which has one thread then.
         ThreadMask::from_bits(self.groups[group.index()].enabled.load(Ordering::Acquire))
     }
 
-    /// Takes `thread` out of its group: its bits in update masks no longer keep entries listed.
+    /// Removes `thread` from its group's enabled threads. Its bits in update masks no longer keep entries
+    /// listed.
     pub(crate) fn disable(&self, thread: ThreadId) {
         // No pair: see `enabled`.
         self.groups[thread.group().index()].enabled.fetch_and(!thread.mask().bits(), Ordering::AcqRel);
@@ -210,18 +215,20 @@ impl FdTable {
         self.entries.get(usize::try_from(fd).ok()?)
     }
 
-    /// The registration of `fd`, if it is one of `group`'s. A hint: it may be over when this returns.
+    /// The generation of `fd`, if it is registered in `group`. The result is a hint: the registration can end
+    /// at any time.
     pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
         let word = self.entry(fd)?.group.peek();
         (word.group() == Some(group)).then(|| word.generation())
     }
 
-    /// The registration of `fd`, if `thread` may poll it now: for pollers that build their arrays from shared interest.
-    /// What they batch is checked again, under that generation.
+    /// The generation of `fd`, if `thread` may poll it now. Pollers use it to build their arrays from shared
+    /// interest. The core validates the generation of every event that they report.
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
-        // Pair: publish. The mask is read after the word: a registration that began later fails by its generation in the report.
+        // Pair: publish. The mask is read after the word. If it belongs to a later registration, the core
+        // drops the event by its generation.
         let allowed = ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire));
         (word.group() == Some(thread.group()) && allowed.contains(thread.mask())).then(|| word.generation())
     }

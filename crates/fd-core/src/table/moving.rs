@@ -1,4 +1,8 @@
-//! Change of owner: takeover inside a group, and relocation to any thread of any group.
+//! Changes of the owner: takeover inside a group (protocol 8), and relocation to any thread of any group
+//! (protocol 9).
+//!
+//! A takeover excludes the users of a descriptor by winning the running mask. A relocation excludes them by
+//! locking the group word: without a pin, no thread can set a running bit.
 
 use std::os::fd::RawFd;
 
@@ -13,20 +17,20 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
 use crate::words::sync::Ordering;
 
-/// How often a relocation looks for a moment without a reference before it gives up. References are held for a
-/// constant number of steps, so more than a few rounds mean that their holder is preempted, or that there is always
-/// another: either is the caller's to know (L7).
+/// How many times a relocation tries to lock the group word. References are held for a constant number of
+/// steps. If more than a few attempts fail, a holder of a reference is preempted, or new references follow
+/// each other; the caller gets `Busy` in both cases (L7).
 pub(super) const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
 impl<'t> Pin<'t> {
-    /// Makes `me`, of the pinned group, the only allowed thread (protocol 8). Without a double-word CAS: the running
-    /// mask is won from zero, which excludes every user; then the thread mask is replaced; then running is given
-    /// up.
+    /// Makes `me`, a thread of the pinned group, the only allowed thread (protocol 8). It needs no
+    /// double-word compare-and-swap: it wins the running mask from zero, which excludes every user, replaces
+    /// the thread mask, and then exits.
     ///
-    /// Neither direction is active afterwards: the new owner asks for what it wants.
+    /// Both directions are inactive afterwards. The new owner enables the interest that it needs.
     ///
-    /// Every failure leaves the entry as it was. Whatever the outcome, the caller may have become the one that
-    /// must end the registration of a descriptor deleted meanwhile.
+    /// Every failure leaves the entry as it was. In every case the descriptor may have been deleted
+    /// meanwhile, and the exit may then return the [`Orphan`] to the caller.
     pub(crate) fn takeover(
         self,
         me: ThreadMask,
@@ -37,7 +41,7 @@ impl<'t> Pin<'t> {
             return (Err(MoveError::WrongOwner), Ok(self));
         }
         let entry = self.entry();
-        // Pair: exit. Acquire: a takeover that wins sees what the last user left.
+        // Pair: exit. Acquire: a takeover that wins reads what the last user wrote.
         let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
         fault!(TakeoverIgnoresRunning: won => Ok(entry.running.fetch_or(me.bits(), Ordering::AcqRel)));
         if won.is_err() {
@@ -51,7 +55,7 @@ impl<'t> Pin<'t> {
         (result, self.exit(me))
     }
 
-    /// With `me` the only runner: replaces a one-thread mask by `me`.
+    /// Replaces a thread mask of one thread by `me`, which is the only runner.
     fn replace_owner(&self, me: ThreadMask) -> Result<(), MoveError> {
         let entry = self.entry();
         let old = self.thread_mask();
@@ -62,13 +66,13 @@ impl<'t> Pin<'t> {
         match old.len() {
             0 => return Err(MoveError::Deleted),
             1 => {}
-            // Between allowed threads a takeover in progress could not be told from a running handler.
+            // Between allowed threads, a takeover in progress cannot be distinguished from a running handler.
             _ => return Err(MoveError::Shared),
         }
         fault!(TakeoverKeepsThreadMask: me => old);
-        // Pairs: exit, rearm. The mask, then the mark. Not a plain store: that would bring an entry under
-        // deletion back to registration. Release: a thread that sees the new mask sees what the old owner left (it
-        // had given up its running bit before this thread won it).
+        // Pairs: exit, rearm. The mask first, then the mark. A plain store would revive an entry under
+        // deletion. Release: a thread that reads the new mask also reads what the old owner wrote, because
+        // the old owner cleared its running bit before this thread won it.
         let (old_bits, new_bits) = (old.bits(), me.bits());
         let replaced =
             entry.thread_mask.compare_exchange(old_bits, new_bits, Ordering::AcqRel, Ordering::Acquire);
@@ -82,8 +86,8 @@ impl<'t> Pin<'t> {
 }
 
 impl Entry {
-    /// The new owner starts with both directions stopped, and from a poller whose knowledge is not to be
-    /// trusted.
+    /// Deactivates both directions, and marks the entry `REARM`: the new owner's poller must replace the
+    /// registration, because its polled masks may be wrong (protocol 8.4).
     pub(super) fn changed_owner(&self) {
         let (stopped, rearm) = (state::ACTIVE, state::REARM);
         fault!(MigrateKeepsActive: stopped => 0);
@@ -96,11 +100,13 @@ impl Entry {
 }
 
 impl FdTable {
-    /// Makes `target` the only allowed thread, whatever group it is of, called by any thread. The group word is
-    /// locked while nobody has a reference; then nobody can begin to run, and masks and group change together.
+    /// Makes `target` the only allowed thread, in any group, called by any thread (protocol 9). It locks the
+    /// group word while the word has no reference. No thread can begin to run then, and the masks and the
+    /// group change together.
     ///
-    /// `forget` is called for the pollers of the group that loses the descriptor, while the word is locked; with
-    /// `shared_interest` also inside a group, where what the old thread wanted would be polled by the new one.
+    /// While the word is locked, it calls `forget` for the pollers of the group that loses the descriptor.
+    /// With `shared_interest` it also does so inside one group, where the new thread would otherwise poll the
+    /// directions that the old thread enabled.
     pub(crate) fn relocate(
         &self,
         handle: FdHandle,
@@ -119,8 +125,8 @@ impl FdTable {
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Pair: move. Here and below. No thread can set a running bit without a pin, and there is no pin:
-        // zero stays zero.
+        // Pair: move. Here and below. A thread sets its running bit under a pin only, and the lock excludes
+        // pins: a zero stays zero.
         let running = entry.running.load(Ordering::Acquire);
         fault!(MoveIgnoresRunning: running => 0);
         if running != 0 {
@@ -130,8 +136,9 @@ impl FdTable {
         if expected.is_some() && ThreadMask::from_bits(old).len() > 1 {
             return Err(MoveError::Shared);
         }
-        // No deleter is under way either: it would have a pin. A zero belongs to an entry whose last user is
-        // still to leave, and that one is running. Never revive it all the same.
+        // No delete is in progress, because it would hold a pin. A zero mask belongs to a deleted entry whose
+        // last user has not exited, and that user is running. This check makes sure that the entry is not
+        // revived.
         if old == 0 {
             return Err(MoveError::Deleted);
         }
@@ -146,9 +153,9 @@ impl FdTable {
         Ok(())
     }
 
-    /// Takes an entry that moves out of the list and the masks of its old group, and out of the pollers that
-    /// may not keep it. While it is still locked: a thread of the new group must not read the old group's
-    /// bits (suspect 7).
+    /// Removes an entry that moves from the list and the masks of its old group, and from the pollers that
+    /// must not keep it (protocol 9.4). The entry is still locked: a thread of the new group must not read
+    /// the old group's bits (suspect 7).
     fn wipe_moved(
         &self,
         fd: RawFd,
@@ -167,14 +174,14 @@ impl FdTable {
             let polled = &self.polled[fd as usize];
             let (recv, send) = polled.load();
             let (recv, send) = (ThreadMask::from_bits(recv), ThreadMask::from_bits(send));
-            // The old group's pollers forget it now, not at their next event: nothing is left over there for the
-            // day the number is closed or comes back.
+            // The old group's pollers forget the descriptor now, not at their next event, so no registration
+            // remains there when the number is closed or the entry comes back.
             forget(fd, from, recv, send, DeregisterReason::StaysOpen);
             polled.clear();
         }
     }
 
-    /// Locks the group word. Calls `wait` between two attempts.
+    /// Locks the group word. Calls `wait` between attempts.
     pub(super) fn lock(&self, handle: FdHandle, mut wait: impl FnMut()) -> Result<Locked<'_>, MoveError> {
         self.check_table(handle)?;
         let entry = self.entry(handle.fd).ok_or(handle.stale())?;
@@ -185,7 +192,7 @@ impl FdTable {
                     return Ok(Locked { table: self, fd: handle.fd, from, to: from });
                 }
                 Err(LockRefused::Stale) => return Err(handle.stale().into()),
-                // A runner keeps no reference but will come back with one: no use in waiting for it.
+                // A runner holds no reference, but it will pin again to exit. Waiting for it could take long.
                 Err(LockRefused::Busy) if self.pin(handle).is_ok_and(|pin| !pin.running().is_empty()) => {
                     break;
                 }
@@ -196,7 +203,7 @@ impl FdTable {
     }
 }
 
-/// A locked group word; unlocks into `to` when dropped.
+/// A locked group word. The drop unlocks it into the group `to`.
 pub(super) struct Locked<'t> {
     table: &'t FdTable,
     fd: RawFd,

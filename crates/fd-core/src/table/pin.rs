@@ -1,4 +1,8 @@
-//! Pins: the right to look at an entry's masks.
+//! Pins: references that keep an entry's group and generation unchanged while a thread uses the entry's
+//! masks.
+//!
+//! A pin is taken by one read-modify-write of the group word, which also validates the generation (protocol
+//! 2). The steps of the protocol are methods of [`Pin`], so none of them can run without a reference.
 
 use std::os::fd::RawFd;
 
@@ -13,8 +17,9 @@ use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
 
-/// A reference on a live entry's group word: while it exists, group and generation stay, so masks mean what they
-/// say, and the number cannot be closed. Held for a constant number of steps, never over a handler.
+/// A reference on the group word of a registered entry. While it exists, the group and the generation do not
+/// change (S9), and the number cannot be closed (S5). A thread holds it for a constant number of steps, and
+/// never while a handler runs (L7).
 pub(crate) struct Pin<'t> {
     table: &'t FdTable,
     fd: RawFd,
@@ -65,9 +70,9 @@ impl<'t> Pin<'t> {
         ThreadMask::from_bits(pairs::running(&self.entry().running))
     }
 
-    /// The threads whose poller has an update of this entry pending.
+    /// The threads that have a pending update of this entry.
     pub(super) fn pending(&self) -> ThreadMask {
-        // Pair: update.
+        // Pair: update. Sets and clears of these bits are read-modify-writes, so this read is a hint only.
         ThreadMask::from_bits(self.entry().update_mask.load(Ordering::Acquire))
     }
 
@@ -77,7 +82,7 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn owner(&self) -> &dyn Registered {
-        // SAFETY: pinned (S5).
+        // SAFETY: the pin keeps the owner in the entry (S5).
         unsafe { self.entry().owner() }
     }
 
@@ -85,7 +90,8 @@ impl<'t> Pin<'t> {
         self.owner().id()
     }
 
-    /// Keeps the reference without the guard: the thread that retires or unlocks the word gives it back.
+    /// Consumes the pin without releasing its reference. The thread that retires or unlocks the word releases
+    /// it.
     pub(super) fn into_raw(self) -> (&'t FdTable, RawFd, GroupId) {
         let parts = (self.table, self.fd, self.group);
         std::mem::forget(self);
@@ -109,13 +115,13 @@ impl FdTable {
         if handle.table == self.id { Ok(()) } else { Err(handle.stale()) }
     }
 
-    /// Pins whatever registration of `fd` belongs to `group`.
+    /// Pins the registration of `fd`, of any generation, if it belongs to `group`.
     pub(crate) fn pin_in(&self, group: GroupId, fd: RawFd) -> Option<Pin<'_>> {
-        // While it is locked it may be on its way to `group`.
+        // A locked entry may be moving to `group`, so this call waits for it.
         self.pin_if(fd, |word| word.is_locked() || word.group() == Some(group))
     }
 
-    /// Pins whatever registration of `fd` there is.
+    /// Pins the registration of `fd`, of any generation and group.
     pub(crate) fn pin_any(&self, fd: RawFd) -> Option<Pin<'_>> {
         self.pin_if(fd, |_| true)
     }
@@ -123,24 +129,25 @@ impl FdTable {
     #[inline]
     fn pin_if(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Pin<'_>> {
         let word = self.entry(fd)?.group.pin(fd, wanted)?;
-        // pin() returns live words only.
+        // `GroupWord::pin` returns only words that have a group.
         let group = word.group()?;
         Some(Pin { table: self, fd, word, group })
     }
 
-    /// Pins every live entry in turn.
+    /// Pins every registered entry, one at a time.
     pub(crate) fn pin_each(&self) -> impl Iterator<Item = Pin<'_>> {
         let end = self.high_water() as RawFd;
         fault!(BootScanShort: end => end - 1);
         (0..end).filter_map(|fd| self.pin_any(fd))
     }
 
-    /// Pins every registration of a closed table in turn, those that are just beginning or ending too.
+    /// Pins every registration of a closed table, one at a time. Waits for registrations that are beginning
+    /// or ending.
     pub(crate) fn pin_all(&self) -> impl Iterator<Item = Pin<'_>> {
         (0..self.high_water() as RawFd).filter_map(|fd| {
             let mut backoff = Backoff::default();
-            // A slot changes hands within a constant number of steps of its thread (L7).
-            while self.entries[fd as usize].group.is_changing_hands() {
+            // The thread that claimed or retired the slot completes that in a constant number of steps (L7).
+            while self.entries[fd as usize].group.is_claimed_or_retired() {
                 fault!(InsertOutlivesStop => break);
                 backoff.wait();
             }

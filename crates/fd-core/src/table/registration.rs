@@ -1,18 +1,34 @@
-//! Beginning, use and end of a registration: insert, the entry and exit of a report, delete, the last user.
+//! The registration of a descriptor, from its insertion to its end: insert, enter, exit, delete, retire.
 //!
-//! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use it, and which one ends it:
-//! - the *thread mask*: the threads that may run the handler. A delete sets it to zero for the rest of the
-//!   registration.
-//! - the *running bits*: the threads that use the entry. A thread sets its own bit, and then looks whether
-//!   the mask still allows it. As long as a bit is set, the descriptor stays open and the handler alive.
-//! - the *token*, a bit of the state: the delete sets it, once. Of the threads that find the mask zero and no
-//!   running bit, the one that clears the token ends the registration.
+//! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use a descriptor, and which
+//! thread ends its registration:
+//! - The *thread mask* has a bit for each thread that may run the handler. A delete sets it to zero, and it
+//!   stays zero until the registration ends.
+//! - The *running mask* has a bit for each thread that is using the entry. A thread sets its own bit first
+//!   and then checks that the thread mask still contains it. While any bit is set, the descriptor stays open
+//!   and the handler is not dropped (S5).
+//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete sets it, once per registration. When
+//!   the thread mask and the running mask are both zero, the thread that clears the token ends the
+//!   registration, and no other thread does (S4).
 //!
-//! A [`Pin`] is a reference on the entry's group word. It keeps the registration from ending while a thread
-//! looks at these three, and is held for a few steps only.
+//! The usual course of a registration, with the section of `docs/protocol.md` that describes each step:
 //!
-//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are hooks of the tests, described in
-//! [`crate::hooks`].
+//! ```text
+//! insert --> enter --> handler --> exit     by any thread of the thread mask, any number of times
+//!  (3)        (4)                  (5)
+//!              |                    |
+//!              +-> Denied           +-> if the thread mask is zero and no thread is running:
+//!                                       take the close token --> Orphan --> retire (7)
+//!
+//! delete (6): set the close token, clear the thread mask, then the same check as in exit
+//! ```
+//!
+//! A [`Pin`] is a reference on the group word of an entry. While one exists the registration cannot end, so a
+//! thread holds a pin while it reads or changes these masks. It holds the pin for a few steps only, never
+//! while a handler runs.
+//!
+//! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are test hooks, described in
+//! [`crate::hooks`]. Skip them to read the protocol.
 
 use std::os::fd::RawFd;
 
@@ -27,12 +43,13 @@ use crate::words::state;
 use crate::words::sync::{AtomicU64, Ordering};
 
 impl FdTable {
-    /// Begins a registration of `fd` in `group`, for those of `threads` that the group has. `flags` are state
-    /// bits.
+    /// Begins a registration of `fd` in `group` (protocol 3). The threads of `threads` that the group has may
+    /// use it. `flags` are state bits.
     ///
-    /// No poller knows it yet: that begins when a direction is wanted.
+    /// No poller has the descriptor yet. The first `want_recv` or `want_send` adds it to one.
     ///
-    /// On failure the owner comes back.
+    /// # Errors
+    /// Why the insertion is refused, with the owner.
     pub(crate) fn insert<R: Registered + 'static>(
         &self,
         fd: RawFd,
@@ -47,13 +64,14 @@ impl FdTable {
         if !self.has_group(group) {
             return Err((InsertRefused::NoSuchGroup { group }, owner));
         }
-        // The target group's threads, not the caller's (bug 78, S19).
+        // The threads of the target group, not those of the caller's group (bug 78, S19).
         let threads = threads.and(self.threads(group));
         fault!(InsertAsksFirstGroup: threads => mistakes::threads_of_first_group(self, threads));
         if threads.is_empty() {
             return Err((InsertRefused::NoThread { group }, owner));
         }
-        // Pair: insert-close. Before the slot is taken: `pin_all` looks below this bound only.
+        // Pair: insert-close. The bound is raised before the claim, because `pin_all` looks only at numbers
+        // below the bound.
         self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
         fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, owner)) });
         checkpoint!(InsertBeforeClaim, fd);
@@ -61,7 +79,8 @@ impl FdTable {
             fault!(InsertOverLife => return Ok(mistakes::insert_over(self, fd, owner)));
             return Err((InsertRefused::InUse { fd }, owner));
         };
-        // Pair: insert-close. After the claim.
+        // Pair: insert-close. The table is read after the claim: either `pin_all` meets the slot, or this
+        // thread finds the table closed.
         let is_stopping = self.is_closed();
         fault!(InsertOutlivesStop: is_stopping => false);
         if is_stopping {
@@ -71,10 +90,12 @@ impl FdTable {
         checkpoint!(InsertClaimed, fd);
         checks::begins_clean(self, fd);
         fault!(PublishEarly => entry.group.publish(group));
-        // SAFETY: claimed above, published below.
+        // SAFETY: this thread has claimed the slot, and no other thread can pin it before the publication
+        // below.
         unsafe { entry.set_owner(owner) };
         fault!(InsertDropsFlags: flags => 0);
-        // Pair: publish. Here and below.
+        // Pair: publish. All stores precede the publication of the group word, so that a late thread never
+        // sees a part of the entry (S10).
         entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
@@ -84,84 +105,91 @@ impl FdTable {
     }
 }
 
-/// Why a thread does not get to run the handler.
+/// Why a thread may not run the handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Denied {
-    /// It was not in the thread mask; its running bit was not touched.
+    /// The thread is not in the thread mask. Its running bit was not touched.
     NotAllowed,
-    /// It set its running bit and then found itself out of the thread mask. It must exit.
+    /// The thread set its running bit, and the thread mask no longer contained it. It must exit.
     LostRace,
 }
 
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (protocol 4.3 to 4.5). From a success until
-    /// [`Pin::exit`], the running bit alone keeps the entry alive and owned, and the pin may go.
+    /// Begins to use the entry as thread `me` of the pinned group (protocol 4.3 to 4.5). After a success the
+    /// running bit alone keeps the registration and its handler alive, up to [`Pin::exit`]; the pin can be
+    /// dropped.
     ///
-    /// Returns the thread mask that allowed it.
+    /// Returns the thread mask that allowed the thread.
+    ///
+    /// # Errors
+    /// [`Denied`], if the thread may not run the handler.
     pub(crate) fn enter(&self, me: ThreadMask) -> Result<ThreadMask, Denied> {
         let entry = self.entry();
         if !self.thread_mask().contains(me) {
             return Err(Denied::NotAllowed);
         }
         checkpoint!(ReportBeforeRunning, self.fd());
-        // Pairs: enter-delete, exit. A takeover wins running, replaces the mask, and gives running up. Set mine, then look.
+        // Pairs: enter-delete, exit. Set this thread's running bit, then read the masks. A takeover sets a
+        // running bit, replaces the thread mask, and clears the running bit.
         let before = pairs::set_running(&entry.running, me.bits());
         invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
         checkpoint!(ReportRunningSet, self.fd());
         let mut backoff = Backoff::default();
         loop {
-            // Running first: a mask read after it is at least as new (suspect 4).
+            // The running mask first: a thread mask that is read after it is at least as new (suspect 4).
             let others = self.running().without(me);
             let allowed = self.thread_mask();
             fault!(MaskBeforeRunning: others => self.running().without(me));
             fault!(LateReportRuns => if others.is_empty() { return Ok(allowed) });
             fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
             if !allowed.contains(me) {
-                // Also ends the wait for another late thread of a deleted entry, which waits for this one
-                // (bug 67).
+                // This check precedes the wait below, because two late threads of a deleted entry would
+                // otherwise wait for each other (bug 67).
                 return Err(Denied::LostRace);
             }
             if allowed.contains(others) {
                 return Ok(allowed);
             }
-            // A runner that is not allowed is a takeover between its two steps.
+            // A runner outside the thread mask is a takeover between its steps 8.2 and 8.5.
             backoff.wait();
         }
     }
 
-    /// Gives up the running bit of `me`: the end of every use that has set one. Returns the pin, or the
-    /// orphan if the caller is the last user and must end the registration.
+    /// Clears the running bit of `me` (protocol 5). Every path that has set a running bit ends here. Returns
+    /// the pin, or the [`Orphan`] if the caller is the last user of a deleted entry and must end the
+    /// registration.
     ///
-    /// The pin is held from before the bit is cleared until the token is decided: without it a late thread
-    /// could close the number under the thread that deletes the next registration.
+    /// The order of the four steps is the contract: every other order leaks a descriptor or closes it early
+    /// in a model. The pin is held from before the bit is cleared until the token is decided. Without the
+    /// pin, a late thread could close the number of the next registration.
     pub(crate) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
         checkpoint!(ExitBegun, self.fd());
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
-        // (a) Pairs: exit-delete, exit.
+        // Step 1 (protocol 5.1): clear this thread's running bit. Pairs: exit-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
-        invariant!(before & me.bits() != 0, "fd {} is left by {me:?}, which had not entered", self.fd());
+        invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
         checkpoint!(ExitRunningCleared, self.fd());
         fault!(LastUserDoesNotClose => return Ok(self));
         self.end_if_deleted()
     }
 
-    /// (b) An entry whose thread mask is zero is deleted, which is irrevocable: then its last user ends the
-    /// registration.
+    /// Step 2 of the exit (protocol 5.2): continues only if the thread mask is zero. Zero means deleted, and
+    /// is irrevocable.
     pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {
-        fault!(RunningBeforeMask => return mistakes::look_at_running_first(self));
+        fault!(RunningBeforeMask => return mistakes::read_running_first(self));
         // Pair: exit-delete.
         let is_deleted = self.thread_mask().is_empty();
         fault!(NoMaskCheck: is_deleted => true);
         if !is_deleted {
             return Ok(self);
         }
-        // Pair: last-user. Another thread wrote the zero: that takes a fence of its own.
+        // Pair: last-user. Another thread wrote the zero, so this read needs a fence of its own.
         self.end_if_unused(pairs::running_after_foreign_zero)
     }
 
-    /// (c) No thread must be running: a later one will see the zero of the mask. In this order: any other
-    /// leaks or closes early in a model.
+    /// Step 3 of the exit (protocol 5.3): continues only if no thread is running. The running mask is read
+    /// after the thread mask: a thread that sets its bit later finds the thread mask zero, and exits.
     fn end_if_unused(self, running: impl FnOnce(&AtomicU64) -> u64) -> Result<Pin<'t>, Orphan<'t>> {
         fault!(NoRunningCheck, RunningBeforeMask => return self.take_token());
         if running(&self.entry().running) != 0 {
@@ -170,7 +198,8 @@ impl<'t> Pin<'t> {
         self.take_token()
     }
 
-    /// (d) One of the threads that have come so far wins the token. It must end the registration.
+    /// Step 4 of the exit (protocol 5.4): takes the close token. Of the threads that reach this step, the one
+    /// that takes it ends the registration.
     pub(super) fn take_token(self) -> Result<Pin<'t>, Orphan<'t>> {
         // Pair: token.
         let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
@@ -181,19 +210,20 @@ impl<'t> Pin<'t> {
         Err(Orphan { pin: self })
     }
 
-    /// Deletes this registration. Never waits: if a thread is using the entry, its last user ends the
-    /// registration.
+    /// Deletes this registration (protocol 6). It never waits: if a thread is using the entry, the last user
+    /// ends the registration.
     ///
-    /// The same for every caller, of the entry's group, of another group or of none: the pin stands for the
-    /// running bit that only a thread of the group could set.
+    /// The steps are the same for a caller of the entry's group, of another group, and of no group. The pin
+    /// replaces the running bit, which only a thread of the group can set.
     ///
     /// # Errors
-    /// [`DeleteError::AlreadyDeleted`], and then nothing has changed.
+    /// [`DeleteError::AlreadyDeleted`]; nothing has changed then.
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
         let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
-        // Pair: token. One read-modify-write sets both bits, once per registration: a second token would close twice. Before the
-        // mask: a thread that sees the zero must find the token.
+        // Pair: token. One read-modify-write sets both bits, once per registration: a second token would
+        // close the descriptor twice. The token precedes the mask, because a thread that reads the zero must
+        // find the token.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             fault!(DeleteTwice => return Some(state | flags));
             (state & state::DELETED == 0).then_some(state | flags)
@@ -202,21 +232,23 @@ impl<'t> Pin<'t> {
             return Err(DeleteError::AlreadyDeleted);
         }
         checkpoint!(DeleteTokenSet, self.fd());
-        // Pairs: enter-delete, exit-delete. A fence between this and the read of running (suspect 2).
+        // Pairs: enter-delete, exit-delete. A fence orders this write before the read of the running mask
+        // (suspect 2).
         pairs::clear_mask(&entry.thread_mask);
         checkpoint!(DeleteMaskCleared, self.fd());
         fault!(WaitOnDelete => mistakes::wait_for_users(&self));
         fault!(DeleteClosesAtOnce => entry.running.store(0, Ordering::Release));
+        // The same check as in an exit. The fence of `clear_mask` orders the read of the running mask.
         Ok(self.end_if_unused(pairs::running).err())
     }
 }
 
-/// The duty to end a registration. There is exactly one per registration (S4).
+/// The obligation to end a registration. Exactly one exists per registration (S4).
 pub(crate) struct Orphan<'t> {
     pin: Pin<'t>,
 }
 
-/// The rest of a registration that has ended: the number is still open, its slot is free.
+/// A registration that has ended: its slot is free, and its number is still open.
 pub(crate) struct Retired {
     pub(crate) fd: RawFd,
     pub(crate) owner: Box<dyn Registered>,
@@ -224,9 +256,9 @@ pub(crate) struct Retired {
 }
 
 impl Orphan<'_> {
-    /// Ends the registration: no thread can pin it any more, every thread that did has left, its masks are
-    /// wiped, and `forget` is called for the pollers that may know it. The caller then closes the number,
-    /// last of all, or hands it back.
+    /// Ends the registration (protocol 7): no thread can pin it from now on, and this call returns after the
+    /// last pin is released. It wipes the masks and calls `forget` for the pollers that may have the
+    /// descriptor. After that, the caller closes the number or returns it.
     pub(crate) fn retire(
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
@@ -239,7 +271,7 @@ impl Orphan<'_> {
 }
 
 impl FdTable {
-    /// The rest of [`Orphan::retire`], for the thread that is alone with the entry.
+    /// Completes [`Orphan::retire`]. The calling thread is alone with the entry.
     pub(super) fn finish_retired(
         &self,
         fd: RawFd,
@@ -248,7 +280,8 @@ impl FdTable {
     ) -> Retired {
         let entry = &self.entries[fd as usize];
         let polled = &self.polled[fd as usize];
-        // Pair: drain. Here and below. Bits set by late reports until just now go, too: that is why it is now (bug 65).
+        // Pair: drain. All steps of this function come after the drain: late reports can set bits until then,
+        // and those bits are wiped here (bug 65).
         let state = entry.state.load(Ordering::Acquire);
         checks::ends_unused(entry, fd, state);
         unless!(OrphanStaysListed => self.updates(group).remove(self, fd as usize));
@@ -261,12 +294,13 @@ impl FdTable {
             (false, true) => DeregisterReason::CloseCloned,
             (false, false) => DeregisterReason::Close,
         };
-        // Pair: drain. After it: an update under an older pin may have registered it a moment ago.
+        // Pair: drain. An update that was applied under an earlier pin may just have added a polled bit.
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
         entry.state.store(0, Ordering::Release);
-        // SAFETY: retired above; there is one orphan per registration, and it is consumed here.
+        // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
+        // it.
         let owner = unsafe { entry.take_owner() };
         self.used.fetch_sub(1, Ordering::Relaxed);
         entry.group.free();

@@ -1,4 +1,5 @@
-//! Every transition of an entry, one thread at a time. `models` runs them against each other.
+//! Every transition of an entry, one thread at a time. `models` explores the interleavings of several
+//! threads.
 
 use std::sync::Arc;
 
@@ -36,14 +37,14 @@ pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> 
         .unwrap_err()
 }
 
-/// Ends a registration and returns what its pollers were told.
+/// Ends a registration and returns the arguments that `forget` got.
 fn retire(orphan: Orphan<'_>) -> (GroupId, u64, u64, DeregisterReason) {
-    let mut told = None;
-    orphan.retire(|_, group, recv, send, reason| told = Some((group, recv.bits(), send.bits(), reason)));
-    told.unwrap()
+    let mut forgotten = None;
+    orphan.retire(|_, group, recv, send, reason| forgotten = Some((group, recv.bits(), send.bits(), reason)));
+    forgotten.unwrap()
 }
 
-/// All that a failed operation must not have changed.
+/// The values that a failed operation must not change.
 fn snapshot(table: &FdTable, handle: FdHandle) -> (u64, u64, u32, u64, GroupId, u64) {
     let pin = table.pin(handle).unwrap();
     let entry = pin.entry();
@@ -61,7 +62,7 @@ fn snapshot(table: &FdTable, handle: FdHandle) -> (u64, u64, u32, u64, GroupId, 
 fn the_entry_is_one_cache_line_and_a_number_outside_the_table_has_none() {
     assert_eq!((size_of::<Entry>(), align_of::<Entry>()), (64, 64));
     let table = table();
-    assert!(table.entry(-1).is_none(), "bug 70: no entry for what is no descriptor");
+    assert!(table.entry(-1).is_none(), "bug 70: a negative number has no entry");
     assert!(table.entry(8).is_none());
     assert_eq!(refusal(&table, 8, group(1), 1), InsertRefused::Capacity { fd: 8, capacity: 8 });
 }
@@ -110,7 +111,7 @@ fn insert_starts_ready_inactive_unpolled_and_unlisted() {
 fn deleting_an_idle_entry_ends_its_registration_at_once() {
     let table = table();
     let (handle, _) = insert(&table, 0, 1);
-    let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("nobody uses it");
+    let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("no thread uses it");
     assert_eq!(retire(orphan), (group(1), 0, 0, DeregisterReason::Close));
     assert!(table.pin(handle).is_err(), "S6");
     assert_eq!(table.used(), 0);
@@ -120,7 +121,7 @@ fn deleting_an_idle_entry_ends_its_registration_at_once() {
 }
 
 #[test]
-fn deleting_under_a_user_leaves_the_end_to_the_last_one() {
+fn the_last_user_of_a_deleted_entry_ends_its_registration() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b111);
     for index in [0, 1] {
@@ -129,7 +130,7 @@ fn deleting_under_a_user_leaves_the_end_to_the_last_one() {
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none(), "S5");
     assert_eq!(table.pin(handle).unwrap().enter(thread(1, 2).mask()), Err(Denied::NotAllowed), "S6");
     let first = table.pin(handle).unwrap().exit(thread(1, 0).mask());
-    assert!(first.is_ok(), "S5: the other one still uses it");
+    assert!(first.is_ok(), "S5: the other thread still uses it");
     drop(first);
     let Err(orphan) = table.pin(handle).unwrap().exit(thread(1, 1).mask()) else { panic!("L4") };
     retire(orphan);
@@ -137,13 +138,13 @@ fn deleting_under_a_user_leaves_the_end_to_the_last_one() {
 }
 
 #[test]
-fn a_second_delete_is_refused_and_makes_no_second_token() {
+fn a_second_delete_is_refused_and_sets_no_second_token() {
     let table = table();
     let (handle, _) = insert(&table, 0, 1);
     table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
-    let again = table.pin(handle).unwrap().delete(true);
-    assert_eq!(again.err(), Some(DeleteError::AlreadyDeleted));
+    let second = table.pin(handle).unwrap().delete(true);
+    assert_eq!(second.err(), Some(DeleteError::AlreadyDeleted));
     let state = table.pin(handle).unwrap().state();
     assert_eq!(state & state::DISOWN, 0, "the second delete changed nothing");
     assert_ne!(state & state::MUST_CLOSE, 0, "S14");
@@ -152,8 +153,8 @@ fn a_second_delete_is_refused_and_makes_no_second_token() {
 }
 
 #[test]
-fn the_end_of_a_registration_tells_the_pollers_why() {
-    for (flags, disown, why) in [
+fn pollers_get_the_deregister_reason() {
+    for (flags, disown, reason) in [
         (0, false, DeregisterReason::Close),
         (state::CLONED, false, DeregisterReason::CloseCloned),
         (0, true, DeregisterReason::StaysOpen),
@@ -166,37 +167,37 @@ fn the_end_of_a_registration_tells_the_pollers_why() {
         pin.polled().set(0b10, true, false);
         pin.polled().set(0b01, false, true);
         let orphan = pin.delete(disown).unwrap().unwrap();
-        assert_eq!(retire(orphan), (group(1), 0b10, 0b01, why));
-        assert_eq!(table.polled[0].load(), (0, 0), "bug 34: the next user of the number starts unpolled");
+        assert_eq!(retire(orphan), (group(1), 0b10, 0b01, reason));
+        assert_eq!(table.polled[0].load(), (0, 0), "bug 34: the next registration starts unpolled");
     }
 }
 
 #[test]
-fn a_takeover_makes_the_thread_the_only_one_and_stops_both_directions() {
+fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
     let pin = table.pin(handle).unwrap();
     pin.entry().state.fetch_or(state::ACTIVE | state::CLONED, Ordering::SeqCst);
-    let (result, left) = pin.takeover(thread(1, 1).mask(), owner);
+    let (result, exited) = pin.takeover(thread(1, 1).mask(), owner);
     assert_eq!(result, Ok(()));
-    let pin = left.map_err(drop).unwrap();
+    let pin = exited.map_err(drop).unwrap();
     assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (0b10, 0));
     assert_eq!(pin.state() & state::ACTIVE, 0, "bug 41");
     assert_eq!(pin.state() & (state::CLONED | state::REARM), state::CLONED | state::REARM, "suspect 10");
     assert_eq!(pin.entry().takeovers.load(Ordering::Relaxed), 1);
-    // Again, before the first one's owner has looked.
-    let (result, left) = pin.takeover(thread(1, 2).mask(), owner);
+    // A second takeover, before the first new owner has applied its update.
+    let (result, exited) = pin.takeover(thread(1, 2).mask(), owner);
     assert_eq!(result, Ok(()));
-    let pin = left.map_err(drop).unwrap();
+    let pin = exited.map_err(drop).unwrap();
     assert_eq!(pin.state() & state::REARM, state::REARM, "the mark stays until a poller takes it");
     assert_eq!((pin.thread_mask().bits(), pin.entry().takeovers.load(Ordering::Relaxed)), (0b100, 2));
 }
 
-/// Bug 41: a takeover that failed had stopped the reading of an FD that it did not get.
+/// Bug 41: a failed takeover had deactivated receiving of a descriptor that it did not get.
 #[test]
 fn a_failed_takeover_leaves_the_entry_as_it_was() {
     let table = table();
-    // Kept: an identity is an address, and lasts as long as what it identifies.
+    // The handler is kept, because its identity is an address and must not be re-used.
     let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let (handle, owner) = insert(&table, 0, 0b01);
@@ -204,9 +205,9 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     table.pin(handle).unwrap().entry().state.fetch_or(state::ACTIVE, Ordering::SeqCst);
     let attempt = |handle, owner| {
         let before = snapshot(&table, handle);
-        let (result, left) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
-        assert!(left.is_ok());
-        drop(left);
+        let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
+        assert!(exited.is_ok());
+        drop(exited);
         assert_eq!(snapshot(&table, handle), before);
         result
     };
@@ -216,26 +217,27 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy), "S3");
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy));
-    // Between the two steps of its end: the mask is empty, and the last user is about to look who else is there.
+    // Between two steps of the end: the thread mask is zero, and the last user is about to read the running
+    // mask.
     table.pin(handle).unwrap().entry().running.store(0, Ordering::SeqCst);
-    let (result, left) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
-    assert_eq!(result, Err(MoveError::Deleted), "never revived");
-    assert!(left.is_err(), "the takeover was its last user");
-    retire(left.err().unwrap());
+    let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
+    assert_eq!(result, Err(MoveError::Deleted), "a takeover never revives an entry");
+    assert!(exited.is_err(), "the takeover was the last user");
+    retire(exited.err().unwrap());
 }
 
 #[test]
-fn taking_over_what_one_has_changes_nothing() {
+fn a_takeover_by_the_owner_changes_nothing() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
     let before = snapshot(&table, handle);
-    let (result, left) = table.pin(handle).unwrap().takeover(thread(1, 0).mask(), owner);
-    drop(left);
+    let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 0).mask(), owner);
+    drop(exited);
     assert_eq!((result, snapshot(&table, handle)), (Ok(()), before));
 }
 
 #[test]
-fn a_change_of_group_takes_masks_list_and_pollers_along() {
+fn a_change_of_group_clears_masks_list_and_pollers() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b11);
     {
@@ -244,15 +246,15 @@ fn a_change_of_group_takes_masks_list_and_pollers_along() {
         pin.polled().set(0b01, true, true);
         assert!(matches!(pin.schedule(None, 0), Scheduled::Wake(_)));
     }
-    let mut told = vec![];
+    let mut forgotten = vec![];
     let moved = table.relocate(handle, thread(2, 1), None, false, |_, group, recv, _, reason| {
-        told.push((group, recv.bits(), reason))
+        forgotten.push((group, recv.bits(), reason))
     });
     assert_eq!(moved, Ok(()));
     assert_eq!(
-        told,
+        forgotten,
         [(group(1), 0b01, DeregisterReason::StaysOpen)],
-        "nothing is left in the old group's pollers"
+        "the old group's pollers keep no registration"
     );
     let pin = table.pin(handle).unwrap();
     assert_eq!((pin.group(), pin.thread_mask().bits()), (group(2), 0b10));
@@ -262,20 +264,21 @@ fn a_change_of_group_takes_masks_list_and_pollers_along() {
     assert_eq!(pin.state() & state::ACTIVE, 0);
     assert_eq!(pin.owner_id(), owner);
     drop(pin);
-    assert_eq!(snapshot(&table, handle).5, 1, "S12: only our own look");
+    assert_eq!(snapshot(&table, handle).5, 1, "S12: only the reference of the snapshot");
 }
 
-/// Inside a group the kernel's registrations stay true, but interest that the group shares would be polled by the new
-/// thread before it wants anything.
+/// Inside a group, the kernel's registrations stay correct. Interest that the group shares would be polled by
+/// the new thread before that thread enables any.
 #[test]
-fn a_move_inside_a_group_is_told_to_pollers_of_shared_interest_only() {
+fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
     for shared_interest in [false, true] {
         let table = table();
         let (handle, _) = insert(&table, 0, 0b01);
         table.pin(handle).unwrap().polled().set(0b01, true, false);
-        let mut told = 0;
-        let moved = table.relocate(handle, thread(1, 2), None, shared_interest, |_, _, _, _, _| told += 1);
-        assert_eq!((moved, told), (Ok(()), i32::from(shared_interest)));
+        let mut forgotten = 0;
+        let moved =
+            table.relocate(handle, thread(1, 2), None, shared_interest, |_, _, _, _, _| forgotten += 1);
+        assert_eq!((moved, forgotten), (Ok(()), i32::from(shared_interest)));
         let pin = table.pin(handle).unwrap();
         assert_eq!(pin.thread_mask().bits(), 0b100);
         assert_eq!(pin.polled().load().0 == 0, shared_interest);
@@ -286,12 +289,12 @@ fn a_move_inside_a_group_is_told_to_pollers_of_shared_interest_only() {
 fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
-    // Kept: an identity is an address, and lasts as long as what it identifies.
+    // The handler is kept, because its identity is an address and must not be re-used.
     let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let attempt = |target, expected| {
         let before = snapshot(&table, handle);
-        let result = table.relocate(handle, target, expected, false, |_, _, _, _, _| panic!("nothing moved"));
+        let result = table.relocate(handle, target, expected, false, |_, _, _, _, _| panic!("it moved"));
         assert_eq!(snapshot(&table, handle), before);
         result
     };
@@ -309,20 +312,20 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     assert!(matches!(result, Err(MoveError::Stale(_))));
     let (shared, owner) = insert(&table, 1, 0b11);
     let relocate = |expected| table.relocate(shared, thread(2, 0), expected, false, |_, _, _, _, _| ());
-    assert_eq!(relocate(Some(owner)), Err(MoveError::Shared), "a takeover is from one owner");
-    assert_eq!(relocate(None), Ok(()), "a push is from all of them");
+    assert_eq!(relocate(Some(owner)), Err(MoveError::Shared), "a takeover needs one owner");
+    assert_eq!(relocate(None), Ok(()), "migrate_on takes a descriptor from several threads");
     table.pin(shared).unwrap().entry().thread_mask.store(0, Ordering::SeqCst);
-    assert_eq!(relocate(None), Err(MoveError::Deleted), "never revived");
+    assert_eq!(relocate(None), Err(MoveError::Deleted), "a relocation never revives an entry");
 }
 
-/// L7: a look takes a few instructions, so a change of group waits for its end. A handler takes as long as it likes.
+/// L7: a pin lasts a few instructions, so a change of group waits for it. A handler can take any time.
 #[test]
-fn a_change_of_group_waits_for_looks_only_and_not_without_end() {
+fn a_change_of_group_waits_for_pins_only_and_a_bounded_number_of_times() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b01);
-    let mut looks = vec![table.pin(handle).unwrap(), table.pin(handle).unwrap(), table.pin(handle).unwrap()];
-    assert!(table.lock(handle, || drop(looks.pop())).is_ok());
-    assert_eq!(looks.len(), 0, "it was locked under a reference");
+    let mut pins = vec![table.pin(handle).unwrap(), table.pin(handle).unwrap(), table.pin(handle).unwrap()];
+    assert!(table.lock(handle, || drop(pins.pop())).is_ok());
+    assert_eq!(pins.len(), 0, "it was locked under a reference");
 
     let pin = table.pin(handle).unwrap();
     let mut waits = 0;
@@ -350,19 +353,19 @@ fn an_exclusive_owner_updates_privately_and_once() {
 }
 
 #[test]
-fn a_number_is_listed_for_nobody_once_its_registration_has_ended() {
+fn a_listed_number_without_a_registration_is_dropped() {
     let table = table();
     insert(&table, 0, 0b01);
     for fd in [1, 2, 0] {
         table.updates(group(1)).add(&table, fd);
     }
-    let walked = table.walk_updates(thread(1, 0), false, |_| panic!("no thread owes an update"));
+    let walked = table.walk_updates(thread(1, 0), false, |_| panic!("no thread has a pending update"));
     assert_eq!(walked.dropped, 2, "1 and 2 have no registration");
 }
 
 /// Bugs 8 and 20: an update of a shared descriptor reached one thread only.
 #[test]
-fn a_shared_update_is_owed_by_every_allowed_thread_until_each_has_seen_it() {
+fn a_shared_update_stays_pending_until_each_allowed_thread_has_applied_it() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b0111);
     assert_eq!(table.pin(handle).unwrap().schedule(Some(thread(1, 0)), 0), Scheduled::Nothing);
@@ -372,9 +375,9 @@ fn a_shared_update_is_owed_by_every_allowed_thread_until_each_has_seen_it() {
         seen
     };
     assert_eq!((seen(0), seen(0), seen(3), seen(1)), (1, 0, 0, 1));
-    assert!(!table.pin(handle).unwrap().entry().link.is_unlinked(), "L3: one thread still owes it");
+    assert!(!table.pin(handle).unwrap().entry().link.is_unlinked(), "L3: it is still pending for one thread");
     assert_eq!(seen(2), 1);
-    assert!(table.pin(handle).unwrap().entry().link.is_unlinked(), "L3: unlisted after the last");
+    assert!(table.pin(handle).unwrap().entry().link.is_unlinked(), "L3: the last thread unlists it");
 }
 
 #[test]
@@ -389,15 +392,17 @@ fn one_visit_serves_all_where_interest_is_shared() {
     assert!(table.pin(handle).unwrap().entry().link.is_unlinked());
 }
 
-/// Suspect 19, and bug 58: whoever publishes wakes an allowed, enabled thread of the entry's own group.
+/// Suspect 19 and bug 58: every publisher wakes an allowed, enabled thread of the entry's own group.
 #[test]
-fn a_publisher_from_outside_the_mask_always_wakes_somebody_in_it() {
+fn a_publisher_outside_the_mask_always_wakes_a_thread_of_it() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b1010);
     let pin = table.pin(handle).unwrap();
     for pick in 0..20 {
         for caller in [None, Some(thread(1, 0)), Some(thread(2, 1))] {
-            let Scheduled::Wake(woken) = pin.schedule(caller, pick) else { panic!("{caller:?} woke nobody") };
+            let Scheduled::Wake(woken) = pin.schedule(caller, pick) else {
+                panic!("{caller:?} woke no thread")
+            };
             assert!(woken == thread(1, 1) || woken == thread(1, 3));
         }
     }
@@ -407,7 +412,8 @@ fn a_publisher_from_outside_the_mask_always_wakes_somebody_in_it() {
     assert_eq!(pin.schedule(None, 0), Scheduled::Nothing);
 }
 
-/// Suspect 9: an entry that is removed and appended again under the walker takes it to the tail, past the others.
+/// Suspect 9: an entry that is removed and appended again under the walk leads it to the tail, past other
+/// entries.
 #[test]
 fn a_walk_that_is_led_astray_misses_nothing() {
     let table = table();
@@ -428,30 +434,30 @@ fn a_walk_that_is_led_astray_misses_nothing() {
     assert_eq!(seen, [0, 1, 2]);
 }
 
-/// Bug 68: bits of threads that have left kept entries listed.
+/// Bug 68: bits of threads that had ended kept entries listed.
 #[test]
-fn a_thread_that_left_keeps_nothing_listed() {
+fn a_thread_that_has_ended_keeps_no_entry_listed() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b11);
     table.pin(handle).unwrap().schedule(None, 0);
     table.walk_updates(thread(1, 0), false, |_| ());
     table.disable(thread(1, 1));
     assert!(!table.pin(handle).unwrap().entry().link.is_unlinked());
-    table.walk_updates(thread(1, 0), false, |_| panic!("thread 0 owes nothing"));
+    table.walk_updates(thread(1, 0), false, |_| panic!("thread 0 has no pending update"));
     assert!(table.pin(handle).unwrap().entry().link.is_unlinked());
 }
 
-/// Bugs 22 and 65: update bits and list places that outlived a registration.
+/// Bugs 22 and 65: update bits and places in the list outlived a registration.
 #[test]
-fn an_orphan_takes_its_updates_with_it() {
+fn updates_of_a_registration_end_with_it() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b11);
     table.pin(handle).unwrap().schedule(None, 0);
     retire(table.pin(handle).unwrap().delete(false).unwrap().unwrap());
-    assert_eq!(table.updates(group(1)).head(), None, "S13: a closed descriptor is in no list");
+    assert_eq!(table.updates(group(1)).head(), None, "S13: a closed descriptor is not listed");
     let (next, _) = insert(&table, 0, 0b01);
     let pin = table.pin(next).unwrap();
-    assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private, "bug 65: no bit was left behind");
+    assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private, "bug 65: no bit remains");
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Updates: a descriptor whose wanted and polled states may differ, and the threads that must look.
+//! Pending updates: the difference that may exist between what the state of a descriptor wants and what a
+//! poller holds, and the threads that must compare the two (protocol 11 and 12).
 //!
-//! An update is published after the state that it is about: set ACTIVE, then set the update bit; a poller clears
-//! its bit, then reads the state. The thread that comes second sees what the first one did (L1).
+//! The order of the pair `update`: a call changes the state, then sets the update bit; a thread that applies
+//! the update clears its bit, then reads the state. The side that comes second sees what the first one wrote,
+//! so no interest is lost (L1).
 
 use std::os::fd::RawFd;
 
@@ -11,29 +13,30 @@ use crate::words::pairs;
 use crate::words::sync::Ordering;
 use crate::words::update_list::Next;
 
-/// One element of a thread's private list.
+/// An element of a thread's private list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Update {
-    /// The registration it is about. An element that outlives it is dropped (S8).
+    /// The registration that the update concerns. An element of a registration that ended is dropped (S8).
     pub(crate) handle: FdHandle,
-    /// The polled masks are not to be trusted for this thread; see [`crate::poller::Change::force`].
+    /// The polled masks may be wrong for this thread; see [`crate::poller::Change::force`].
     pub(crate) force: bool,
 }
 
 /// How an update was published.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scheduled {
-    /// The calling thread must append it to its private list.
+    /// The calling thread must append the update to its private list.
     Private,
-    /// It is in a private list, or in the shared one, already, and its thread is awake.
+    /// No further step is needed: the update is in a list already, and a thread that applies it is awake.
     Nothing,
-    /// It is in the group's shared list, and this thread must be woken to see it.
+    /// The update is in the group's shared list, and this thread must be woken to apply it.
     Wake(ThreadId),
 }
 
 impl Pin<'_> {
-    /// Publishes an update on behalf of `caller`: privately if the caller is the only allowed thread, else to all
-    /// allowed threads through the shared list of the entry's group. `pick` chooses which thread to wake.
+    /// Publishes an update on behalf of `caller` (protocol 11). If the caller is the only allowed thread, the
+    /// update goes to its private list. Otherwise it goes to all allowed threads, through the shared list of
+    /// the entry's group, and `pick` chooses which of them to wake.
     pub(crate) fn schedule(&self, caller: Option<ThreadId>, pick: usize) -> Scheduled {
         let entry = self.entry();
         let table = self.table();
@@ -42,7 +45,8 @@ impl Pin<'_> {
         let private = allowed == mine;
         fault!(PrivateUpdateForShared: private => true);
         if private && !mine.is_empty() {
-            // Pair: update. A thread that clears the bit sees the state that it is about: both are read-modify-writes of one word.
+            // Pair: update. A thread that clears the bit reads the state that this update concerns, because
+            // both are read-modify-writes of one word.
             return match entry.update_mask.fetch_or(mine.bits(), Ordering::AcqRel) & mine.bits() {
                 0 => Scheduled::Private,
                 _ => Scheduled::Nothing,
@@ -52,16 +56,18 @@ impl Pin<'_> {
             return Scheduled::Nothing;
         }
         fault!(NoWakeIfOwed => if self.pending().contains(allowed) { return Scheduled::Nothing });
-        // Pairs: update, schedule-unlist. Bits, then list ∥ list, then bits.
+        // Pairs: update, schedule-unlist. This side sets the bits, then reads the link; the other side
+        // unlinks the entry, then reads the bits.
         pairs::set_updates(&entry.update_mask, allowed.bits());
         checkpoint!(UpdateBitsSet, self.fd());
         table.updates(self.group()).add(table, self.fd() as usize);
         fault!(NoWakeForUpdate => return Scheduled::Nothing);
         if mine.intersects(allowed) {
-            // The caller is one of them and looks before it sleeps; the others see it in their own next pass.
+            // The caller applies updates before it sleeps. The other allowed threads apply theirs in their
+            // own next iteration.
             return Scheduled::Nothing;
         }
-        // Whether or not this call changed the mask or the activity: some thread must look (suspect 19).
+        // A thread is woken whatever the bits and the activity were before this call (suspect 19).
         let awake = allowed.and(table.enabled(self.group()));
         fault!(WakeAsksFirstGroup: awake => mistakes::awake_in_first_group(table));
         match awake.nth(pick) {
@@ -70,61 +76,82 @@ impl Pin<'_> {
         }
     }
 
-    /// Clears the update bits in `mask`, before the state is read.
+    /// Clears the update bits in `mask`. The caller reads the state afterwards.
     pub(crate) fn clear_update(&self, mask: ThreadMask) {
         self.take_updates(mask);
     }
 
-    /// [`Pin::clear_update`]. Returns the bits that are left.
+    /// Clears the update bits in `mask`. Returns the bits that remain.
     fn take_updates(&self, mask: ThreadMask) -> ThreadMask {
-        // Pair: update. Acquire: a thread that clears a bit sees the state that it is about.
+        // Pair: update. Acquire: a thread that clears a bit reads the state that the update concerns.
         let order = ordering!(ClearRelaxed, AcqRel);
         ThreadMask::from_bits(self.entry().update_mask.fetch_and(!mask.bits(), order) & !mask.bits())
     }
 
-    /// Clears the update bits in `mask` and unlists the entry if no thread that is still there needs it (protocol 12.2, 12.3). Returns who owes
-    /// an update of an entry that had to be listed again: whoever was woken for it may have looked in between, and slept.
+    /// Clears the update bits in `mask`, and unlists the entry if no enabled thread has a pending update of
+    /// it (protocol 12.2, 12.3). If new bits appear meanwhile, it lists the entry again and returns the
+    /// threads that they name. Those threads must be woken: they may have read the list in between and gone
+    /// to sleep.
     pub(super) fn done_update(&self, mask: ThreadMask) -> ThreadMask {
         let (table, entry, group) = (self.table(), self.entry(), self.group());
-        let mut left = self.take_updates(mask);
+        let mut pending = self.take_updates(mask);
         let mut listed_again = ThreadMask::NONE;
-        while !left.intersects(table.enabled(group)) {
+        while !pending.intersects(table.enabled(group)) {
             table.updates(group).remove(table, self.fd() as usize);
             listed_again = ThreadMask::NONE;
             fault!(NoLookAfterUnlist => break);
             // Pair: schedule-unlist.
-            left = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
-            if !left.intersects(table.enabled(group)) {
+            pending = ThreadMask::from_bits(pairs::updates_after_unlink(&entry.update_mask));
+            if !pending.intersects(table.enabled(group)) {
                 break;
             }
             table.updates(group).add(table, self.fd() as usize);
-            left = self.pending();
-            listed_again = left;
+            pending = self.pending();
+            listed_again = pending;
         }
         listed_again
     }
 
-    /// Takes the updates in `mask` off the entry, and then lets `visit` apply the state. Returns which
-    /// threads must be woken, as [`Pin::done_update`] does.
+    /// Clears the updates in `mask`, then calls `visit` to apply the state. Returns the threads that must be
+    /// woken, as [`Pin::done_update`] does.
     fn serve_update(self, mask: ThreadMask, visit: impl FnOnce(Self)) -> ThreadMask {
         fault!(ApplyBeforeClear => return mistakes::visit_and_clear(self, mask, visit));
         let to_wake = self.done_update(mask);
         visit(self);
         to_wake
     }
+
+    /// Handles an entry that a walk of the shared list has reached: applies the update if `me` has one
+    /// pending. `served` are the threads for which `visit` applies it. Returns the threads that must be
+    /// woken.
+    fn visit_listed(self, me: ThreadId, served: ThreadMask, visit: impl FnOnce(Self)) -> ThreadMask {
+        // A hint: `serve_update` clears the bits.
+        let pending = self.pending();
+        if pending.contains(me.mask()) {
+            return self.serve_update(served, visit);
+        }
+        if pending.intersects(self.table().enabled(self.group())) {
+            // The entry stays listed for these threads.
+            return ThreadMask::NONE;
+        }
+        // The updates were applied through private lists, or they belong to threads that have ended (bug 68).
+        self.done_update(ThreadMask::NONE)
+    }
 }
 
-/// What a walk of the shared list leaves to its caller.
+/// The result of a walk of the shared list.
 pub(crate) struct Walked {
-    /// How many listed numbers turned out not to be the group's any more.
+    /// How many listed numbers no longer belonged to the group.
     pub(crate) dropped: u64,
-    /// Who owes an update of what this walk took off the list and had to list again. They must be woken (L3).
+    /// The threads with a pending update of an entry that this walk unlisted and had to list again. The
+    /// caller must wake them (L3).
     pub(crate) to_wake: ThreadMask,
 }
 
 impl FdTable {
-    /// Visits every entry of the group's shared list on which `me` owes an update, with that update taken off it.
-    /// `for_all`: this visit serves every thread of the group, because the interest is shared.
+    /// Visits every entry of the group's shared list for which `me` has a pending update, after it has
+    /// cleared that update (protocol 12.2 to 12.4). With `for_all` one visit serves every thread of the
+    /// group, because the group shares the interest.
     pub(crate) fn walk_updates<'t>(
         &'t self,
         me: ThreadId,
@@ -140,21 +167,12 @@ impl FdTable {
             let epoch = list.epoch();
             let mut at = list.head();
             while let Some(fd) = at {
-                // Before the visit: it may unlist the entry.
+                // The next entry is read before the visit, which may unlist this one.
                 let next = list.after(self, fd);
                 checkpoint!(WalkAt, fd as RawFd);
                 match self.pin_in(group, fd as RawFd) {
+                    Some(pin) => to_wake = to_wake.or(pin.visit_listed(me, served, &mut visit)),
                     None => dropped += 1,
-                    Some(pin) => {
-                        // A hint: the bits are taken below.
-                        let pending = pin.pending();
-                        if pending.contains(me.mask()) {
-                            to_wake = to_wake.or(pin.serve_update(served, &mut visit));
-                        } else if !pending.intersects(self.enabled(group)) {
-                            // Served through private lists, or pending for threads that have left (bug 68).
-                            to_wake = to_wake.or(pin.done_update(ThreadMask::NONE));
-                        }
-                    }
                 }
                 at = match next {
                     Next::Fd(next) => Some(next),
@@ -162,12 +180,14 @@ impl FdTable {
                     Next::Lost => list.head(),
                 };
             }
-            // An entry that was removed and appended again underfoot takes the walk to the tail, past others. If
-            // nothing was added, nothing was missed (suspect 9).
+            // If an entry is removed and appended again while the walk stands on it, the walk continues at
+            // the tail and misses the entries between. The walk has missed nothing if nothing was added
+            // (suspect 9).
             let additions = list.epoch();
             fault!(WalkOnce: additions => epoch);
             if additions == epoch {
-                // This thread looks again by itself: what it has listed is counted.
+                // The calling thread needs no wake-up: an entry that it listed again counts as an addition,
+                // so the walk was repeated.
                 let to_wake = to_wake.without(me.mask());
                 return Walked { dropped, to_wake };
             }

@@ -1,4 +1,4 @@
-//! Waiting for another thread that is a few instructions away.
+//! Waiting for another thread that is a few instructions away from its next step.
 
 #[cfg(loom)]
 use loom::thread::yield_now;
@@ -7,14 +7,15 @@ use shuttle::thread::yield_now;
 #[cfg(not(any(loom, shuttle)))]
 use std::thread::yield_now;
 
-/// Waits for another thread that is a constant number of instructions away (L7).
+/// A wait for another thread that needs a constant number of instructions (L7): it spins first, and then
+/// yields.
 #[derive(Default)]
 pub(crate) struct Backoff {
     spins: u32,
 }
 
 impl Backoff {
-    /// How often to spin before giving the processor away: the other thread may be preempted.
+    /// The number of spins before each wait yields the processor. The other thread may be preempted.
     const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
     #[inline]
@@ -27,7 +28,7 @@ impl Backoff {
         self.spins = self.spins.saturating_add(1);
     }
 
-    /// How many times it has waited.
+    /// The number of waits so far.
     pub(crate) fn rounds(&self) -> u32 {
         self.spins
     }

@@ -1,17 +1,17 @@
-//! What goes between the core and a poller, in words that every backend has.
+//! The types that the core and a poller exchange.
 
 use std::os::fd::RawFd;
 
-/// Which registration of a descriptor number is meant. It goes up each time a registration ends, and wraps after 2³²
-/// lives of one number.
+/// Distinguishes the registrations of one descriptor number. It increases by one when a registration ends,
+/// and wraps after 2³² registrations of the number.
 pub type Generation = u32;
 
-/// The two directions of a descriptor.
+/// The directions in which a descriptor is polled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Interest {
-    /// Readable data, connections to accept, end of file.
+    /// Readable data, connections to accept, or end of file.
     pub recv: bool,
-    /// Room to write, a finished connect.
+    /// Room to write, or a finished connect.
     pub send: bool,
 }
 
@@ -30,40 +30,41 @@ impl Interest {
         !self.recv && !self.send
     }
 
-    /// An interest that is neither this one nor nothing: for a poller that does not know what it holds after a refusal.
+    /// Returns an interest that differs from `self` and from [`Interest::NONE`]. A poller answers with it if
+    /// it does not know what it holds after a refused change.
     pub const fn anything_but(self) -> Self {
         if self.recv && self.send { Self::RECV } else { Self::BOTH }
     }
 }
 
-/// When the kernel reports a descriptor again.
+/// How a registration reports readiness.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Trigger {
-    /// As long as it is ready.
+    /// Reports readiness as long as it lasts.
     #[default]
     Level,
-    /// When it becomes ready (`EPOLLET`, `EV_CLEAR`). The handler must go on until `EAGAIN`.
+    /// Reports a change to ready once (`EPOLLET`, `EV_CLEAR`). The handler must read or write until `EAGAIN`.
     Edge,
 }
 
-/// What a poller saw on one descriptor: the arguments of `update_events`.
+/// The set of events that a poller reports for one descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Events(u8);
 
 impl Events {
-    /// Nothing.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Receiving will not block.
+    /// Receiving does not block.
     pub const READY_R: Self = Self(1 << 0);
-    /// Sending will not block.
+    /// Sending does not block.
     pub const READY_W: Self = Self(1 << 1);
     /// The peer has stopped sending (`RDHUP`, `EV_EOF` on the read filter).
     pub const SHUT_R: Self = Self(1 << 2);
-    /// Both ways are shut (`HUP`).
+    /// Both directions are shut (`HUP`).
     pub const SHUT_W: Self = Self(1 << 3);
     /// An error is pending (`ERR`, `EV_EOF` on the write filter).
     pub const ERR: Self = Self(1 << 4);
-    /// The number is not an open descriptor (`NVAL`, `EBADF`): somebody closed it behind the table's back.
+    /// The number is not an open descriptor (`NVAL`, `EBADF`): it was closed without the table's knowledge.
     pub const INVALID: Self = Self(1 << 5);
 
     /// Whether receiving does not block: there is data, a connection to accept, or the peer's end of file.
@@ -98,22 +99,23 @@ impl Events {
         self.intersects(Self::INVALID)
     }
 
-    /// The events in either set.
+    /// The union of the two sets.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether some event of `other` is in this set.
+    /// Whether an event of `other` is in this set.
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether nothing was seen.
+    /// Whether the set is empty.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// `self` if `condition`, else nothing: for translations that read as a table.
+    /// Returns `self` if `condition` holds, and the empty set otherwise. It makes a translation read like a
+    /// table.
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
     }
@@ -128,50 +130,53 @@ impl std::fmt::Debug for Events {
     }
 }
 
-/// One descriptor as harvested from the kernel, with the generation under which it had been registered.
+/// An event that a poller collected, with the generation under which the descriptor was registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     /// The descriptor number.
     pub fd: RawFd,
-    /// The registration that was registered. The core drops the event if the number lives another one by now (S7).
+    /// The generation of the registration. The core drops the event if the number has another generation now
+    /// (S7).
     pub generation: Generation,
-    /// What was seen.
+    /// The reported events.
     pub events: Events,
 }
 
-/// One step from what a thread's poller holds to what it should hold.
+/// A change of one thread's poller, from the interest that it holds to the interest that it should hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// The descriptor; pinned, so that the number means the same file until the poller is done with it.
+    /// The descriptor. Its entry is pinned, so the number means the same open file until the poller has
+    /// applied the change.
     pub fd: RawFd,
-    /// The registration to hand back with every event.
+    /// The generation that every event must carry.
     pub generation: Generation,
-    /// What the polled masks say this thread's poller holds.
+    /// The interest that this thread's poller holds according to the polled masks.
     pub known: Interest,
-    /// What it should hold. Nothing, if the thread is not in the thread mask.
+    /// The interest that it should hold. [`Interest::NONE`] if the thread is not in the thread mask.
     pub wanted: Interest,
-    /// Level or edge. Without [`Capabilities::edge`](crate::poller::Capabilities::edge) it is ignored.
+    /// Level or edge. A backend without [`Capabilities::edge`](crate::poller::Capabilities::edge) ignores it.
     pub trigger: Trigger,
-    /// `known` is not to be trusted, or an edge has to be replayed: remove whatever is there (an absent
-    /// registration is no error), then add what is wanted.
+    /// `known` may be wrong, or an edge must be reported again. The poller removes the registration, if there
+    /// is one (its absence is no error), and then adds what is wanted.
     pub force: bool,
 }
 
 impl Change {
-    /// Whether the kernel has nothing to be told.
+    /// Whether the kernel's registration needs no change.
     pub fn is_noop(&self) -> bool {
         !self.force && self.known == self.wanted
     }
 }
 
-/// Why a descriptor leaves pollers that may still know it.
+/// The reason why a descriptor is removed from the pollers that may hold it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeregisterReason {
-    /// It is about to be closed, and this table holds the only reference to the open file.
+    /// It is about to be closed, and this table has the only reference to the open file.
     Close,
-    /// It is about to be closed, but the open file lives on elsewhere: the kernel will not forget it.
+    /// It is about to be closed, and another descriptor keeps the open file: the close does not end the
+    /// kernel's registration.
     CloseCloned,
-    /// It stays open: disowned, or moved to another group.
+    /// It stays open: it was disowned, or moves to another group.
     StaysOpen,
 }
 

@@ -1,16 +1,25 @@
-//! The group word: which group an entry belongs to, which registration of the number this is, and how many threads are
-//! looking.
+//! The group word of an entry: its group, the generation of the number, a reference count, and a lock.
 //!
 //! ```text
 //!  63            32 31      16  15  14       0
 //! |   generation   | references | L |   group  |
 //! ```
 //!
-//! A reference (a *pin*) keeps group and generation as they are, and with them the meaning of the entry's
-//! masks: a registration is ended, and a group changed, only by somebody who has seen zero references. The
-//! generation is in the same word so that one read-modify-write pins *and* validates: a stale handle never
-//! gets as far as a mask. The lock is held for a constant number of steps, by insert, by a change of group and
-//! by the end of a registration; who finds it waits, because failing would lose an event or an update.
+//! A reference (a *pin*) keeps the group and the generation unchanged, and with them the meaning of the
+//! entry's masks. A registration ends only after its references are gone, and a group changes only while
+//! there is none. The generation is in the same word, so that one read-modify-write pins *and* validates: a
+//! stale handle never reaches a mask (S7).
+//!
+//! The lock is held for a constant number of steps: by an insertion, by a change of group, and by the end of
+//! a registration. A pin that finds it during a change of group waits, because a failure would lose an event
+//! or an update.
+//!
+//! | group | lock | state of the slot |
+//! |---|---|---|
+//! | 0 | clear | free |
+//! | 0 | set | claimed by an insertion, or retired and about to be free |
+//! | set | clear | registered |
+//! | set | set | registered, and changing its group or its owner |
 
 use std::os::fd::RawFd;
 
@@ -29,12 +38,12 @@ const NEXT_GENERATION: u64 = 1 << GENERATION_SHIFT;
 
 const _: () = assert!(MAX_GROUPS as u64 <= GROUP);
 
-/// A value of the word.
+/// A value of the group word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u64);
 
 impl Word {
-    /// The group without the lock bit (suspect 8). `None`: the number belongs to nobody.
+    /// The group, without the lock bit (suspect 8). `None` if the number is not registered.
     pub(crate) fn group(self) -> Option<GroupId> {
         GroupId::new((self.0 & GROUP) as usize)
     }
@@ -52,22 +61,22 @@ impl Word {
     }
 }
 
-/// Why a word could not be locked.
+/// The reason why a word could not be locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockRefused {
-    /// Another registration, or nobody's.
+    /// The number is not registered, or its registration is another one.
     Stale,
-    /// Somebody holds a reference or the lock.
+    /// Another thread holds a reference or the lock.
     Busy,
 }
 
-/// Why a slot could not be claimed.
+/// The reason why a slot could not be claimed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ClaimRefused {
-    /// A registration has it, or is about to.
+    /// The slot is registered, claimed, or not yet free.
     InUse,
-    /// A visitor of an earlier registration has not left yet.
-    Visited,
+    /// A pin that came too late for an earlier registration still holds its reference.
+    Referenced,
 }
 
 pub(crate) struct GroupWord(pub(super) AtomicU64);
@@ -78,21 +87,24 @@ impl GroupWord {
         Self(AtomicU64::new(0))
     }
 
-    /// A look without a pin: a hint, for dumps, scans, and the arrays of poll and select.
+    /// Reads the word without a pin. The value is a hint, for dumps, scans, and the arrays of poll and
+    /// select.
     #[inline]
     pub(crate) fn peek(&self) -> Word {
-        // Pair: publish. A live word shows a whole entry.
+        // Pair: publish. A word with a group shows a completely written entry.
         Word(pairs::read(&self.0))
     }
 
-    /// Takes a reference and returns the word that it pins, if `wanted` accepts it.
+    /// Takes a reference and returns the pinned word, if the word has a group and `wanted` accepts it
+    /// (protocol 2).
     ///
-    /// Looks before it adds: a stale call leaves no trace, so stale calls cannot hold up the end of a registration or the next
-    /// insertion, however many there are (L7). A caller that looked in time and adds too late does so once.
+    /// The word is read before the reference is added, so a call that is already stale adds none. Any number
+    /// of stale calls therefore cannot delay the end of a registration or the next insertion (L7). A call
+    /// that becomes stale between the read and the addition delays them once.
     ///
-    /// Waits while the entry is changing groups, unless `wanted` already rules the word out as it is. A
-    /// caller that wants a certain group must therefore accept every group while the word is locked. `fd` is
-    /// the number whose word this is, for the checkpoints.
+    /// While the entry is changing groups the call waits, unless `wanted` refuses the locked word. A caller
+    /// that needs a certain group must therefore accept every group while the word is locked. `fd` is the
+    /// entry's number, for the checkpoints.
     #[inline]
     pub(crate) fn pin(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Word> {
         let fits = |word: Word| word.group().is_some() && wanted(word);
@@ -102,14 +114,14 @@ impl GroupWord {
             checkpoint!(PinRefused, fd);
             return None;
         }
-        // Pairs: publish, move, drain. The addition precedes every look at a mask, and the end of a registration waits for it to
-        // be taken back (S5, S9).
+        // Pairs: publish, move, drain. The addition precedes every read of a mask, and the end of a
+        // registration waits until the reference is released (S5, S9).
         let mut word = Word(self.0.fetch_add(REFERENCE, ordering!(PinRelaxed, AcqRel)));
-        invariant!(word.references() < 0xffff, "the reference count of a group word overflows");
+        invariant!(word.references() < 0xffff, "S12: the reference count of a group word overflows");
         let mut backoff = Backoff::default();
         loop {
-            // No registration's: free, about to be published, or about to be closed by a thread that waits
-            // for this very reference to go away. Only a change of group is worth waiting for.
+            // A word without a group is free, claimed or retired. The thread that retires it waits for this
+            // very reference, so this thread must not wait.
             if !fits(word) {
                 break;
             }
@@ -128,23 +140,24 @@ impl GroupWord {
         None
     }
 
-    /// Gives a reference back.
+    /// Releases a reference.
     #[inline]
     pub(crate) fn unpin(&self) {
-        // Pairs: drain, move. What was done under the pin is over before a closer or a mover sees the count at zero.
+        // Pairs: drain, move. Accesses under the pin precede the release; the thread that retires or locks
+        // the word acquires it when it reads a count of zero.
         let word = Word(self.0.fetch_sub(REFERENCE, ordering!(UnpinRelaxed, AcqRel)));
-        invariant!(word.references() > 0, "a group word was unpinned once too often (S12)");
+        invariant!(word.references() > 0, "S12: a group word is unpinned more often than it was pinned");
     }
 
-    /// Takes a free slot for a new registration: locks it once the visitors of the last one have left. Fails if the slot is
-    /// not free. Returns the generation of the registration to come.
+    /// Locks a free slot for a new registration. Waits for late references of the previous registration.
+    /// Returns the generation of the new registration, or `None` if the slot is not free.
     pub(crate) fn claim(&self) -> Option<Generation> {
         let mut backoff = Backoff::default();
         loop {
             match self.try_claim() {
                 Ok(generation) => return Some(generation),
                 Err(ClaimRefused::InUse) => return None,
-                Err(ClaimRefused::Visited) => backoff.wait(),
+                Err(ClaimRefused::Referenced) => backoff.wait(),
             }
         }
     }
@@ -155,31 +168,33 @@ impl GroupWord {
             return Err(ClaimRefused::InUse);
         }
         if word.references() != 0 {
-            return Err(ClaimRefused::Visited);
+            return Err(ClaimRefused::Referenced);
         }
         // Pairs: insert-close, drain.
         if pairs::claim(&self.0, word.0, word.0 | LOCK) {
             Ok(word.generation())
         } else {
-            Err(ClaimRefused::Visited)
+            Err(ClaimRefused::Referenced)
         }
     }
 
-    /// Whether the slot is being given to a registration or taken from one.
-    pub(crate) fn is_changing_hands(&self) -> bool {
+    /// Whether the slot is claimed and not yet published, or retired and not yet free.
+    pub(crate) fn is_claimed_or_retired(&self) -> bool {
         let word = Word(pairs::read(&self.0));
         word.group().is_none() && word.is_locked()
     }
 
-    /// Ends a claim by giving the slot to `group`. Everything about the new registration is written before this, so a
-    /// late thread never sees half an entry.
+    /// Completes a claim: gives the slot to `group` and unlocks it. Everything else of the registration is
+    /// written before, so a late thread never sees a part of the entry.
     pub(crate) fn publish(&self, group: GroupId) {
-        // Pair: publish. The lock is set and the group is zero, so one xor changes both and keeps visitors' references.
+        // Pair: publish. The lock is set and the group is zero, so one xor changes both and keeps the
+        // references of late pins.
         let word = Word(self.0.fetch_xor(LOCK | group.bits(), ordering!(PublishRelaxed, AcqRel)));
         invariant!(word.is_locked() && word.group().is_none());
     }
 
-    /// Locks a live word of the given generation on which nobody else has a reference. Takes a reference, too.
+    /// Locks the registration of the given generation, if it has no reference. The lock comes with a
+    /// reference.
     pub(crate) fn lock(&self, generation: Generation) -> Result<Word, LockRefused> {
         let word = self.peek();
         if word.group().is_none() || word.generation() != generation {
@@ -188,7 +203,7 @@ impl GroupWord {
         if word.references() != 0 || word.is_locked() {
             return Err(LockRefused::Busy);
         }
-        // Pair: move. Acquire: the mover sees what the last pin did.
+        // Pair: move. Acquire: the thread that locks sees what was done under the last pin.
         match self.0.compare_exchange(
             word.0,
             (word.0 | LOCK) + REFERENCE,
@@ -200,48 +215,50 @@ impl GroupWord {
         }
     }
 
-    /// Gives the lock and its reference back, in `group`.
+    /// Releases the lock and its reference, and sets the group to `group`.
     pub(crate) fn unlock(&self, from: GroupId, group: GroupId) {
-        // Nobody else changes anything but the count while the lock is held: one subtraction does it all.
-        // Pair: move. Release publishes the masks that were rewritten for the new group.
+        // Pair: move. While the lock is held only the count changes, so one subtraction changes the lock, the
+        // reference and the group. Release publishes the masks that were rewritten for the new group.
         let delta = (LOCK + REFERENCE + from.bits()).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_sub(delta, Ordering::AcqRel));
         invariant!(word.is_locked() && word.group() == Some(from));
     }
 
-    /// Ends the registration of `group`: the next generation begins, nobody's and locked, and the caller's own reference is
-    /// given back. From here on no pin succeeds. Returns once the last of the others has left: then the caller is alone with
-    /// the entry.
+    /// Ends the registration of `group`: begins the next generation, locked and without a group, and releases
+    /// the caller's reference. No pin succeeds from now on. Returns when the last reference is gone; the
+    /// caller is alone with the entry then.
     pub(crate) fn retire(&self, group: GroupId) {
-        // The caller's reference keeps lock and group as they are, so one addition changes everything, whatever other callers
-        // do to the count meanwhile. The generation is on top and wraps.
-        // Pair: drain.
+        // Pair: drain. The caller's reference keeps the lock and the group unchanged, so one addition changes
+        // everything, whatever happens to the count meanwhile. The generation has the highest bits, and
+        // wraps.
         let delta = NEXT_GENERATION.wrapping_add(LOCK).wrapping_sub(REFERENCE).wrapping_sub(group.bits());
         let word = Word(self.0.fetch_add(delta, Ordering::AcqRel));
         invariant!(!word.is_locked() && word.references() > 0, "S4: a registration is ended twice");
         invariant!(word.group() == Some(group), "S9: a registration is ended in another group");
         let mut backoff = Backoff::default();
-        // Pair: drain. Acquire: pairs with the release of every unpin.
+        // Pair: drain. Acquire, for the release of each unpin.
         while Word(self.0.load(ordering!(DrainRelaxed, Acquire))).references() != 0 {
             backoff.wait();
         }
     }
 
-    /// Ends a registration, or what was left of one, whatever the threads were doing that the fork left behind. The slot is
-    /// locked and nobody's, as after [`GroupWord::retire`]. For the only thread of a forked child.
+    /// Ends a registration, or what remains of one, after a fork. The slot is locked and has no group, as
+    /// after [`GroupWord::retire`]. Only the single thread of a forked child may call this.
     pub(crate) fn retire_after_fork(&self) {
         let generation = u64::from(self.peek().generation().wrapping_add(1));
         self.0.store(generation << GENERATION_SHIFT | LOCK, Ordering::Relaxed);
     }
 
-    /// Drops the references and the lock of the threads that a fork left behind. For the only thread of a forked child.
+    /// Releases the references and the lock of threads that do not exist after a fork. Only the single thread
+    /// of a forked child may call this.
     pub(crate) fn release_after_fork(&self) {
         self.0.store(self.peek().0 & !(REFERENCES | LOCK), Ordering::Relaxed);
     }
 
-    /// Makes a retired slot free for the next registration.
+    /// Makes a retired or claimed slot free.
     pub(crate) fn free(&self) {
-        // Pair: drain. A late visitor's reference may come and go meanwhile: subtract the lock only.
+        // Pair: drain. Only the lock is subtracted, because late pins can add and release references
+        // meanwhile.
         let word = Word(self.0.fetch_sub(LOCK, Ordering::AcqRel));
         invariant!(word.is_locked() && word.group().is_none());
     }
@@ -255,7 +272,7 @@ mod tests {
         GroupId::new(number).unwrap()
     }
 
-    fn live(number: usize) -> GroupWord {
+    fn registered(number: usize) -> GroupWord {
         let word = GroupWord::new();
         word.claim().unwrap();
         word.publish(group(number));
@@ -276,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_refused_pin_leaves_no_reference() {
-        let word = live(1);
+        let word = registered(1);
         assert!(word.pin(0, |w| w.generation() == 7).is_none());
         assert_eq!(word.peek().references(), 0, "S12, bug 57");
         assert!(word.pin(0, |w| w.generation() == 0).is_some());
@@ -286,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_lock_is_refused_under_a_reference_and_for_another_registration() {
-        let word = live(1);
+        let word = registered(1);
         word.pin(0, |_| true).unwrap();
         assert_eq!(word.lock(0).err(), Some(LockRefused::Busy));
         word.unpin();
@@ -299,7 +316,7 @@ mod tests {
     #[test]
     fn unlocking_moves_to_the_new_group_in_either_direction() {
         for (from, to) in [(1, 2), (2, 1), (1, MAX_GROUPS), (5, 5)] {
-            let word = live(from);
+            let word = registered(from);
             word.lock(0).unwrap();
             word.unlock(group(from), group(to));
             let now = word.peek();
@@ -309,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_registration_ends_with_the_next_generation() {
-        let word = live(1);
+        let word = registered(1);
         word.pin(0, |_| true).unwrap();
         word.retire(group(1));
         assert!(word.pin(0, |w| w.generation() == 0).is_none());

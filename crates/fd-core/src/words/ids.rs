@@ -1,20 +1,20 @@
-//! The identities of the model: groups, threads inside a group, and masks of such threads.
+//! The identities of groups and threads, and masks of the threads of one group.
 
 use std::fmt;
 
-/// Threads that one group can hold: the width of every mask.
+/// The number of threads that one group can hold: the width of every mask.
 pub const THREADS_PER_GROUP: usize = u64::BITS as usize;
 
-/// Groups that one table can hold. The group word has room for more; the update list's tail marks and the
-/// per-group arrays are sized by this.
+/// The number of groups that one table can hold. The group word has room for more. The tail marks of the
+/// update lists and the arrays per group have this size.
 pub const MAX_GROUPS: usize = 16;
 
-/// A thread group, numbered from 1. Zero never names a group: in a group word it says "nobody's".
+/// A thread group, numbered from 1. Zero in a group word means that the number is not registered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(u16);
 
 impl GroupId {
-    /// The group with the given one-based number, if a table can hold it.
+    /// Returns the group with the given one-based number, if a table can hold it.
     pub const fn new(number: usize) -> Option<Self> {
         if number >= 1 && number <= MAX_GROUPS { Some(Self(number as u16)) } else { None }
     }
@@ -46,7 +46,7 @@ impl fmt::Display for GroupId {
     }
 }
 
-/// One worker thread: a group and a position inside it.
+/// A worker thread: a group, and a position inside it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId {
     group: GroupId,
@@ -54,7 +54,7 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
-    /// The thread at zero-based `index` of `group`, if a group can hold it.
+    /// Returns the thread at the zero-based `index` of `group`, if a group can hold it.
     pub const fn new(group: GroupId, index: usize) -> Option<Self> {
         if index < THREADS_PER_GROUP { Some(Self { group, index: index as u8 }) } else { None }
     }
@@ -69,7 +69,7 @@ impl ThreadId {
         self.index as usize
     }
 
-    /// The mask that holds this thread alone. It means something only beside this thread's group.
+    /// The mask with the bit of this thread alone. It is valid for this thread's group only.
     pub const fn mask(self) -> ThreadMask {
         ThreadMask(1 << self.index)
     }
@@ -87,28 +87,28 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// A set of threads of one group. Which group is always said by something else: a [`GroupId`] beside it, or
-/// the pinned group word of the entry that it came from.
+/// A set of threads of one group. The group is given separately: by a [`GroupId`] beside the mask, or by the
+/// pinned group word of its entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ThreadMask(pub(crate) u64);
 
 impl ThreadMask {
     /// No thread.
     pub const NONE: Self = Self(0);
-    /// Every thread that a group can hold; insert reduces it to those that the group has.
+    /// Every thread that a group can hold. An insertion reduces it to the threads that the group has.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// The mask with exactly these bits.
+    /// Returns the mask with exactly these bits.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The first `count` threads.
+    /// Returns the mask of the first `count` threads.
     pub const fn first(count: usize) -> Self {
         if count >= THREADS_PER_GROUP { Self::ALL } else { Self((1 << count) - 1) }
     }
 
-    /// The bits, thread 0 lowest.
+    /// The bits. Thread 0 has the lowest one.
     pub const fn bits(self) -> u64 {
         self.0
     }
@@ -118,7 +118,7 @@ impl ThreadMask {
         self.0 == 0
     }
 
-    /// How many threads are in the set.
+    /// The number of threads in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
@@ -128,7 +128,7 @@ impl ThreadMask {
         self.0 & other.0 == other.0
     }
 
-    /// Whether some thread of `other` is in this set.
+    /// Whether a thread of `other` is in this set.
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -160,8 +160,8 @@ impl ThreadMask {
         })
     }
 
-    /// The member at position `pick % len`, counted over the set's own members, so that whatever `pick` is the
-    /// answer is a thread of the set (S19). `None` for the empty set.
+    /// The member at position `pick % len` of the set's members, lowest first. The result is a member of the
+    /// set for every `pick` (S19), and `None` for the empty set.
     pub fn nth(self, pick: usize) -> Option<usize> {
         match self.len() {
             0 => None,
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(ThreadId::new(group, 63).unwrap().mask().bits(), 1 << 63);
     }
 
-    /// S19: bugs 58 and 78 of the history picked a thread with the wrong range, mask or base.
+    /// S19: bugs 58 and 78 chose a thread from a wrong range, mask or base.
     #[test]
     fn the_picked_thread_is_always_a_member() {
         for bits in [1, 0b1010, 0b0101, 1 << 63, u64::MAX, (1 << 63) | 1] {

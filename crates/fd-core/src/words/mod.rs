@@ -1,5 +1,5 @@
-//! The words of the protocol, each with what can be done to it alone: identities, events, the state, the
-//! group word, the links of the update list, and the pairs of accesses that must not pass each other.
+//! The words of the protocol, each with its own operations: identities, events, the state, the group word,
+//! the links of the update list, and the accesses of the ordered pairs.
 
 pub(crate) mod backoff;
 pub(crate) mod events;

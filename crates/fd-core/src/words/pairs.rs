@@ -1,26 +1,30 @@
-//! The sides of the Dekker pairs. Each side writes its own word with a read-modify-write and then reads the other side's word;
-//! the fence between them is part of the write, or of the read where the function says so.
+//! The sides of the Dekker pairs. Each side writes its own word with a read-modify-write, and then reads the
+//! other side's word. The fence between the two is part of the write, or of the read where the function says
+//! so.
 //!
-//! `docs/protocol.md` ("Orderings") lists the pairs and what proves each. `crates/orderings` compiles this very file for other
-//! processors and checks the instructions, so it uses only `sync` and the hooks for mutants.
+//! `docs/protocol.md` ("18. Orderings") lists the pairs and their proofs. `crates/orderings` compiles this
+//! file for other processors and checks the instructions, so this file uses only `sync` and the hooks for
+//! mutants.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence, fence_after_rmw};
 
-/// Reads a word of a pair. Later accesses stay behind it.
+/// Reads a word of a pair. Later accesses are ordered after it.
 #[inline(always)]
 pub(crate) fn read(word: &AtomicU64) -> u64 {
     // Any pair: the caller names it.
     word.load(Ordering::Acquire)
 }
 
-/// Reads the running bits, as [`read`] does.
+/// Reads the running mask, as [`read`] does.
 #[inline(always)]
 pub(crate) fn running(running: &AtomicU64) -> u64 {
-    // Pair: exit. Acquire: a thread that sees a takeover's bit gone sees the mask that it left.
+    // Pair: exit. Acquire: a thread that sees a takeover's bit cleared also sees the mask that the takeover
+    // wrote.
     running.load(ordering!(RunningRelaxed, Acquire))
 }
 
-/// `enter`: sets running bits. Pairs with [`clear_mask`]: running, then mask; mask, then running. Returns the bits before.
+/// `enter`: sets running bits. Pairs with [`clear_mask`]: this side writes running, then reads the mask; the
+/// other side writes the mask, then reads running. Returns the bits before.
 #[inline(always)]
 pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     // Pair: enter-delete.
@@ -29,19 +33,21 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     before
 }
 
-/// `exit`: clears running bits. Pairs with [`clear_mask`] as [`set_running`] does. Returns the bits before.
+/// `exit`: clears running bits. Pairs with [`clear_mask`], as [`set_running`] does. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
-    // Pairs: exit-delete, exit. Release: the use of the entry is over before another thread sees the bit gone.
+    // Pairs: exit-delete, exit. Release: the use of the entry precedes the cleared bit for every thread that
+    // reads it.
     let before = running.fetch_and(!me, ordering!(ExitRelaxed, AcqRel));
     unless!(ExitFence => fence_after_rmw());
     before
 }
 
-/// `exit`: reads running after it has read another thread's zero of the mask.
+/// `exit`: reads the running mask after it has read a zero thread mask that another thread wrote.
 ///
-/// A third thread may have set its running bit without seeing the zero. Only a fence orders that bit before this read where a
-/// store can reach one processor before another (RWC: POWER allows it).
+/// A third thread may have set its running bit without seeing the zero. On a processor where a store can
+/// reach one processor before another, only a fence orders that bit before this read (RWC: POWER allows the
+/// other order).
 #[inline(always)]
 pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
     // Pair: last-user.
@@ -49,32 +55,34 @@ pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
     self::running(running)
 }
 
-/// `delete`: ends the thread mask. Pairs with [`set_running`] and [`clear_running`].
+/// `delete`: sets the thread mask to zero. Pairs with [`set_running`] and [`clear_running`].
 #[inline(always)]
 pub(crate) fn clear_mask(mask: &AtomicU64) {
-    // Pairs: enter-delete, exit-delete, token. Release: a thread that sees the zero finds the token.
+    // Pairs: enter-delete, exit-delete, token. Release: a thread that reads the zero finds the token.
     mask.swap(0, Ordering::AcqRel);
     unless!(DeleteFence => fence_after_rmw());
 }
 
-/// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: bits, then link; link, then bits.
+/// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: this side writes the bits, then reads
+/// the link; the other side writes the link, then reads the bits.
 #[inline(always)]
 pub(crate) fn set_updates(updates: &AtomicU64, bits: u64) {
-    // Pairs: schedule-unlist, update. Release: a thread that clears the bits sees the state that they are about.
+    // Pairs: schedule-unlist, update. Release: a thread that clears the bits sees the state that the update
+    // concerns.
     updates.fetch_or(bits, ordering!(ScheduleRelaxed, AcqRel));
     unless!(ScheduleFence => fence_after_rmw());
 }
 
-/// The end of a removal: writes `unlinked` to a link that this thread has locked. A read-modify-write, so that the fence of
-/// [`updates_after_unlink`] can follow it.
+/// The end of a removal: writes `unlinked` to a link that this thread has locked. It is a read-modify-write,
+/// so that the fence of [`updates_after_unlink`] can follow it.
 #[inline(always)]
 pub(crate) fn unlink(link: &AtomicU64, unlinked: u64) {
     // Pairs: schedule-unlist, link.
     link.swap(unlinked, ordering!(LinkRelaxed, AcqRel));
 }
 
-/// `done_update`: reads the update bits after [`unlink`]. Pairs with [`set_updates`]. If another thread has unlinked the entry,
-/// that thread's read counts, and this one needs no order.
+/// `done_update`: reads the update bits after [`unlink`]. Pairs with [`set_updates`]. If another thread has
+/// unlinked the entry, the read of that thread counts, and this one needs no order.
 #[inline(always)]
 pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
     // Pair: schedule-unlist.
@@ -82,10 +90,12 @@ pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
     read(updates)
 }
 
-/// `insert`: locks a free slot. Pairs with [`close`]: slot, then closed; closed, then slots. Returns whether it did.
+/// `insert`: locks a free slot. Pairs with [`close`]: this side writes the slot, then reads whether the table
+/// is closed; the other side closes the table, then reads the slots. Returns whether the slot was free.
 #[inline(always)]
 pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
-    // Pairs: insert-close, drain. Acquire: pairs with the release of `free`, which ends the earlier registration.
+    // Pairs: insert-close, drain. Acquire, for the release of `free`, which completes the end of the earlier
+    // registration.
     let claimed = slot.compare_exchange(free, locked, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if claimed {
         unless!(InsertFence => fence_after_rmw());
@@ -93,14 +103,15 @@ pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
     claimed
 }
 
-/// `insert`: whether the table is closed, after [`claim`].
+/// `insert`: reads whether the table is closed, after [`claim`].
 #[inline(always)]
 pub(crate) fn is_closed(closed: &AtomicBool) -> bool {
     // Pairs: insert-close, sleep.
     closed.load(Ordering::Acquire)
 }
 
-/// `FdTable::close`: closes the table. Pairs with [`claim`], and with the bound that an insertion raises before its claim.
+/// `FdTable::close`: closes the table. Pairs with [`claim`], and with the bound that an insertion raises
+/// before its claim.
 #[inline(always)]
 pub(crate) fn close(closed: &AtomicBool) {
     // Pair: insert-close.
@@ -108,7 +119,7 @@ pub(crate) fn close(closed: &AtomicBool) {
     unless!(CloseFence => fence_after_rmw());
 }
 
-/// After [`close`]: reads the bound of the slots to look at.
+/// Reads the bound of the slots, after [`close`].
 #[inline(always)]
 pub(crate) fn bound(high_water: &AtomicU32) -> u32 {
     // Pair: insert-close.

@@ -1,53 +1,53 @@
-//! The state word of an entry: activity and readiness per direction, the last report, and what becomes of the
-//! descriptor. It is only ever changed by read-modify-writes, because other threads may set CLONED, EXPORTED or
-//! the close token at any time (suspect 3).
+//! The state word of an entry: per direction its activity and readiness, the last report, and flags that
+//! decide how the registration ends. It changes by read-modify-writes only, because other threads can set
+//! `CLONED`, `EXPORTED` or the close token at any time (suspect 3).
 
 use std::fmt;
 
 use crate::words::events::{Events, Interest};
 
-/// The upper layer wants to receive.
+/// The owner wants to receive.
 pub const ACTIVE_R: u32 = 1 << 0;
-/// No `EAGAIN` seen on the receiving side since the last report.
+/// The receiving side has not answered `EAGAIN` since the last report.
 pub const READY_R: u32 = 1 << 1;
-/// The upper layer wants to send.
+/// The owner wants to send.
 pub const ACTIVE_W: u32 = 1 << 4;
-/// No `EAGAIN` seen on the sending side since the last report.
+/// The sending side has not answered `EAGAIN` since the last report.
 pub const READY_W: u32 = 1 << 5;
 /// The last report had readable data.
 pub const POLL_IN: u32 = 1 << 8;
 // Bit 9 is HAProxy's `FD_POLL_PRI`, urgent data. No backend reports it.
 /// The last report was writable.
 pub const POLL_OUT: u32 = 1 << 10;
-/// Some report had an error. Sticks until the end of this registration (S15).
+/// A report had an error. It is kept until the registration ends (S15).
 pub const POLL_ERR: u32 = 1 << 11;
-/// Some report had a hang-up. Sticks until the end of this registration (S15).
+/// A report had a hang-up. It is kept until the registration ends (S15).
 pub const POLL_HUP: u32 = 1 << 12;
-/// Closing must reset the connection: `SO_LINGER` with a zero timeout first.
+/// Closing must reset the connection: `SO_LINGER` is set to a zero timeout first.
 pub const LINGER_RISK: u32 = 1 << 16;
-/// The open file is shared with another descriptor or process, so closing this number will not make the kernel
-/// forget the registration.
+/// Another descriptor or process shares the open file, so closing this number does not end the kernel's
+/// registration.
 pub const CLONED: u32 = 1 << 17;
-/// Registered edge-triggered where the backend can.
+/// The registration is edge-triggered if the backend supports that.
 pub const EDGE: u32 = 1 << 19;
 /// A listener that may be handed to another process.
 pub const EXPORTED: u32 = 1 << 20;
-/// Deleting gives the descriptor back instead of closing it.
+/// A delete returns the descriptor instead of closing it.
 pub const DISOWN: u32 = 1 << 22;
-/// The close token: whoever clears it is the one that closes (S14).
+/// The close token. The thread that clears it closes the descriptor, and no other thread does (S14).
 pub const MUST_CLOSE: u32 = 1 << 23;
-/// This registration was deleted. Set once, together with the token.
+/// The registration was deleted. Set once, together with the close token.
 pub const DELETED: u32 = 1 << 24;
-/// The owner changed: what its poller still knows from an earlier time must be replaced, not compared
-/// (suspect 10). Consumed by the owner's next update.
+/// The owner changed. The owner's poller must replace its registration instead of comparing it (suspect 10).
+/// The owner's next update clears the flag.
 pub const REARM: u32 = 1 << 25;
 
-/// The runtime's own descriptor, which wakes a thread. Its handle is refused everywhere.
+/// A descriptor of the runtime itself, which wakes a thread. Every call refuses its handle.
 pub const INTERNAL: u32 = 1 << 26;
 
-/// Both directions wanted.
+/// Both directions are active.
 pub const ACTIVE: u32 = ACTIVE_R | ACTIVE_W;
-/// Both directions ready.
+/// Both directions are ready.
 pub const READY: u32 = READY_R | READY_W;
 
 /// Every flag by its name, lowest bit first.
@@ -171,44 +171,44 @@ impl fmt::LowerHex for State {
     }
 }
 
-/// The directions that the state wants polled.
+/// The directions that a poller must poll for this state.
 pub const fn wanted(state: u32) -> Interest {
     Interest { recv: state & ACTIVE_R != 0, send: state & ACTIVE_W != 0 }
 }
 
-/// The state after a report of `events` (protocol 4.7): the last report's bits are
-/// replaced, errors and hang-ups stick, readiness is added.
+/// The state after a report of `events` (protocol 4.7): the bits of the last report are replaced, errors and
+/// hang-ups are kept, and readiness is added.
 pub(crate) fn after_report(state: u32, events: Events) -> u32 {
-    let mut seen = 0;
+    let mut reported = 0;
     if events.intersects(Events::READY_R) {
-        seen |= POLL_IN;
+        reported |= POLL_IN;
     }
     if events.intersects(Events::READY_W) {
-        seen |= POLL_OUT;
+        reported |= POLL_OUT;
     }
     if events.intersects(Events::SHUT_R) {
-        seen |= POLL_HUP;
+        reported |= POLL_HUP;
     }
-    // A hang-up is an error only for somebody who still wanted to write (bug 36).
-    let writes = state & ACTIVE_W != 0;
-    fault!(HangupIsError: writes => true);
-    let broken = events.intersects(Events::SHUT_W) && writes;
-    if events.intersects(Events::ERR.or(Events::INVALID)) || broken {
-        seen |= POLL_ERR;
+    // A hang-up is an error only for an owner that still sends (bug 36).
+    let sends = state & ACTIVE_W != 0;
+    fault!(HangupIsError: sends => true);
+    let failed_while_sending = events.intersects(Events::SHUT_W) && sends;
+    if events.intersects(Events::ERR.or(Events::INVALID)) || failed_while_sending {
+        reported |= POLL_ERR;
     }
-    if seen & (POLL_IN | POLL_HUP | POLL_ERR) != 0 {
-        seen |= READY_R;
+    if reported & (POLL_IN | POLL_HUP | POLL_ERR) != 0 {
+        reported |= READY_R;
     }
-    if seen & (POLL_OUT | POLL_ERR) != 0 {
-        seen |= READY_W;
+    if reported & (POLL_OUT | POLL_ERR) != 0 {
+        reported |= READY_W;
     }
     let replaced = POLL_IN | POLL_OUT;
     fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
-    state & !replaced | seen
+    state & !replaced | reported
 }
 
-/// The directions that were reported though nobody wants them (protocol 4.8): if they are still unwanted after
-/// the handler, this thread's poller must be told (L6).
+/// The directions that were reported and are not active (protocol 4.8). If they are still inactive after the
+/// handler, this thread's poller must stop polling them (L6).
 pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
     let recv = Events::READY_R.or(Events::SHUT_R).or(Events::ERR).or(Events::INVALID);
     let send = Events::READY_W.or(Events::SHUT_W).or(Events::ERR).or(Events::INVALID);
@@ -222,12 +222,12 @@ pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
     }
 }
 
-/// Whether one of `directions` is (still) not wanted.
+/// Whether one of `directions` is inactive.
 pub(crate) const fn some_inactive(state: u32, directions: Interest) -> bool {
     (directions.recv && state & ACTIVE_R == 0) || (directions.send && state & ACTIVE_W == 0)
 }
 
-/// The letters of `show fd`: one per flag, in the order C L E D X T R I, `-` where unset.
+/// The letters of `show fd`: one per flag, in the order C L E D X T R I, with `-` for a clear flag.
 pub(crate) fn letters(state: u32) -> String {
     let flags = [
         (CLONED, 'C'),
@@ -246,7 +246,7 @@ pub(crate) fn letters(state: u32) -> String {
 mod tests {
     use super::*;
 
-    /// The values are part of `show fd`, of dumps that users keep, and of HAProxy's tools (include/haproxy/fd-t.h).
+    /// The values are part of `show fd`, of stored dumps, and of HAProxy's tools (include/haproxy/fd-t.h).
     #[test]
     fn the_bits_have_the_values_that_dumps_print() {
         let bits = [
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn each_direction_is_wanted_for_itself() {
+    fn each_direction_is_wanted_on_its_own() {
         for (state, expected) in [
             (0, Interest::NONE),
             (ACTIVE_R, Interest::RECV),
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// What one report says alone, and what it leaves of each bit of an earlier one.
+    /// One report alone, and one after each bit of an earlier report.
     #[test]
     fn each_event_sets_its_own_bits_and_replaces_the_last_report() {
         let reports = [
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_report_is_replaced_and_errors_stick() {
+    fn a_report_replaces_the_last_one_and_keeps_errors() {
         let state = after_report(ACTIVE_R, Events::READY_R.or(Events::ERR).or(Events::SHUT_R));
         assert_eq!(state, ACTIVE_R | POLL_IN | POLL_ERR | POLL_HUP | READY);
         let state = after_report(state, Events::READY_W);
@@ -343,13 +343,14 @@ mod tests {
         assert_eq!(state & (POLL_ERR | POLL_HUP), POLL_ERR | POLL_HUP, "S15");
     }
 
-    /// Bug 4: HUP reported with IN was forgotten on the next report, so the read side was never signalled.
+    /// Bug 4: a HUP that was reported with IN was lost with the next report, so the read side was never
+    /// signalled.
     #[test]
     fn a_hangup_keeps_the_read_side_ready() {
         assert_eq!(after_report(ACTIVE_R, Events::SHUT_R) & READY, READY_R);
     }
 
-    /// Bug 36: a hang-up after our own shutdown of the sending side was taken for an error.
+    /// Bug 36: a hang-up after the owner's own shutdown of the sending side was treated as an error.
     #[test]
     fn a_full_hangup_is_an_error_only_while_sending_is_wanted() {
         let hangup = Events::SHUT_R.or(Events::SHUT_W);
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_must_stop() {
+    fn unwanted_directions_must_stop() {
         assert_eq!(must_stop(0, Events::READY_R), Interest::BOTH);
         assert_eq!(must_stop(ACTIVE_R, Events::READY_R), Interest::NONE);
         assert_eq!(must_stop(ACTIVE_R, Events::READY_W), Interest::SEND);

@@ -1,4 +1,5 @@
-//! The primitives that the protocol is built from: std's, or in a model loom's (`--cfg loom`) or shuttle's (`--cfg shuttle`).
+//! The synchronization primitives of the protocol: those of std, or of loom (`--cfg loom`) or shuttle (`--cfg
+//! shuttle`) in a model.
 
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
@@ -9,17 +10,18 @@ pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU
 
 pub(crate) use core::sync::atomic::Ordering;
 
-/// Numbers that are counted and printed, and that nobody decides by: a model does not look at them.
+/// Atomics for numbers that are counted and printed only. No step of the protocol depends on them, so the
+/// models ignore them.
 pub(crate) mod count {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
 }
 
-/// The fence of a Dekker pair: both sides write their own word, fence, then read the other side's word, and at least one of
-/// them sees the other. The write must be a read-modify-write.
+/// The fence of a Dekker pair. Each side writes its own word, executes the fence, and reads the other side's
+/// word; at least one side then sees the other's write. The write must be a read-modify-write.
 ///
-/// x86 needs no instruction here: a locked read-modify-write orders earlier stores before later loads (Intel SDM, volume 3,
-/// 9.2.3.9; AMD64 APM, volume 2, 7.4.2). Everywhere else, and in the models, it is a sequentially consistent fence:
-/// `docs/protocol.md` lists the pairs and what proves each.
+/// x86 needs no instruction here, because a locked read-modify-write orders earlier stores before later loads
+/// (Intel SDM, volume 3, 9.2.3.9; AMD64 APM, volume 2, 7.4.2). On other processors and in the models it is a
+/// sequentially consistent fence. `docs/protocol.md` lists the pairs and their proofs.
 #[inline(always)]
 pub(crate) fn fence_after_rmw() {
     if cfg!(all(any(target_arch = "x86", target_arch = "x86_64"), not(any(loom, shuttle)))) {
@@ -29,7 +31,8 @@ pub(crate) fn fence_after_rmw() {
     }
 }
 
-/// A cell that threads read and write by turns. loom sees to it that the turns are ordered by the atomics around them.
+/// A cell that one thread at a time reads or writes. loom checks that the atomics around it order these
+/// accesses.
 pub(crate) struct UnsafeCell<T> {
     #[cfg(loom)]
     cell: loom::cell::UnsafeCell<T>,
@@ -47,7 +50,7 @@ impl<T> UnsafeCell<T> {
         Self { cell }
     }
 
-    /// Lends the value to somebody who only reads it.
+    /// Calls `read` with a pointer to the value, for reading only.
     #[inline(always)]
     pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         #[cfg(loom)]
@@ -56,7 +59,7 @@ impl<T> UnsafeCell<T> {
         read(self.cell.get())
     }
 
-    /// Lends the value to somebody who writes it.
+    /// Calls `write` with a pointer to the value, for writing.
     #[inline(always)]
     pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         #[cfg(loom)]

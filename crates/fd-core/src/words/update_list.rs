@@ -1,23 +1,24 @@
-//! The shared update list of a group: descriptors whose polling must be brought up to date by more than one
-//! thread, or by a thread that is not the caller.
+//! The shared update list of a group: the descriptors with an update that several threads must apply, or a
+//! thread other than the caller (protocol 13).
 //!
-//! A doubly linked list through the table. Each entry's link is one 64-bit word of two `i32` halves, so that one
-//! compare-and-swap locks an entry in both directions (what used to need a double-word CAS). A half holds
+//! It is a doubly linked list through the entries of the table. The link of an entry is one 64-bit word of
+//! two `i32` halves, so that one compare-and-swap locks an entry in both directions, without a double-word
+//! compare-and-swap. The values of a half:
 //!
 //! | value | `next` | `prev` |
 //! |---|---|---|
 //! | > 0 | linked, followed by descriptor value − 1 | preceded by descriptor value − 1 |
-//! | 0 | not linked (and so is a fresh, zeroed entry) | first |
+//! | 0 | not linked (as a zeroed entry) | first |
 //! | −1 | locked: being added or removed | locked |
 //! | −2 − *g* | linked, last of the list of group index *g* | – |
 //!
-//! The tail mark names the list, so that an adder which holds a stale tail cannot append to another group's list
+//! The tail mark contains the group, so an adder with a stale tail cannot append to the list of another group
 //! (suspect 16).
 //!
-//! To remove an entry is to lock it, then its predecessor's `next`, then its successor's `prev`. Who finds the
-//! predecessor busy gives everything back and keeps away until that one is done; who finds the successor busy
-//! waits, holding what it has. All holding and waiting is therefore towards the tail, and the tail waits for nobody:
-//! no deadlock and no livelock.
+//! A removal locks the entry, then its predecessor's `next`, then its successor's `prev`. If the predecessor
+//! is busy, the removal releases its lock and waits for the predecessor. If the successor is busy, it waits
+//! and keeps its locks. All waiting while holding a lock is therefore towards the tail, and the tail waits
+//! for no other entry: there is no deadlock and no livelock.
 
 use crate::words::backoff::Backoff;
 use crate::words::pairs;
@@ -27,7 +28,7 @@ const UNLINKED: i32 = 0;
 const FIRST: i32 = 0;
 const LOCKED: i32 = -1;
 
-/// One entry's place in the list.
+/// The place of one entry in a list.
 pub(crate) struct Link(AtomicU64);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,27 +70,27 @@ impl Link {
         self.0.store(to.pack(), ordering!(LinkRelaxed, Release));
     }
 
-    /// Unlinks a link that this thread has locked. The caller may look at the update bits next.
+    /// Unlinks a link that this thread has locked. The caller can then read the update bits in order.
     fn unlink(&self) {
         pairs::unlink(&self.0, Halves { next: UNLINKED, prev: FIRST }.pack());
     }
 
-    /// Forgets the list that the entry was in. For the only thread of a forked child.
+    /// Makes the link unlinked after a fork. Only the single thread of a forked child may call this.
     pub(crate) fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Replaces `next` if it is `from`, whatever happens to `prev` meanwhile. Returns whether it did.
+    /// Replaces `next` if it is `from`. Changes of `prev` do not matter. Returns whether it replaced.
     fn swap_next(&self, from: i32, to: i32) -> bool {
         self.update(|now| (now.next == from).then_some(Halves { next: to, ..now }))
     }
 
-    /// Replaces `prev` if it is `from`, whatever happens to `next` meanwhile. Returns whether it did.
+    /// Replaces `prev` if it is `from`. Changes of `next` do not matter. Returns whether it replaced.
     fn swap_prev(&self, from: i32, to: i32) -> bool {
         self.update(|now| (now.prev == from).then_some(Halves { prev: to, ..now }))
     }
 
-    /// Locks `prev`, once it is `from`.
+    /// Waits until `prev` is `from`, and locks it.
     fn lock_prev(&self, from: i32) {
         let mut backoff = Backoff::default();
         while !self.swap_prev(from, LOCKED) {
@@ -97,50 +98,68 @@ impl Link {
         }
     }
 
+    /// Locks the link if it is unlinked. Returns whether it did; if not, the entry is in a list.
+    fn lock_unlinked(&self) -> bool {
+        let mut backoff = Backoff::default();
+        loop {
+            let now = self.load();
+            fault!(AddUnlocked => if now.next == UNLINKED { return true });
+            match now.next {
+                UNLINKED if self.swap_whole(now, Halves::LOCKED) => return true,
+                // The entry may be in the middle of its removal, so waiting is mandatory (bug 40).
+                UNLINKED | LOCKED => backoff.wait(),
+                _ => return false,
+            }
+        }
+    }
+
     fn update(&self, change: impl Fn(Halves) -> Option<Halves>) -> bool {
         let change = |word| change(Halves::unpack(word)).map(Halves::pack);
-        // Pair: link. A failed exchange goes on with what it found, never with an older copy (bugs 15 and 63).
+        // Pair: link. A failed exchange continues with the value that it found, never with an older copy
+        // (bugs 15 and 63).
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, change).is_ok()
     }
 
-    /// Whether the entry is in no list and nobody is about to change that.
+    /// Whether the entry is in no list and no thread is about to change that.
     pub(crate) fn is_unlinked(&self) -> bool {
         self.load().next == UNLINKED
     }
 }
 
-/// Where a walker goes next.
+/// The next step of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// To this descriptor.
+    /// Continue with this descriptor.
     Fd(usize),
-    /// Nowhere: the end of this list.
+    /// The list ends here.
     End,
-    /// The entry underfoot has left the list: start again.
+    /// The current entry has left the list. Start again at the head.
     Lost,
 }
 
-/// Head and tail of one group's list.
+/// The shared update list of one group.
 pub(crate) struct UpdateList {
     first: AtomicI32,
     last: AtomicI32,
-    /// Counts additions, so that a walker can prove that it has missed none.
+    /// The number of additions. A walk compares it to prove that it has missed none.
     epoch: AtomicU64,
+    /// The mark in `next` of the last entry.
     tail: i32,
 }
 
-/// The links of a table: `fd` is always an index that the table has checked.
+/// Access to the links of a table. `fd` is always an index that the table has checked.
 pub(crate) trait Links {
     fn link(&self, fd: usize) -> &Link;
 }
 
-/// How a descriptor is written in a half.
-fn cell(fd: usize) -> i32 {
+/// The value of a half that names `fd`.
+fn half(fd: usize) -> i32 {
     fd as i32 + 1
 }
 
-fn descriptor(cell: i32) -> usize {
-    (cell - 1) as usize
+/// The descriptor that a half names.
+fn descriptor(half: i32) -> usize {
+    (half - 1) as usize
 }
 
 impl UpdateList {
@@ -154,61 +173,58 @@ impl UpdateList {
         }
     }
 
-    /// How many additions there have been.
+    /// The number of additions so far.
     pub(crate) fn epoch(&self) -> u64 {
         // Pair: epoch.
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Appends `fd` unless it is linked already. Its owner group must be this list's, and pinned.
+    /// Appends `fd` unless it is linked already. The caller has pinned the entry, and the list is the one of
+    /// the entry's group.
     pub(crate) fn add(&self, links: &impl Links, fd: usize) {
         let link = links.link(fd);
+        if !link.lock_unlinked() {
+            // A walk may have passed this entry before the caller set its update bit. The count makes it walk
+            // again.
+            self.count_addition();
+            return;
+        }
+        // The addition is counted before another thread can meet the entry in its new place. A walk that the
+        // removal and this addition lead to the tail, past other entries, began before: it sees the count
+        // when it gets there (suspect 9).
+        unless!(CountedLate => self.count_addition());
+        let last = self.append(links, fd);
+        // Pair: link. The thread that appended is the only one that writes this end of the list.
+        if last == FIRST {
+            self.first.store(half(fd), Ordering::Release);
+        } else {
+            self.last.store(half(fd), Ordering::Release);
+        }
+        link.store(Halves { next: self.tail, prev: last });
+        fault!(CountedLate => self.count_addition());
+    }
+
+    /// Links the last entry, or the empty list, to `fd`. Returns the previous value of `last`.
+    fn append(&self, links: &impl Links, fd: usize) -> i32 {
         let mut backoff = Backoff::default();
         loop {
-            let now = link.load();
-            fault!(AddUnlocked => if now.next == UNLINKED { break });
-            match now.next {
-                UNLINKED if link.swap_whole(now, Halves::LOCKED) => break,
-                // Being removed, perhaps: waiting is mandatory (bug 40).
-                UNLINKED | LOCKED => backoff.wait(),
-                _ => {
-                    // A walker that passed this entry before the caller's update bit was set looks again.
-                    self.count();
-                    return;
-                }
-            }
-        }
-        // Before another thread can meet the entry in its new place: a walk that its removal and this
-        // addition take to the tail, past others, began before and sees the count when it gets there (suspect
-        // 9).
-        unless!(CountedLate => self.count());
-        let mut backoff = Backoff::default();
-        let last = loop {
             // Pair: link. Here and below.
             let last = self.last.load(Ordering::Acquire);
             let appended = if last == FIRST {
-                let empty = self.last.compare_exchange(FIRST, cell(fd), Ordering::AcqRel, Ordering::Relaxed);
+                let empty = self.last.compare_exchange(FIRST, half(fd), Ordering::AcqRel, Ordering::Relaxed);
                 empty.is_ok()
             } else {
-                // Succeeds only on the linked tail of this very list.
-                links.link(descriptor(last)).swap_next(self.tail, cell(fd))
+                // Succeeds only on an entry that is the linked tail of this list.
+                links.link(descriptor(last)).swap_next(self.tail, half(fd))
             };
             if appended {
-                break last;
+                return last;
             }
             backoff.wait();
-        };
-        // Pair: link.
-        if last == FIRST {
-            self.first.store(cell(fd), Ordering::Release);
-        } else {
-            self.last.store(cell(fd), Ordering::Release);
         }
-        link.store(Halves { next: self.tail, prev: last });
-        fault!(CountedLate => self.count());
     }
 
-    fn count(&self) {
+    fn count_addition(&self) {
         // Pair: epoch.
         self.epoch.fetch_add(1, ordering!(EpochRelaxed, AcqRel));
     }
@@ -216,38 +232,18 @@ impl UpdateList {
     /// Unlinks `fd` if it is linked.
     pub(crate) fn remove(&self, links: &impl Links, fd: usize) {
         let link = links.link(fd);
-        let mut backoff = Backoff::default();
-        let now = loop {
-            let now = link.load();
-            if now.next == UNLINKED {
-                return;
-            }
-            if now.next == LOCKED || now.prev == LOCKED || !link.swap_whole(now, Halves::LOCKED) {
-                backoff.wait();
-                continue;
-            }
-            if now.prev != FIRST && !links.link(descriptor(now.prev)).swap_next(cell(fd), LOCKED) {
-                // The predecessor is being removed and wants our `prev`: let it have it, and keep away from our own
-                // link until it is done, or the two could chase each other for ever.
-                link.store(now);
-                while links.link(descriptor(now.prev)).load().next == LOCKED {
-                    backoff.wait();
-                }
-                continue;
-            }
-            break now;
-        };
+        let Some(now) = self.lock_with_predecessor(links, fd) else { return };
         let is_last = now.next == self.tail;
-        invariant!(is_last || now.next > 0, "fd {fd} is linked in another group's list (S13)");
+        invariant!(is_last || now.next > 0, "S13: fd {fd} is linked in the list of another group");
         if !is_last {
-            unless!(SuccessorUnlocked => links.link(descriptor(now.next)).lock_prev(cell(fd)));
+            unless!(SuccessorUnlocked => links.link(descriptor(now.next)).lock_prev(half(fd)));
         }
-        // Pair: link. Everything around is locked: no other thread writes these now.
+        // Pair: link. Both neighbours are locked, so no other thread writes these words.
         if now.prev == FIRST {
             self.first.store(if is_last { FIRST } else { now.next }, Ordering::Release);
         }
         if is_last {
-            // An adder that has just read the old tail finds it locked, then unlinked, and reads again.
+            // An adder that has read the old tail finds it locked or unlinked, and reads again.
             self.last.store(now.prev, Ordering::Release);
         }
         if now.prev != FIRST {
@@ -257,26 +253,53 @@ impl UpdateList {
         if !is_last {
             let successor = links.link(descriptor(now.next));
             let freed = successor.swap_prev(LOCKED, now.prev);
-            fault!(SuccessorUnlocked: freed => successor.swap_prev(cell(fd), now.prev));
+            fault!(SuccessorUnlocked: freed => successor.swap_prev(half(fd), now.prev));
             invariant!(freed, "S13: the successor of {fd} was not locked");
         }
         link.unlink();
     }
 
-    /// Empties the list without a look at its links. For the only thread of a forked child, which resets those, too.
+    /// Locks the link of `fd` and the `next` of its predecessor. Returns the link's value before, or `None`
+    /// if it is not linked.
+    fn lock_with_predecessor(&self, links: &impl Links, fd: usize) -> Option<Halves> {
+        let link = links.link(fd);
+        let mut backoff = Backoff::default();
+        loop {
+            let now = link.load();
+            if now.next == UNLINKED {
+                return None;
+            }
+            if now.next == LOCKED || now.prev == LOCKED || !link.swap_whole(now, Halves::LOCKED) {
+                backoff.wait();
+                continue;
+            }
+            if now.prev == FIRST || links.link(descriptor(now.prev)).swap_next(half(fd), LOCKED) {
+                return Some(now);
+            }
+            // The predecessor is being removed and needs this entry's `prev`. Release it, and do not lock it
+            // again before that removal is done: otherwise the two could prevent each other without end.
+            link.store(now);
+            while links.link(descriptor(now.prev)).load().next == LOCKED {
+                backoff.wait();
+            }
+        }
+    }
+
+    /// Empties the list after a fork, without reading its links, which the caller also resets. Only the
+    /// single thread of a forked child may call this.
     pub(crate) fn reset(&self) {
         self.first.store(FIRST, Ordering::Relaxed);
         self.last.store(FIRST, Ordering::Relaxed);
     }
 
-    /// Where a walk starts.
+    /// The first entry of the list, where a walk begins.
     pub(crate) fn head(&self) -> Option<usize> {
         // Pair: link.
         let first = self.first.load(Ordering::Acquire);
         (first != FIRST).then(|| descriptor(first))
     }
 
-    /// Where a walk goes from `fd`.
+    /// The step of a walk that follows `fd`.
     pub(crate) fn after(&self, links: &impl Links, fd: usize) -> Next {
         let mut backoff = Backoff::default();
         loop {
@@ -284,7 +307,7 @@ impl UpdateList {
                 LOCKED => backoff.wait(),
                 next if next > 0 => return Next::Fd(descriptor(next)),
                 next if next == self.tail => return Next::End,
-                // Unlinked, or the tail of another group's list by now.
+                // Unlinked, or now the tail of another group's list.
                 _ => return Next::Lost,
             }
         }
@@ -293,15 +316,15 @@ impl UpdateList {
 
 #[cfg(test)]
 impl UpdateList {
-    /// The entries in order, of a list at rest. Asserts S13: forward and backward walks agree, first and last are right,
-    /// nothing below `count` is linked that is not in the list.
+    /// Returns the entries in order, of a list at rest. Asserts S13: forward and backward walks agree, first
+    /// and last are right, and no other entry below `count` is linked.
     pub(crate) fn check_whole(&self, links: &impl Links, count: usize) -> Vec<usize> {
         let mut forward = vec![];
         let mut at = self.head();
         let mut before = FIRST;
         while let Some(fd) = at {
             assert_eq!(links.link(fd).load().prev, before, "S13: prev of {fd}");
-            before = cell(fd);
+            before = half(fd);
             forward.push(fd);
             assert!(forward.len() <= count, "S13: cycle: {forward:?}");
             at = match self.after(links, fd) {
@@ -322,25 +345,25 @@ impl UpdateList {
 mod tests {
     use super::*;
 
-    struct Cells(Vec<Link>);
+    struct TestLinks(Vec<Link>);
 
-    impl Links for Cells {
+    impl Links for TestLinks {
         fn link(&self, fd: usize) -> &Link {
             &self.0[fd]
         }
     }
 
-    fn cells(count: usize) -> Cells {
-        Cells((0..count).map(|_| Link::new()).collect())
+    fn unlinked(count: usize) -> TestLinks {
+        TestLinks((0..count).map(|_| Link::new()).collect())
     }
 
-    fn contents(list: &UpdateList, links: &Cells) -> Vec<usize> {
+    fn contents(list: &UpdateList, links: &TestLinks) -> Vec<usize> {
         list.check_whole(links, links.0.len())
     }
 
     #[test]
     fn additions_keep_their_order_and_are_idempotent() {
-        let (list, links) = (UpdateList::new(0), cells(4));
+        let (list, links) = (UpdateList::new(0), unlinked(4));
         for fd in [2, 0, 3, 0, 2] {
             list.add(&links, fd);
         }
@@ -350,21 +373,21 @@ mod tests {
 
     #[test]
     fn removal_from_every_position_keeps_the_list_whole() {
-        for gone in 0..4 {
-            let (list, links) = (UpdateList::new(1), cells(4));
+        for removed in 0..4 {
+            let (list, links) = (UpdateList::new(1), unlinked(4));
             (0..4).for_each(|fd| list.add(&links, fd));
-            list.remove(&links, gone);
-            list.remove(&links, gone);
-            let left: Vec<_> = (0..4).filter(|fd| *fd != gone).collect();
-            assert_eq!(contents(&list, &links), left);
-            list.add(&links, gone);
-            assert_eq!(contents(&list, &links).last(), Some(&gone));
+            list.remove(&links, removed);
+            list.remove(&links, removed);
+            let rest: Vec<_> = (0..4).filter(|fd| *fd != removed).collect();
+            assert_eq!(contents(&list, &links), rest);
+            list.add(&links, removed);
+            assert_eq!(contents(&list, &links).last(), Some(&removed));
         }
     }
 
     #[test]
     fn the_only_entry_leaves_an_empty_list() {
-        let (list, links) = (UpdateList::new(0), cells(1));
+        let (list, links) = (UpdateList::new(0), unlinked(1));
         for _ in 0..3 {
             list.add(&links, 0);
             list.remove(&links, 0);
@@ -372,10 +395,10 @@ mod tests {
         }
     }
 
-    /// Suspect 16: an entry that moved to another group's list does not lead a walker there.
+    /// Suspect 16: an entry that moved to another group's list does not lead a walk there.
     #[test]
     fn a_walker_does_not_end_in_another_list() {
-        let links = cells(2);
+        let links = unlinked(2);
         let (mine, other) = (UpdateList::new(0), UpdateList::new(1));
         mine.add(&links, 0);
         mine.remove(&links, 0);
@@ -384,10 +407,10 @@ mod tests {
         assert_eq!(other.after(&links, 0), Next::End);
     }
 
-    /// Bugs 15, 16, 40 and 63 were lost or endless list operations under collision.
+    /// Bugs 15, 16, 40 and 63 were list operations that were lost or endless under contention.
     #[test]
     fn threads_that_add_and_remove_leave_a_whole_list() {
-        let (list, links) = (UpdateList::new(0), cells(3));
+        let (list, links) = (UpdateList::new(0), unlinked(3));
         for round in 0..200 {
             std::thread::scope(|scope| {
                 for thread in 0..3 {

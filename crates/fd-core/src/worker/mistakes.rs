@@ -1,9 +1,10 @@
-//! Wrong variants of what a worker does. Only hooks call them.
+//! Wrong variants of the worker's steps. Only hooks call these functions.
 
 use std::cell::Cell;
 use std::time::Instant;
 
-use super::{Worker, change};
+use super::Worker;
+use super::apply::change;
 use crate::shared::{FdCore, SharedThread};
 use crate::table::{Pin, Update};
 use crate::words::events::Interest;
@@ -15,31 +16,31 @@ thread_local! {
     static NOTED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Notes the time at which an iteration of this thread's loop begins.
+/// Records the time at which an iteration of this thread's loop begins.
 pub(super) fn note_time(now: Instant) {
     NOTED.set(Some(now));
 }
 
-/// The time that was noted last.
+/// The time that was recorded last.
 pub(super) fn noted_time(now: Instant) -> Instant {
     NOTED.get().unwrap_or(now)
 }
 
-/// Whether some thread has something to run, this one or another (bug 7).
+/// Whether any thread has a task or a signal (bug 7).
 pub(super) fn some_thread_has_work(core: &FdCore) -> bool {
     let has_work =
         |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
     core.threads().filter_map(|id| core.thread(id)).any(has_work)
 }
 
-/// Applies an update before its bit is cleared.
+/// Applies an update before it clears the update bit.
 pub(super) fn apply_and_clear<'c>(worker: &mut Worker<'c>, pin: Pin<'c>, update: Update, mask: ThreadMask) {
     let (table, handle) = (pin.table(), pin.handle());
     worker.apply(pin, update.force);
     table.pin(handle).into_iter().for_each(|pin| pin.clear_update(mask));
 }
 
-/// [`Worker::apply`], which lets go of the entry before it tells the poller.
+/// A variant of `Worker::apply` that unpins the entry before it changes the poller.
 pub(super) fn apply_unpinned<'c>(worker: &mut Worker<'c>, pin: Pin<'c>) {
     let me = worker.context.id().mask();
     let allowed = pin.thread_mask().contains(me);

@@ -1,4 +1,4 @@
-//! Signals: caught anywhere, handled on the first thread of the first group.
+//! Signals: caught on any thread, handled on the first thread of the first group.
 
 use std::io;
 use std::os::raw::c_int;
@@ -11,18 +11,19 @@ use crate::shared::context::Context;
 use crate::words::ids::ThreadId;
 use crate::words::sync::Ordering;
 
-/// What to run for a signal.
+/// The action for a signal.
 pub(crate) type Action = Box<dyn Fn(&Context) + Send + Sync>;
 
-/// Refuses a number that is no signal, or a signal that no program can catch and survive, with the reason.
+/// Refuses a number that is not a signal, and a signal that a program cannot catch and return from. The error
+/// is the reason.
 pub(crate) fn check(signal: c_int) -> Result<(), String> {
     if !(1..=64).contains(&signal) {
         return Err(format!("{signal} is not a signal number from 1 to 64"));
     }
     fault!(ForbiddenSignalTaken => return Ok(()));
-    // signal-hook panics on these.
+    // signal-hook panics if it is given one of these.
     if signal_hook::consts::FORBIDDEN.contains(&signal) {
-        return Err(format!("signal {signal} cannot be caught, or not be returned from"));
+        return Err(format!("signal {signal} cannot be caught, or its handler cannot return"));
     }
     Ok(())
 }
@@ -37,17 +38,17 @@ impl Signals {
         Self { actions }
     }
 
-    /// Starts to catch the signals on behalf of `thread`.
+    /// Starts to catch the signals for `thread`.
     ///
     /// # Errors
-    /// What `sigaction` answers.
+    /// The error of `sigaction`.
     pub(crate) fn catch(&self, core: &Arc<FdCore>, thread: ThreadId) -> io::Result<Caught> {
         let mut caught = Caught(Vec::new());
         for &(signal, _) in &self.actions {
             let core = Arc::clone(core);
             let note = move || note(&core, thread, signal);
-            // SAFETY: the action touches atomics and the wake descriptor only, which is async-signal-safe; the
-            // core it refers to is kept alive by its Arc and dropped by `Caught`, outside any signal handler.
+            // SAFETY: the action uses only atomics and the wake descriptor, which is async-signal-safe. Its
+            // Arc keeps the core alive, and `Caught` drops it outside of any signal handler.
             caught.0.push(unsafe { signal_hook::low_level::register(signal, note) }?);
         }
         Ok(caught)
@@ -68,11 +69,12 @@ impl Signals {
     }
 }
 
-/// What is done when `signal` arrives: in a signal handler, so atomics and the wake descriptor only.
+/// Records `signal` and wakes its thread. It runs in a signal handler, so it uses only atomics and the wake
+/// descriptor.
 pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
     if let Some(shared) = core.thread(thread) {
         fault!(WakeBeforeSignal => shared.sleep.wake());
-        // Pairs: signals, sleep. Published before the wake-up, like any work (L2, bug 62).
+        // Pairs: signals, sleep. The bit is published before the wake-up, as for any work (L2, bug 62).
         shared.signals.fetch_or(bit(signal), Ordering::AcqRel);
         unless!(WakeBeforeSignal => shared.sleep.wake());
     }
@@ -82,7 +84,7 @@ fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// Signals being caught, until dropped.
+/// Catches signals until it is dropped.
 pub(crate) struct Caught(Vec<SigId>);
 
 impl Drop for Caught {

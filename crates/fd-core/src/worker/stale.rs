@@ -1,19 +1,21 @@
-//! Registrations that the kernel reports though their descriptor is closed: a copy of it keeps the open file, and no number is
-//! left to remove the registration by. Only a new poller gets rid of them, and everything must be registered again.
+//! Stale registrations: the kernel reports them although their descriptor is closed, because a copy of it
+//! keeps the open file. No number remains to remove the registration by. Only a new poller, with everything
+//! registered again, removes it.
 //!
-//! Most of them end by themselves: between fork and exec a child has a copy of every descriptor, so a close beside an ordinary
-//! `std::process::Command` leaves a registration until the exec. What does not end is an undeclared copy: in a child that does
-//! not exec, in another process, in this one.
+//! Most stale registrations end by themselves. Between fork and exec a child has a copy of every descriptor,
+//! so a close while an ordinary `std::process::Command` starts leaves a registration until the exec. A
+//! registration that does not end belongs to an undeclared copy: in a child that does not exec, in another
+//! process, or in this one.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use crate::words::events::{Event, Generation};
 
-/// A child takes less from fork to exec.
+/// A child needs less time than this from fork to exec.
 const EXEC: Duration = Duration::from_secs(1);
 
-/// How long a registration is remembered that is not reported.
+/// The time after which a registration that is not reported is dropped.
 const MEMORY: Duration = Duration::from_secs(10);
 
 struct Stale {
@@ -21,12 +23,13 @@ struct Stale {
     generation: Generation,
     first_seen: Instant,
     last_seen: Instant,
-    /// Reported by a later wait than the first one, whose batch may be older than the close.
+    /// A wait after the first one has reported it. The batch of the first wait may be older than the close.
     seen_again: bool,
-    /// The process had no child at some time after the close: so no child has a copy, not even one that is started later.
+    /// The process had no child at some time after the close. No child has a copy then, not even one that
+    /// starts later.
     childless: bool,
-    /// Reported by a wait that began after that time. A batch that was collected before it proves nothing: the child may have
-    /// had its copy then.
+    /// A wait that began after that time has reported it. A batch that was collected before proves nothing,
+    /// because a child may have had its copy then.
     outlives_children: bool,
 }
 
@@ -35,13 +38,13 @@ struct Stale {
 pub(crate) struct StaleRegistrations(Vec<Stale>);
 
 impl StaleRegistrations {
-    /// Notes the events of one batch whose registrations had ended.
+    /// Records the events of one batch whose registrations had ended.
     pub(crate) fn note(&mut self, events: &[Event], now: Instant) {
         self.0.retain(|stale| now.saturating_duration_since(stale.last_seen) < MEMORY);
         let known = self.0.len();
         for event in events {
-            let same = |stale: &Stale| (stale.fd, stale.generation) == (event.fd, event.generation);
-            match self.0.iter().position(same) {
+            let is_known = |stale: &Stale| (stale.fd, stale.generation) == (event.fd, event.generation);
+            match self.0.iter().position(is_known) {
                 Some(index) => {
                     let (stale, is_later) = (&mut self.0[index], index < known);
                     stale.last_seen = now;
@@ -61,37 +64,38 @@ impl StaleRegistrations {
         }
     }
 
-    /// Whether one of them is worth a new poller: it does not end by itself. To be called after each batch. `has_children` tells
-    /// whether this process has children, one of which may be on its way to an exec.
+    /// Whether one of the registrations does not end by itself, and so needs a new poller. The worker calls
+    /// this after each batch. `has_children` returns whether this process has children, one of which may be
+    /// about to exec.
     pub(crate) fn need_new_poller(&mut self, now: Instant, has_children: impl FnOnce() -> bool) -> bool {
-        let again = |stale: &Stale| stale.seen_again && stale.last_seen == now;
+        let is_repeated = |stale: &Stale| stale.seen_again && stale.last_seen == now;
         let outlives_an_exec = |stale: &Stale| now.saturating_duration_since(stale.first_seen) >= EXEC;
         let stays = |stale: &Stale| stale.outlives_children || outlives_an_exec(stale);
-        fault!(StaleAtSecondReport => if self.0.iter().any(again) { return true });
-        if self.0.iter().any(|stale| again(stale) && stays(stale)) {
+        fault!(StaleAtSecondReport => if self.0.iter().any(is_repeated) { return true });
+        if self.0.iter().any(|stale| is_repeated(stale) && stays(stale)) {
             return true;
         }
         if self.0.iter().all(|stale| stale.childless) || has_children() {
             return false;
         }
         self.0.iter_mut().for_each(|stale| stale.childless = true);
-        fault!(ChildlessAfterBatch => return self.0.iter().any(again));
+        fault!(ChildlessAfterBatch => return self.0.iter().any(is_repeated));
         false
     }
 
-    /// Forgets them: the poller is new.
+    /// Drops all of them, because the poller is new.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Whether this process has a child, running or not waited for. Where the system cannot be asked, it may have one.
+/// Whether this process has a child, running or not yet waited for. Returns true on systems that cannot tell.
 pub(crate) fn has_children() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     {
         use nix::errno::Errno;
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
-        // WNOWAIT leaves a child that has ended to whoever waits for it.
+        // With WNOWAIT a child that has ended can still be waited for by its parent's code.
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         waitid(Id::All, flags) != Err(Errno::ECHILD)
     }
@@ -114,11 +118,11 @@ mod tests {
         stale.note(&[event(3), event(3)], now);
         assert!(!stale.need_new_poller(now, || false));
         stale.note(&[event(4)], now + EXEC);
-        assert!(!stale.need_new_poller(now + EXEC, || false), "the other one is not reported any more");
+        assert!(!stale.need_new_poller(now + EXEC, || false), "the first one is no longer reported");
     }
 
     #[test]
-    fn without_children_a_copy_is_an_undeclared_one() {
+    fn without_children_a_copy_is_undeclared() {
         let (mut stale, now) = (StaleRegistrations::default(), Instant::now());
         let mut need = |after, has_children| {
             let now = now + Duration::from_micros(after);
@@ -126,9 +130,9 @@ mod tests {
             stale.need_new_poller(now, || has_children)
         };
         assert_eq!([need(0, true), need(1, true)], [false; 2], "a child may be about to exec");
-        assert!(!need(1, true), "however often it is reported");
-        assert!(!need(2, false), "the batch is older than the look at the children");
-        assert!(need(3, true), "a child that is started later has no copy");
+        assert!(!need(1, true), "more reports prove nothing");
+        assert!(!need(2, false), "the batch is older than the check for children");
+        assert!(need(3, true), "a child that starts later has no copy");
         stale.clear();
         stale.note(&[event(3)], now);
         assert!(!stale.need_new_poller(now, || false), "the new poller has reported it once");
@@ -146,12 +150,12 @@ mod tests {
         stale.note(&[event(3)], forgotten);
         assert!(
             !stale.need_new_poller(forgotten, || true),
-            "the age counts from the report that is remembered"
+            "the age counts from the first report that is remembered"
         );
     }
 
     #[test]
-    fn a_registration_is_forgotten_that_was_not_reported_for_long() {
+    fn a_stale_registration_is_dropped_if_it_is_not_reported_for_long() {
         for (silence, known) in [(MEMORY - Duration::from_nanos(1), true), (MEMORY, false)] {
             let (mut stale, start) = (StaleRegistrations::default(), Instant::now());
             stale.note(&[event(3)], start);
@@ -160,16 +164,17 @@ mod tests {
         }
     }
 
-    /// In a process of its own, whose children no other test starts. What it sees comes back as its exit status.
+    /// Runs in a process of its own, whose children no other test starts. Its exit status is the result.
     #[test]
-    fn a_process_without_children_is_told_from_one_with_a_child_and_one_that_has_waited_for_it() {
+    fn children_are_seen_until_the_process_has_waited_for_them() {
         use nix::sys::wait::{WaitStatus, waitpid};
         use nix::unistd::{ForkResult, fork};
 
         if cfg!(not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))) {
             return;
         }
-        // SAFETY: beyond what is async-signal-safe the children call nothing but what wraps one system call each.
+        // SAFETY: the children call only async-signal-safe functions, and functions that wrap one system call
+        // each.
         match unsafe { fork() }.unwrap() {
             ForkResult::Child => {
                 let before = has_children();
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_noticed_and_left_to_its_parent() {
+    fn a_child_is_noticed_and_not_reaped() {
         if cfg!(not(any(target_os = "linux", target_os = "android", target_os = "freebsd"))) {
             return;
         }

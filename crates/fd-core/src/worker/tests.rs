@@ -1,4 +1,4 @@
-//! The loop of one thread, over pollers that play a kernel.
+//! The loop of one thread, over simulated pollers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,29 +8,30 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::*;
-use crate::poller::Events;
+use crate::poller::{Change, Events, Trigger};
 use crate::table::FdTable;
 use crate::testing::{Time, context, group, handler, insert, open, thread};
+use crate::words::state;
 
-/// A poller that answers as `script` says, and notes what it is asked.
+/// A poller that answers as `script` prescribes, and records its calls.
 #[derive(Default)]
 struct Script {
-    /// What each wait answers, in order; then nothing happens.
+    /// The result of each wait, in order. Later waits return no events.
     waits: Vec<io::Result<Vec<Event>>>,
-    /// What each rebuild answers, in order; then it succeeds.
+    /// The error of each rebuild, in order. Later rebuilds succeed.
     rebuilds: Vec<Errno>,
-    /// How many updates are refused.
+    /// The number of updates that are refused.
     refusals: usize,
     /// Whether updates are queued until a flush.
     queues: bool,
     queue: Vec<Change>,
-    /// How many changes each flush submitted.
+    /// The number of changes that each flush submitted.
     flushed: Vec<usize>,
     /// Every change, in order.
     changes: Vec<Change>,
     timeouts: Vec<Duration>,
-    /// What happens during the next wait.
-    meanwhile: Option<Box<dyn FnOnce() + Send>>,
+    /// An action that runs during the next wait.
+    during_wait: Option<Box<dyn FnOnce() + Send>>,
     rebuilt: Vec<bool>,
     holds: HashMap<RawFd, Interest>,
 }
@@ -80,7 +81,7 @@ impl Poller for Scripted {
     fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
         self.with(|script| {
             script.timeouts.push(timeout);
-            script.meanwhile.take().into_iter().for_each(|action| action());
+            script.during_wait.take().into_iter().for_each(|action| action());
             if !script.waits.is_empty() {
                 batch.extend(script.waits.remove(0)?);
             }
@@ -96,18 +97,18 @@ impl Poller for Scripted {
     }
 }
 
-/// Queues its changes, as kqueue's does. Calls `meddle` in the middle of a pass, after the first change is queued.
+/// Queues its changes, as kqueue's poller does. Calls `interfere` once, after the first change is queued.
 struct Queueing<F> {
     holds: Arc<Mutex<Interest>>,
     changes: Vec<Change>,
-    meddle: Option<F>,
+    interfere: Option<F>,
 }
 
 impl<F: FnOnce() + Send> Poller for Queueing<F> {
     fn update(&mut self, change: &Change) -> Option<Interest> {
         self.changes.push(*change);
-        if let Some(meddle) = self.meddle.take() {
-            meddle();
+        if let Some(interfere) = self.interfere.take() {
+            interfere();
         }
         None
     }
@@ -132,24 +133,24 @@ impl<F: FnOnce() + Send> Poller for Queueing<F> {
     }
 }
 
-/// L1: a removal is queued by the private list; before it is submitted, another thread wants the direction again,
-/// and the shared list, which comes later in the same pass, finds a mask that still says "registered".
+/// L1: the private list queues a removal. Before it is submitted, another thread enables the direction again,
+/// and the shared list, which is applied later, finds a polled mask that still has the thread.
 #[test]
 fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
     let context = context(Capabilities::ALL, &Time::new());
     let handle = insert(&context);
     let mask = context.id().mask();
 
-    // Registered for receiving, and then stopped: the next pass removes it.
+    // Registered for receiving, and then deactivated: the next application of updates removes it.
     context.core().table().pin(handle).unwrap().polled().set(mask.bits(), true, false);
     let holds = Arc::new(Mutex::new(Interest::RECV));
     context.push_update(handle, false);
 
     let other = Arc::clone(context.core());
-    let meddle = move || other.registration(handle).want_recv().unwrap();
-    let poller = Queueing { holds: holds.clone(), changes: vec![], meddle: Some(meddle) };
+    let interfere = move || other.registration(handle).want_recv().unwrap();
+    let poller = Queueing { holds: holds.clone(), changes: vec![], interfere: Some(interfere) };
     Worker::new(&context, Box::new(poller), None).apply_updates();
-    assert_eq!(*holds.lock().unwrap(), Interest::RECV, "wanted, and nobody polls it");
+    assert_eq!(*holds.lock().unwrap(), Interest::RECV, "the active direction is not polled");
     assert!(context.core().entry(handle).unwrap().polled_recv.contains(mask), "S11");
 }
 
@@ -160,7 +161,7 @@ fn stale_event(context: &Context) -> Event {
     Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R }
 }
 
-/// What becomes of the poller in two seconds in each of whose milliseconds it reports a stale registration.
+/// Lets the poller report a stale registration for two seconds. Returns its rebuilds.
 fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
     let time = Time::new();
     let context = context(capabilities, &time);
@@ -175,17 +176,17 @@ fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
 }
 
 #[test]
-fn a_stale_registration_costs_the_poller_only_if_no_close_ends_it() {
+fn a_poller_is_replaced_only_if_no_close_ends_the_stale_registration() {
     let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
     assert!(!rebuilt_in_two_seconds(epoll).is_empty(), "suspect 17");
-    assert_eq!(rebuilt_in_two_seconds(Capabilities::ALL), [], "kqueue's goes when the number is closed");
+    assert_eq!(rebuilt_in_two_seconds(Capabilities::ALL), [], "kqueue's registration ends with the close");
     let poll = Capabilities { kernel_state: false, close_forgets: false, ..Capabilities::ALL };
-    assert_eq!(rebuilt_in_two_seconds(poll), [], "there is nothing in the kernel");
+    assert_eq!(rebuilt_in_two_seconds(poll), [], "the kernel has no registration");
 }
 
-/// With nothing but stale events the next wait would return at once, too. With others there is work.
+/// With stale events only, the next wait would return at once, too. With other events, there is work.
 #[test]
-fn a_batch_of_nothing_but_stale_events_is_followed_by_a_pause() {
+fn a_batch_of_stale_events_only_is_followed_by_a_pause() {
     for (stale_events, live_events, waits, pause) in [(0, 0, 0, 0), (0, 1, 1, 0), (1, 1, 1, 0), (2, 0, 1, 1)]
     {
         let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
@@ -210,36 +211,36 @@ fn a_wait_that_reaches_the_time_of_a_timer_is_counted() {
     context.after(Duration::from_millis(5), |_| ());
     let expired = [4, 1].map(|waited| {
         let time = time.clone();
-        scripted.with(|script| script.meanwhile = Some(Box::new(move || time.pass(waited))));
+        scripted.with(|script| script.during_wait = Some(Box::new(move || time.pass(waited))));
         worker.iterate().unwrap();
         context.activity().snapshot().poll_exp
     });
     assert_eq!(expired, [0, 1], "after 4 ms, and after 5");
 }
 
-/// B3: a new poller needs a descriptor.
+/// A new poller needs a descriptor.
 #[test]
-fn a_poller_that_cannot_be_replaced_is_kept_and_tried_again() {
+fn a_poller_that_cannot_be_replaced_is_kept_and_replaced_later() {
     let time = Time::new();
     let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &time);
     let (stale, scripted) = (stale_event(&context), Scripted::default());
     scripted.with(|script| script.rebuilds = vec![Errno::EMFILE, Errno::ENFILE]);
     let mut worker = Worker::new(&context, scripted.poller(), None);
-    let mut turn = |milliseconds| {
+    let mut iterate = |milliseconds| {
         scripted.with(|script| script.waits.push(Ok(vec![stale])));
         worker.iterate().unwrap();
         time.pass(milliseconds);
         scripted.with(|script| script.rebuilt.len())
     };
-    assert_eq!([turn(2_000), turn(1), turn(1)], [0, 1, 1], "tried once, and then left alone for a while");
-    assert_eq!([turn(20), turn(20), turn(20)], [1, 2, 3]);
+    assert_eq!([iterate(2_000), iterate(1), iterate(1)], [0, 1, 1], "one attempt, and then a delay");
+    assert_eq!([iterate(20), iterate(20), iterate(20)], [1, 2, 3]);
     let counters = context.activity().snapshot();
-    assert_eq!((counters.poll_rebuild, counters.poll_rebuild_fail), (3, 2));
+    assert_eq!((counters.poll_rebuild, counters.poll_rebuild_fail), (1, 2));
 }
 
-/// The parent's poller must not be touched: its answers are the parent's.
+/// The child must not use the parent's poller, whose events belong to the parent.
 #[test]
-fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
+fn a_forked_child_without_its_own_poller_does_not_wait_and_continues() {
     let context = context(Capabilities::ALL, &Time::new());
     let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
     scripted.with(|script| script.rebuilds = vec![Errno::EMFILE; 2]);
@@ -262,7 +263,7 @@ fn a_forked_child_without_a_poller_of_its_own_does_not_wait_and_goes_on() {
     assert_eq!((counters.poll_rebuild_fail, counters.poll_pause), (2, 2 * RETRY.as_millis() as u64));
 }
 
-/// B4: what runs in an iteration takes time, and the wait behind it is shorter by that.
+/// The work of an iteration takes time, and its wait is shorter by that time.
 #[test]
 fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
     let time = Time::new();
@@ -283,14 +284,14 @@ fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
     let mut worker = Worker::new(&context, scripted.poller(), None);
     worker.iterate().unwrap();
     let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
-    assert_eq!(waited, Duration::from_millis(70), "of 200, 130 have passed at work");
+    assert_eq!(waited, Duration::from_millis(70), "130 of 200 ms have passed with work");
     time.pass(70);
     worker.iterate().unwrap();
     assert_eq!(*fired.borrow(), [("works", 30), ("late", 200), ("last", 200)]);
     assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(LONGEST_WAIT));
 }
 
-/// B4: 25 times 20 ms of waiting and 20 ms of work take one second.
+/// 25 times 20 ms of waiting and 20 ms of work take one second.
 #[test]
 fn work_between_two_timers_does_not_add_up_to_a_drift() {
     let time = Time::new();
@@ -314,7 +315,7 @@ fn work_between_two_timers_does_not_add_up_to_a_drift() {
 }
 
 #[test]
-fn a_delay_without_end_is_a_timer_that_never_fires() {
+fn a_timer_with_an_infinite_delay_never_fires() {
     let context = context(Capabilities::ALL, &Time::new());
     let scripted = Scripted::default();
     let mut worker = Worker::new(&context, scripted.poller(), None);
@@ -324,7 +325,7 @@ fn a_delay_without_end_is_a_timer_that_never_fires() {
 }
 
 #[test]
-fn a_thread_whose_waits_fail_for_lack_of_memory_goes_on() {
+fn a_thread_continues_after_waits_that_fail_for_lack_of_memory() {
     let context = context(Capabilities::ALL, &Time::new());
     let scripted = Scripted::default();
     let failures = 2 * LOST as usize;
@@ -355,7 +356,7 @@ fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
 }
 
 #[test]
-fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
+fn a_refused_change_is_repeated_until_the_poller_holds_it() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
     let scripted = Scripted::default();
@@ -378,15 +379,15 @@ fn what_the_kernel_refuses_is_wanted_again_until_it_is_held() {
 }
 
 #[test]
-fn a_pause_lasts_as_long_as_it_was_to_be() {
+fn a_pause_lasts_as_long_as_requested() {
     let (begun, time) = (Instant::now(), Duration::from_millis(20));
     pause(time);
     assert!(begun.elapsed() >= time);
 }
 
-/// With the sleep of std this one would never end: each signal restarts it with the rest of its time.
+/// `std::thread::sleep` would never end here: each signal restarts it with the rest of its time.
 #[test]
-fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
+fn a_signal_ends_a_pause_of_any_length() {
     use std::os::unix::thread::JoinHandleExt;
 
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -394,7 +395,8 @@ fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
     extern "C" fn ignore(_: nix::libc::c_int) {}
 
     let handler = SigAction::new(SigHandler::Handler(ignore), SaFlags::SA_RESTART, SigSet::empty());
-    // SAFETY: the handler does nothing, and no other test uses the signal, which does nothing without a handler either.
+    // SAFETY: the handler does nothing, no other test uses the signal, and its default action is to ignore
+    // it.
     unsafe { sigaction(Signal::SIGURG, &handler) }.unwrap();
     let paused = std::thread::spawn(|| pause(Duration::from_secs(24 * 60 * 60)));
     while !paused.is_finished() {
@@ -405,11 +407,12 @@ fn a_pause_ends_with_a_signal_however_long_it_was_to_be() {
     paused.join().unwrap();
 }
 
-/// What one pass tells the poller of one descriptor: what it holds by the masks, what it is to hold, and whether by force.
-struct Told {
-    /// State, and the polled masks of this thread and of another one.
+/// A state, and the change that applying an update of it makes: known interest, wanted interest, forced.
+struct Case {
     state: u32,
+    /// The interest by the polled masks of this thread.
     mine: Interest,
+    /// The interest by the polled masks of another thread.
     others: Interest,
     allowed: bool,
     force: bool,
@@ -417,11 +420,11 @@ struct Told {
 }
 
 #[test]
-fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
+fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
     const NONE: Interest = Interest::NONE;
     const RECV: Interest = Interest::RECV;
     const SEND: Interest = Interest::SEND;
-    let told = |state, mine, others, allowed, force, expected| Told {
+    let case = |state, mine, others, allowed, force, expected| Case {
         state,
         mine,
         others,
@@ -429,51 +432,52 @@ fn a_change_goes_from_what_this_thread_holds_to_what_it_is_to_hold() {
         force,
         expected,
     };
-    for (number, told) in [
-        told(state::ACTIVE_R, NONE, NONE, true, false, Some((NONE, RECV, false))),
-        told(state::ACTIVE_R, RECV, NONE, true, false, None),
-        told(state::ACTIVE_R, RECV, NONE, true, true, Some((RECV, RECV, true))),
-        told(state::ACTIVE_R, NONE, Interest::BOTH, true, false, Some((NONE, RECV, false))),
-        told(state::ACTIVE_W, RECV, NONE, true, false, Some((RECV, SEND, false))),
-        told(state::ACTIVE_W, NONE, SEND, true, false, Some((NONE, SEND, false))),
-        told(0, SEND, NONE, true, false, Some((SEND, NONE, false))),
-        told(state::ACTIVE, RECV, NONE, false, false, Some((RECV, NONE, false))),
-        told(state::ACTIVE, NONE, RECV, false, false, None),
-        told(state::ACTIVE_R | state::REARM, RECV, NONE, true, false, Some((RECV, RECV, true))),
-        told(state::ACTIVE_R | state::REARM, RECV, NONE, false, false, Some((RECV, NONE, false))),
-        told(state::ACTIVE_R | state::REARM, NONE, NONE, false, false, None),
+    for (number, case) in [
+        case(state::ACTIVE_R, NONE, NONE, true, false, Some((NONE, RECV, false))),
+        case(state::ACTIVE_R, RECV, NONE, true, false, None),
+        case(state::ACTIVE_R, RECV, NONE, true, true, Some((RECV, RECV, true))),
+        case(state::ACTIVE_R, NONE, Interest::BOTH, true, false, Some((NONE, RECV, false))),
+        case(state::ACTIVE_W, RECV, NONE, true, false, Some((RECV, SEND, false))),
+        case(state::ACTIVE_W, NONE, SEND, true, false, Some((NONE, SEND, false))),
+        case(0, SEND, NONE, true, false, Some((SEND, NONE, false))),
+        case(state::ACTIVE, RECV, NONE, false, false, Some((RECV, NONE, false))),
+        case(state::ACTIVE, NONE, RECV, false, false, None),
+        case(state::ACTIVE_R | state::REARM, RECV, NONE, true, false, Some((RECV, RECV, true))),
+        case(state::ACTIVE_R | state::REARM, RECV, NONE, false, false, Some((RECV, NONE, false))),
+        case(state::ACTIVE_R | state::REARM, NONE, NONE, false, false, None),
     ]
     .into_iter()
     .enumerate()
     {
         let context = context(Capabilities::ALL, &Time::new());
         let scripted = Scripted::default();
-        let owner = if told.allowed { context.id() } else { thread(1, 1) };
+        let owner = if case.allowed { context.id() } else { thread(1, 1) };
         let options = crate::shared::InsertOptions::default();
         let handle = context.core().insert(open(), handler(), group(1), owner.mask(), options).unwrap();
         let pin = context.core().table().pin(handle).unwrap();
-        pin.entry().state.fetch_or(told.state, Ordering::AcqRel);
-        pin.polled().set(0b01, told.mine.recv, told.mine.send);
-        pin.polled().set(0b10, told.others.recv, told.others.send);
+        pin.entry().state.fetch_or(case.state, Ordering::AcqRel);
+        pin.polled().set(0b01, case.mine.recv, case.mine.send);
+        pin.polled().set(0b10, case.others.recv, case.others.send);
         drop(pin);
-        context.push_update(handle, told.force);
+        context.push_update(handle, case.force);
         Worker::new(&context, scripted.poller(), None).apply_updates();
         let changes = scripted.with(|script| std::mem::take(&mut script.changes));
-        let changes: Vec<_> = changes.iter().map(|it| (it.known, it.wanted, it.force)).collect();
-        assert_eq!(changes, Vec::from_iter(told.expected), "row {number}");
+        let changes: Vec<_> =
+            changes.iter().map(|change| (change.known, change.wanted, change.force)).collect();
+        assert_eq!(changes, Vec::from_iter(case.expected), "case {number}");
         let entry = context.core().entry(handle).unwrap();
-        let rearm = if told.allowed { 0 } else { told.state & state::REARM };
+        let rearm = if case.allowed { 0 } else { case.state & state::REARM };
         assert_eq!(
             entry.state.bits() & (state::ACTIVE | state::REARM),
-            told.state & state::ACTIVE | rearm,
-            "row {number}"
+            case.state & state::ACTIVE | rearm,
+            "case {number}"
         );
-        let holds = told.expected.map_or(told.mine, |(_, wanted, _)| wanted);
+        let holds = case.expected.map_or(case.mine, |(_, wanted, _)| wanted);
         let polled = [entry.polled_recv, entry.polled_send].map(|mask| mask.bits());
-        let expected = [holds.recv, holds.send].into_iter().zip([told.others.recv, told.others.send]);
+        let expected = [holds.recv, holds.send].into_iter().zip([case.others.recv, case.others.send]);
         let expected: Vec<_> =
             expected.map(|(mine, others)| u64::from(mine) + 2 * u64::from(others)).collect();
-        assert_eq!(polled, expected[..], "row {number}: S11");
+        assert_eq!(polled, expected[..], "case {number}: S11");
     }
 }
 
@@ -487,12 +491,13 @@ fn a_change_carries_the_trigger_of_its_registration() {
         let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
         context.registration(handle).want_recv().unwrap();
         Worker::new(&context, scripted.poller(), None).apply_updates();
-        let triggers: Vec<_> = scripted.with(|script| script.changes.iter().map(|it| it.trigger).collect());
+        let triggers: Vec<_> =
+            scripted.with(|script| script.changes.iter().map(|change| change.trigger).collect());
         assert_eq!(triggers, [trigger]);
     }
 }
 
-/// Work that is published after it was looked for, and before the sleep is announced, writes to no wake descriptor.
+/// Work that is published before the sleep is announced must be found before the wait.
 #[test]
 fn a_thread_that_finds_work_does_not_sleep() {
     let context = context(Capabilities::ALL, &Time::new());
@@ -535,10 +540,11 @@ fn queued_changes_are_submitted_together_and_those_of_one_descriptor_one_by_one(
     }
 }
 
-/// The shared list: with state in the kernel each thread owes its own look; without, one thread looks for all.
+/// The shared list: with interest in the kernel each thread applies the update; otherwise one thread applies
+/// it for all.
 #[test]
-fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() {
-    for (kernel_state, left) in [(true, 0b10), (false, 0)] {
+fn an_update_of_several_threads_is_applied_by_each_or_by_one_for_all() {
+    for (kernel_state, pending) in [(true, 0b10), (false, 0)] {
         let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
         let context = context(capabilities, &Time::new());
         let options = crate::shared::InsertOptions::default();
@@ -549,13 +555,13 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
         assert_eq!(bits(), 0b11, "L1");
         let scripted = Scripted::default();
         Worker::new(&context, scripted.poller(), None).apply_updates();
-        assert_eq!(bits(), left, "kernel state: {kernel_state}");
+        assert_eq!(bits(), pending, "kernel state: {kernel_state}");
         let changes = scripted.with(|script| std::mem::take(&mut script.changes));
         assert_eq!(changes.len(), 1);
         assert_eq!((changes[0].known, changes[0].wanted), (Interest::NONE, Interest::RECV));
         let polled = context.core().entry(handle).unwrap().polled_recv.bits();
         assert_eq!(polled, if kernel_state { 0b01 } else { 0b11 });
-        // Once more, from what is held now.
+        // A second update starts from the interest that is held now.
         context.core().registration(handle).want_send().unwrap();
         Worker::new(&context, scripted.poller(), None).apply_updates();
         let change = scripted.with(|script| script.changes.pop()).unwrap();
@@ -564,7 +570,7 @@ fn who_looks_at_an_update_of_several_threads_depends_on_where_the_interest_is() 
 }
 
 #[test]
-fn a_task_a_signal_or_a_stop_is_work_and_nothing_else_is() {
+fn only_a_task_a_signal_or_a_stop_is_work() {
     let context = context(Capabilities::ALL, &Time::new());
     let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
     let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));

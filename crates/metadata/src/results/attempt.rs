@@ -1,4 +1,4 @@
-//! What one process answered.
+//! The result of one process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,33 +11,33 @@ use super::evidence::Evidence;
 use super::seed::Seed;
 use super::status::Status;
 
-/// What a poller was asked: the key that the expectations know its answer by.
+/// The question that one answer belongs to: the key of the answer in the expectations.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
-    /// The row of the catalogue of behaviours: `V06`.
+    /// The id of the behaviour in the catalogue: `V06`.
     pub row: String,
-    /// The state: `tcp:after-read-0`. The part before the colon is what the descriptor is.
+    /// The state: `tcp:after-read-0`. The part before the colon is the kind of descriptor.
     pub variant: String,
-    /// Who is asked: `poll`, `epoll-add-before`, `read`.
+    /// The interface that answers: `poll`, `epoll-add-before`, `read`.
     pub api: String,
-    /// `level`, `edge`; not for system calls.
+    /// `level`, `edge`. Absent for system calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
 }
 
 impl Asked {
-    /// The state without what the descriptor is: `after-read-0`. Empty if it has no name.
+    /// Returns the state without the kind of descriptor: `after-read-0`. Empty if the state has no name.
     pub fn state(&self) -> &str {
         self.variant.split_once(':').map_or("", |(_, state)| state)
     }
 
-    /// `poll@level`, or only the system call.
+    /// Returns `poll@level`, or only the name of a system call.
     pub fn api_and_trigger(&self) -> String {
         api_and_trigger(&self.api, self.trigger.as_deref())
     }
 }
 
-/// `poll@level`, or only the system call.
+/// Returns `poll@level`, or only the name of a system call.
 pub fn api_and_trigger(api: &str, trigger: Option<&str>) -> String {
     match trigger {
         Some(trigger) => format!("{api}@{trigger}"),
@@ -45,7 +45,7 @@ pub fn api_and_trigger(api: &str, trigger: Option<&str>) -> String {
     }
 }
 
-/// `poll@level after-read-0`.
+/// Written as `poll@level after-read-0`.
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.state() {
@@ -55,36 +55,36 @@ impl fmt::Display for Asked {
     }
 }
 
-/// One thing that was looked at.
+/// One comparison of an observed answer with the expected ones.
 ///
-/// `evidence`, `since`, `until` and `url` are about the expectation. Where it does not hold, and that is documented,
-/// they are about what is documented.
+/// `evidence`, `since`, `until` and `url` describe the expectation. If the check does not hold and a
+/// divergence is documented, they describe the divergence.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// What was looked at.
+    /// What the check compares.
     pub what: String,
     /// The allowed answers.
     pub expected: Vec<String>,
-    /// The answer.
+    /// The observed answer.
     pub observed: String,
     /// Where the expectation comes from: an invariant, a man page, a clause, a commit.
     pub source: String,
     /// Whether the answer is allowed.
     pub holds: bool,
-    /// Which answer of which poller it is. Only in characterisations.
+    /// The question that this answers. Only in characterisations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// Why another run may answer with other numbers: `scheduling`, `size`, `timing`, `chance`. The answer is then not
-    /// compared.
+    /// Why another run may observe different numbers: `scheduling`, `size`, `timing`, `chance`. The answer is
+    /// then not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies: Option<String>,
-    /// How well it is known.
+    /// How well the expectation is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// The first version of the kernel that it is known of.
+    /// The first kernel version that it is known to hold for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The last version of the kernel that it is known of.
+    /// The last kernel version that it is known to hold for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Where to read more: a bug, a manual page.
@@ -93,8 +93,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// How well the expectation is known, for which versions, and where to read more: `issue or commit, since 6.1,
-    /// https://example.org/1`. `None` if nothing is said of it.
+    /// Returns the evidence, the versions and the URL of the expectation: `issue or commit, since 6.1,
+    /// https://example.org/1`. `None` if all four fields are empty.
     pub fn known(&self) -> Option<String> {
         let parts = [
             self.evidence.map(|evidence| evidence.meaning().to_owned()),
@@ -107,33 +107,34 @@ impl Check {
     }
 }
 
-/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or what its runner says in its place.
+/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or that its supervisor writes
+/// instead.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// The cell's id.
     pub cell: String,
-    /// How it ended.
+    /// The outcome.
     pub status: Status,
-    /// Why it did not pass.
+    /// Why the attempt did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The seed it was run with.
+    /// The seed of the attempt.
     pub seed: Seed,
     /// The fault that was switched on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// One in how many system calls below the core's pollers was made to fail.
+    /// One in this many system calls below the core's pollers was made to fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject_errors: Option<NonZeroU32>,
     /// Wall-clock time in milliseconds.
     pub duration_ms: u64,
-    /// What was looked at, in order.
+    /// The checks, in the order in which they were made.
     pub checks: Vec<Check>,
-    /// Numbers worth reporting.
+    /// Named counters.
     pub counters: BTreeMap<String, u64>,
     /// Free text.
     pub notes: Vec<String>,
-    /// The end of what the process wrote to standard error. Empty if there was nothing.
+    /// The last part of the process's standard error. Empty if the process wrote nothing there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }

@@ -1,4 +1,4 @@
-//! The result of one cell: its attempts put together.
+//! The result of one cell, combined from its attempts.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +11,34 @@ use super::status::Status;
 use crate::axes::Layer;
 use crate::variant::Variant;
 
-/// The counter of answers that the expectations do not know.
+/// The counter of answers that the expectations do not contain.
 const UNKNOWN: &str = "unknown";
 
-/// Which cell: what is known about it before it is run.
+/// A planned cell: everything that is known before it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Subject {
+pub struct PlannedCell {
     /// `group/name/variant@backend`.
     pub id: String,
     /// `group/name`.
     pub scenario: String,
     /// `epoll`.
     pub backend: String,
-    /// Where it is run: `x86_64-linux-gnu`.
+    /// The target that it runs on: `x86_64-linux-gnu`.
     pub target: String,
     /// Contract or characterisation.
     pub layer: Layer,
-    /// The variant.
+    /// The parameters.
     pub params: Variant,
-    /// The command that runs it again, up to the seed.
+    /// The command that runs the cell again, without the seed.
     pub command: String,
 }
 
-/// How many times a cell was run.
+/// The number of attempts at a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attempts {
     /// How many attempts passed.
     pub passed: u32,
-    /// How many there were.
+    /// How many attempts were made.
     pub total: u32,
 }
 
@@ -51,51 +51,51 @@ pub struct CellResult {
     pub scenario: String,
     /// `epoll`.
     pub backend: String,
-    /// Where it was run: `x86_64-linux-gnu`.
+    /// The target that it ran on: `x86_64-linux-gnu`.
     pub target: String,
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
     #[schemars(with = "String")]
     pub layer: Layer,
-    /// How it ended.
+    /// The outcome.
     pub status: Status,
-    /// Why it did not pass. Always there if it did not.
+    /// Why the cell did not pass. Always present if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The parameters that the id's variant stands for.
+    /// The parameters that the variant of the id encodes.
     pub params: Variant,
-    /// How many attempts there were.
+    /// How many attempts were made, and how many passed.
     pub attempts: Attempts,
-    /// The seed of the attempt that is shown: the first that did not pass, or the first of all.
+    /// The seed of the attempt shown here: the first that did not pass, otherwise the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
     /// Wall-clock time of all attempts, in milliseconds.
     pub duration_ms: u64,
-    /// A command that runs this cell again with the same seed.
+    /// The command that runs this cell again with the same seed.
     pub reproducer: String,
-    /// What was looked at, in order.
+    /// The checks, in the order in which they were made.
     pub checks: Vec<Check>,
-    /// Numbers worth reporting.
+    /// Named counters.
     pub counters: BTreeMap<String, u64>,
     /// Free text.
     pub notes: Vec<String>,
-    /// The end of what the process wrote to standard error.
+    /// The last part of the process's standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }
 
 impl CellResult {
-    /// A cell without an attempt: not supported here, or not run.
-    pub fn without_attempt(subject: Subject, status: Status, reason: impl Into<String>) -> Self {
+    /// Creates the result of a cell without an attempt: unsupported on this target, or not run.
+    pub fn without_attempt(cell: PlannedCell, status: Status, reason: impl Into<String>) -> Self {
         Self {
-            reproducer: subject.command.clone(),
-            id: subject.id,
-            scenario: subject.scenario,
-            backend: subject.backend,
-            target: subject.target,
-            layer: subject.layer,
+            reproducer: cell.command.clone(),
+            id: cell.id,
+            scenario: cell.scenario,
+            backend: cell.backend,
+            target: cell.target,
+            layer: cell.layer,
             status,
             reason: Some(reason.into()),
-            params: subject.params,
+            params: cell.params,
             attempts: Attempts { passed: 0, total: 0 },
             seed: None,
             duration_ms: 0,
@@ -106,24 +106,24 @@ impl CellResult {
         }
     }
 
-    /// Puts the attempts at one cell together: all alike is that, passes among other answers are flaky.
+    /// Combines the attempts at one cell. A cell is flaky if some attempts passed and some did not.
     ///
-    /// What differs in a documented way is as good as a pass, and is the result if nothing is worse. The first attempt
-    /// that did worst is shown, with its seed; or the first of all.
-    pub fn from_attempts(subject: Subject, attempts: Vec<Attempt>) -> Self {
+    /// An attempt that differs in a documented way counts as passed. The result shows the first attempt that
+    /// did not pass, with its seed; otherwise the first that differs in a documented way; otherwise the first
+    /// attempt.
+    pub fn from_attempts(cell: PlannedCell, attempts: Vec<Attempt>) -> Self {
         let total = attempts.len() as u32;
         let passed = attempts.iter().filter(|attempt| attempt.status == Status::Pass).count() as u32;
         let duration_ms =
             attempts.iter().fold(0, |sum: u64, attempt| sum.saturating_add(attempt.duration_ms));
-        let good = |status| matches!(status, Status::Pass | Status::Permitted | Status::KnownFail);
-        let held = attempts.iter().filter(|attempt| good(attempt.status)).count() as u32;
-        let not_good = attempts.iter().position(|attempt| !good(attempt.status));
-        let not_passed = || attempts.iter().position(|attempt| attempt.status != Status::Pass);
-        let shown = not_good.or_else(not_passed).unwrap_or(0);
+        let held = attempts.iter().filter(|attempt| attempt.status.is_pass()).count() as u32;
+        let first_bad = attempts.iter().position(|attempt| !attempt.status.is_pass());
+        let first_different = || attempts.iter().position(|attempt| attempt.status != Status::Pass);
+        let shown = first_bad.or_else(first_different).unwrap_or(0);
         let Some(shown) = attempts.into_iter().nth(shown) else {
-            return Self::without_attempt(subject, Status::NotRun, "there was no attempt");
+            return Self::without_attempt(cell, Status::NotRun, "no attempt was made");
         };
-        let mut result = Self::without_attempt(subject, shown.status, String::new());
+        let mut result = Self::without_attempt(cell, shown.status, String::new());
         result.reason = shown.reason;
         if held > 0 && held < total {
             let why = result.reason.as_deref().unwrap_or("no reason given");
@@ -141,23 +141,24 @@ impl CellResult {
         result
     }
 
-    /// How many of its answers nobody had recorded before.
+    /// Returns the number of answers that were not recorded before.
     pub fn unknown_answers(&self) -> u64 {
         self.counters.get(UNKNOWN).copied().filter(|_| !self.is_contract()).unwrap_or(0)
     }
 
-    /// `tcp-level-2t1g`, the part of the id between the scenario and the backend. `None` if the id has other parts.
+    /// Returns the part of the id between the scenario and the backend: `tcp-level-2t1g`. `None` if the id
+    /// does not begin with the scenario and end with the backend.
     pub fn variant(&self) -> Option<&str> {
         let rest = self.id.strip_prefix(self.scenario.as_str())?.strip_prefix('/')?;
         rest.strip_suffix(self.backend.as_str())?.strip_suffix('@')
     }
 
-    /// Whether it counts: contract cells must hold everywhere, others record what is.
+    /// Returns whether this is a contract cell, which must hold on every system.
     pub fn is_contract(&self) -> bool {
         self.layer == Layer::Contract
     }
 
-    /// `group`, the first part of the id.
+    /// Returns `group`, the first part of the id.
     pub fn group(&self) -> &str {
         self.scenario.split('/').next().unwrap_or_default()
     }
@@ -168,8 +169,8 @@ mod tests {
     use super::*;
     use crate::axes::{Mode, Transport};
 
-    fn subject() -> Subject {
-        Subject {
+    fn planned() -> PlannedCell {
+        PlannedCell {
             id: "group/name/tcp-level-1t1g@epoll".into(),
             scenario: "group/name".into(),
             backend: "epoll".into(),
@@ -182,7 +183,7 @@ mod tests {
 
     fn attempt(status: Status, seed: u64) -> Attempt {
         Attempt {
-            cell: subject().id,
+            cell: planned().id,
             status,
             reason: (status != Status::Pass).then(|| format!("reason {seed}")),
             seed: Seed(seed),
@@ -197,9 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_agree_are_their_common_status() {
+    fn attempts_with_equal_statuses_give_that_status() {
         for status in [Status::Pass, Status::Fail, Status::Timeout] {
-            let result = CellResult::from_attempts(subject(), vec![attempt(status, 1), attempt(status, 2)]);
+            let result = CellResult::from_attempts(planned(), vec![attempt(status, 1), attempt(status, 2)]);
             assert_eq!((result.status, result.attempts.total, result.duration_ms), (status, 2, 4));
             assert_eq!(result.seed, Some(Seed(1)));
         }
@@ -208,17 +209,17 @@ mod tests {
     #[test]
     fn a_flaky_cell_shows_its_first_failure_and_that_seed() {
         let attempts = vec![attempt(Status::Pass, 1), attempt(Status::Crash, 2), attempt(Status::Fail, 3)];
-        let result = CellResult::from_attempts(subject(), attempts);
+        let result = CellResult::from_attempts(planned(), attempts);
         assert_eq!(result.status, Status::Flaky);
         assert_eq!(result.reason.as_deref(), Some("flaky 1/3: crash: reason 2"));
         assert!(result.reproducer.ends_with("--seed 0x2"), "{}", result.reproducer);
     }
 
     #[test]
-    fn what_is_documented_is_no_failure_and_hides_none() {
+    fn a_documented_difference_is_no_failure_and_hides_no_failure() {
         let of = |statuses: &[Status]| {
             let attempts = statuses.iter().zip(1..).map(|(status, seed)| attempt(*status, seed)).collect();
-            let result = CellResult::from_attempts(subject(), attempts);
+            let result = CellResult::from_attempts(planned(), attempts);
             (result.status, result.attempts.passed, result.seed)
         };
         let (pass, permitted, known) = (Status::Pass, Status::Permitted, Status::KnownFail);
@@ -229,9 +230,9 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_several_kinds_are_the_first_of_them() {
+    fn failures_of_several_kinds_give_the_first_one() {
         let result =
-            CellResult::from_attempts(subject(), vec![attempt(Status::Timeout, 1), attempt(Status::Fail, 2)]);
+            CellResult::from_attempts(planned(), vec![attempt(Status::Timeout, 1), attempt(Status::Fail, 2)]);
         assert_eq!((result.status, result.attempts.passed), (Status::Timeout, 0));
     }
 }

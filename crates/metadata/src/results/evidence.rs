@@ -1,4 +1,4 @@
-//! How well something is known.
+//! Evidence tags.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,29 +6,29 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// How well an answer is known. Only what was measured is more than a hypothesis.
+/// How well an answer is known. Every tag except [`Evidence::Measured`] is a hypothesis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Evidence {
-    /// Measured on a real system, whose version the source names.
+    /// Measured on a real system. The source names its version.
     Measured,
-    /// Read in the kernel's own code, and not run.
+    /// Read in the kernel's source code, and not measured.
     Kernel,
-    /// Asserted by somebody else's test suite that runs on that system.
+    /// Asserted by the test suite of another project that runs on that system.
     Tested,
     /// Reported in an issue, a pull request or a commit.
     Issue,
     /// Documented: a manual page or a standard.
     Documented,
-    /// Nobody whom we could name states it.
+    /// No known source states it.
     Unknown,
 }
 
 impl Evidence {
-    /// Every tag.
+    /// All tags.
     pub const ALL: [Self; 6] =
         [Self::Measured, Self::Kernel, Self::Tested, Self::Issue, Self::Documented, Self::Unknown];
 
-    /// The letter that stands for it in the files.
+    /// Returns the letter of the tag in the files.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Measured => "M",
@@ -40,7 +40,7 @@ impl Evidence {
         }
     }
 
-    /// What the letter means.
+    /// Returns the meaning of the tag.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -52,13 +52,13 @@ impl Evidence {
         }
     }
 
-    /// Whether a real run has yet to confirm it.
+    /// Returns whether no run on a real system has confirmed the answer.
     pub fn is_hypothesis(self) -> bool {
         self != Self::Measured
     }
 }
 
-/// `M (measured)`.
+/// Written as `M (measured)`.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.letter(), self.meaning())
@@ -76,9 +76,9 @@ impl<'de> Deserialize<'de> for Evidence {
         let text = String::deserialize(deserializer)?;
         let found = Self::ALL.into_iter().find(|evidence| evidence.letter() == text);
         found.ok_or_else(|| {
-            // One letter is as near as another: who typed a wrong one needs all of them.
+            // Single letters have no useful nearest match, so the message lists all of them.
             let known = Self::ALL.map(|evidence| evidence.to_string()).join(", ");
-            de::Error::custom(format!("unknown evidence '{text}': known are {known}"))
+            de::Error::custom(format!("unknown evidence '{text}': use one of {known}"))
         })
     }
 }
@@ -93,7 +93,7 @@ impl JsonSchema for Evidence {
         json_schema!({
             "type": "string",
             "enum": Self::ALL.map(Self::letter),
-            "description": format!("How well something is known: {meanings}."),
+            "description": format!("How well an answer is known: {meanings}."),
         })
     }
 }
@@ -103,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_measured_is_no_hypothesis() {
+    fn every_tag_except_measured_is_a_hypothesis() {
         let sure: Vec<_> = Evidence::ALL.into_iter().filter(|evidence| !evidence.is_hypothesis()).collect();
         assert_eq!(sure, [Evidence::Measured]);
     }
 
     #[test]
-    fn each_letter_reads_back() {
+    fn each_letter_parses_to_its_tag() {
         for evidence in Evidence::ALL {
             let text = serde_json::to_string(&evidence).unwrap();
             assert_eq!(text, format!("{:?}", evidence.letter()));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_letter_is_answered_with_all_of_them() {
+    fn the_error_for_a_wrong_letter_lists_all_letters() {
         let error = serde_json::from_str::<Evidence>("\"X\"").unwrap_err().to_string();
         assert!(
             error.contains("unknown evidence 'X'") && error.contains("K (kernel source), T (another"),

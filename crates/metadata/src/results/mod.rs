@@ -1,4 +1,4 @@
-//! What `results.json` holds: attempts at cells, and what they come to.
+//! The contents of `results.json`: attempts at cells, and the results combined from them.
 
 mod attempt;
 mod cell;
@@ -13,7 +13,7 @@ mod status;
 mod visible;
 
 pub use attempt::{Asked, Attempt, Check, api_and_trigger};
-pub use cell::{Attempts, CellResult, Subject};
+pub use cell::{Attempts, CellResult, PlannedCell};
 pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
 pub use read::ReadError;

@@ -1,4 +1,4 @@
-//! Reading `results.json`, of every version of the format so far, and saying what else a file seems to be.
+//! Reads every version of `results.json`, and identifies other files in its errors.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,28 +10,28 @@ use serde_json::error::Category;
 use super::cell::CellResult;
 use super::file::{Results, Run, SCHEMA_VERSION};
 
-/// Why a text is not results that can be used.
+/// The error for a text that is no usable results file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ReadError {
-    /// Counted from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Counted from 1; 0 at the very beginning of a line.
+    /// Column number, from 1; 0 before the first character of a line.
     pub column: usize,
-    /// What is wrong, and what the text seems to be.
+    /// The error, and the kind of file that the text seems to be.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: String,
 }
 
-const ANOTHER_FILE: &str = "give the results.json that a run or a merge wrote, or its folder";
-const BESIDE: &str = "the results.json beside it is what can be read";
+const ANOTHER_FILE: &str = "pass the results.json that a run or a merge wrote, or its folder";
+const BESIDE: &str = "pass the results.json beside it";
 
 impl Results {
-    /// Reads the text of a results.json of this version of the format or of an earlier one.
+    /// Reads the text of a results.json in this or an earlier version of the format.
     ///
     /// # Errors
-    /// It is no results, not all of them, of a later version, or contradicts itself.
+    /// The text is no results file, is truncated, has a later version, or contradicts itself.
     pub fn read(text: &[u8]) -> Result<Self, ReadError> {
         let fields: BTreeMap<String, IgnoredAny> =
             serde_json::from_slice(text).map_err(|error| not_an_object(text, &error))?;
@@ -44,8 +44,7 @@ impl Results {
         };
         match contradiction(&results) {
             Some(message) => {
-                let help =
-                    "it was changed after it was written: take the one that a run or a merge wrote".into();
+                let help = "the file was edited: use the one that a run or a merge wrote".into();
                 Err(ReadError { line: 1, column: 1, message, help })
             }
             None => Ok(results),
@@ -53,7 +52,7 @@ impl Results {
     }
 }
 
-/// Version 1: one run per file.
+/// Version 1 of the format: one run per file.
 #[derive(Deserialize)]
 struct Version1 {
     run: Run,
@@ -67,7 +66,7 @@ impl From<Version1> for Results {
 }
 
 fn foreign(line: usize, column: usize, seems: &str) -> ReadError {
-    let message = format!("these are no results of pollmatrix: it seems to be {seems}");
+    let message = format!("not a results file of pollmatrix: it seems to be {seems}");
     let beside = ["a report.md", "a report.html", "a junit.xml", "the journal of a run"]
         .iter()
         .any(|name| seems.contains(name));
@@ -77,41 +76,41 @@ fn foreign(line: usize, column: usize, seems: &str) -> ReadError {
 fn not_an_object(text: &[u8], error: &serde_json::Error) -> ReadError {
     let (line, column) = (error.line(), error.column());
     if text.trim_ascii().is_empty() {
-        let help = "it was not written or not copied: make it again".into();
+        let help = "it was not written or copied completely: create it again".into();
         return ReadError { line, column, message: "the file is empty".into(), help };
     }
     match error.classify() {
         Category::Eof => {
             let seems = if looks_like_results(text) {
-                "these are results of pollmatrix that end too early"
+                "truncated results of pollmatrix"
             } else {
-                "it seems to be JSON of another program that ends too early"
+                "it seems to be truncated JSON of another program"
             };
-            let help = "it was not written or not copied to its end: make or copy it again".into();
+            let help = "it was not written or copied completely: create or copy it again".into();
             ReadError { line, column, message: format!("{seems} ({})", plain(error)), help }
         }
-        // Well-formed so far, and no object.
-        Category::Data => foreign(line, column, "a JSON value that is no object"),
+        // Well-formed up to here, but no object.
+        Category::Data => foreign(line, column, "a JSON value that is not an object"),
         _ if looks_like_results(text) => {
-            let message = format!("these are results of pollmatrix that were damaged: {}", plain(error));
-            ReadError { line, column, message, help: "make or copy them again".into() }
+            let message = format!("damaged results of pollmatrix: {}", plain(error));
+            ReadError { line, column, message, help: "create or copy them again".into() }
         }
         _ => foreign(line, column, seems(text)),
     }
 }
 
-/// Whether it begins as results do, or as they do after a tool has sorted their fields.
+/// Returns whether the text begins like a results file, also after a tool has sorted its fields.
 fn looks_like_results(text: &[u8]) -> bool {
     const BEGINNING: &str = "{\"schema\":";
     let beginning = String::from_utf8_lossy(&text[..text.len().min(4096)]);
     let squeezed: String = beginning.split_whitespace().collect();
-    // A part of the very beginning is enough for a file that is cut off there.
+    // The second comparison recognises a file that is truncated within these first characters.
     squeezed.starts_with(BEGINNING)
         || BEGINNING.starts_with(&squeezed)
         || squeezed.starts_with("{\"cells\":[{\"attempts\":")
 }
 
-/// What a text that is no JSON looks like.
+/// Returns the kind of file that a text without valid JSON seems to be.
 fn seems(text: &[u8]) -> &'static str {
     const BEGINNINGS: [(&[u8], &str); 9] = [
         (b"\x1f\x8b", "a gzip archive: unpack it"),
@@ -131,14 +130,14 @@ fn seems(text: &[u8]) -> &'static str {
     let line = begins.split(|byte| *byte == b'\n').next().unwrap_or_default();
     match serde_json::from_slice::<Value>(line) {
         Ok(line) if line["line"].is_string() => "the journal of a run",
-        Ok(line) if line["cell"].is_string() => "attempts at cells, one a line",
-        Ok(line) if line.is_object() => "several JSON objects, one a line",
+        Ok(line) if line["cell"].is_string() => "attempts at cells, one per line",
+        Ok(line) if line.is_object() => "several JSON objects, one per line",
         _ if std::str::from_utf8(text).is_ok() => "plain text",
         _ => "binary data",
     }
 }
 
-/// The version that a JSON object says it has, if it is results.
+/// Returns the format version of a JSON object that is a results file, an error for any other object.
 fn version(text: &[u8], fields: &BTreeMap<String, IgnoredAny>) -> Result<u32, ReadError> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -147,17 +146,17 @@ fn version(text: &[u8], fields: &BTreeMap<String, IgnoredAny>) -> Result<u32, Re
     let has = |name: &str| fields.contains_key(name);
     if has("schema") && (has("run") || has("runs") || has("cells")) {
         let versioned: Versioned = serde_json::from_slice(text)
-            .map_err(|error| foreign(error.line(), error.column(), "JSON whose 'schema' is no version"))?;
+            .map_err(|error| foreign(error.line(), error.column(), "JSON whose 'schema' is not a version"))?;
         if versioned.schema > 0 {
             return Ok(versioned.schema);
         }
     }
     let seems = if has("$schema") {
-        "a JSON schema, not what fits it".to_owned()
+        "a JSON schema, not a file that follows it".to_owned()
     } else if has("added") && has("deleted") {
-        "what `pollmatrix diff` printed".to_owned()
+        "the output of `pollmatrix diff`".to_owned()
     } else if has("id") && has("checks") {
-        "one row of results, as `pollmatrix show` prints it".to_owned()
+        "the result of one cell, as `pollmatrix show` prints it".to_owned()
     } else {
         let names: Vec<_> = fields.keys().take(5).map(|name| format!("'{name}'")).collect();
         match names.len() {
@@ -169,12 +168,13 @@ fn version(text: &[u8], fields: &BTreeMap<String, IgnoredAny>) -> Result<u32, Re
 }
 
 fn too_new(text: &[u8], version: u32) -> ReadError {
-    // Where a later version has it, nobody knows; best where this one does.
+    // The place of the writer's version in a later format is unknown. These are its places in the known
+    // formats.
     let text: Value = serde_json::from_slice(text).unwrap_or_default();
     let writer = [&text["runs"][0]["pollmatrix"], &text["run"]["pollmatrix"], &text["pollmatrix"]];
     let help = match writer.into_iter().find_map(Value::as_str) {
         Some(writer) => format!("pollmatrix {writer} wrote it: use that version or a later one"),
-        None => "use the pollmatrix that wrote it, or a later one".to_owned(),
+        None => "use the version of pollmatrix that wrote it, or a later one".to_owned(),
     };
     let message = format!(
         "results in version {version} of the format: this pollmatrix reads versions 1 to {SCHEMA_VERSION}"
@@ -186,46 +186,49 @@ fn malformed(version: u32, error: &serde_json::Error) -> ReadError {
     ReadError {
         line: error.line(),
         column: error.column(),
-        message: format!("not results in version {version} of the format, as it says: {}", plain(error)),
-        help: "take the file that a run or a merge wrote; its schema is crates/metadata/schema/results.schema.json"
+        message: format!("does not follow version {version} of the results format: {}", plain(error)),
+        help: "use the file that a run or a merge wrote; the schema is crates/metadata/schema/results.schema.json"
             .into(),
     }
 }
 
-/// The message without the position, which [`ReadError`] has in its own fields.
+/// Returns the message without the position, which [`ReadError`] has in its own fields.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-/// What the types cannot say.
+/// Returns the first contradiction in the results, if any. The types cannot exclude these.
 fn contradiction(results: &Results) -> Option<String> {
     if results.runs.is_empty() && results.not_run.is_empty() {
-        return Some("results of no run, and of no target that was not run".into());
+        return Some("the results have no run and no target that was not run".into());
     }
     let targets = results.targets();
     if let Some(not_run) = results.not_run.iter().find(|not_run| targets.contains(not_run.target.as_str())) {
-        return Some(format!("{} is said to have a run and not to have one", not_run.target));
+        return Some(format!("{} is listed both as run and as not run", not_run.target));
     }
     let faults: BTreeSet<_> = results.runs.iter().map(Run::disturbance).collect();
     if faults.len() > 1 {
         return Some(
-            "runs with different faults or injected errors, or with and without, are in one report".into(),
+            "the report mixes runs with different faults or injected errors, or with and without them".into(),
         );
     }
     let mut seen = HashSet::new();
     for cell in &results.cells {
         if !targets.contains(cell.target.as_str()) {
             return Some(format!(
-                "there is a row for {} on {}, and no run of that target",
+                "there is a result for {} on {}, but no run of that target",
                 cell.id, cell.target
             ));
         }
         if cell.variant().is_none() {
-            return Some(format!("{} is said to be of {} on {}", cell.id, cell.scenario, cell.backend));
+            return Some(format!(
+                "the id {} does not match the scenario {} and the backend {}",
+                cell.id, cell.scenario, cell.backend
+            ));
         }
         if !seen.insert((cell.target.as_str(), cell.id.as_str())) {
-            return Some(format!("there are two rows for {} on {}", cell.id, cell.target));
+            return Some(format!("there are two results for {} on {}", cell.id, cell.target));
         }
     }
     None
@@ -249,12 +252,12 @@ mod tests {
         Results::read(value.to_string().as_bytes())
     }
 
-    /// The error for `text`, which names `what`.
+    /// Returns the error for `text`, and asserts that it contains `expected`.
     #[track_caller]
-    fn refused(text: &[u8], what: &str) -> ReadError {
-        let error = Results::read(text).expect_err("it is refused");
+    fn refused(text: &[u8], expected: &str) -> ReadError {
+        let error = Results::read(text).expect_err("the text is refused");
         let all = format!("{error}\n{}", error.help);
-        assert!(all.contains(what), "expected {what:?} in:\n{all}");
+        assert!(all.contains(expected), "expected {expected:?} in:\n{all}");
         error
     }
 
@@ -273,30 +276,30 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_says_which_pollmatrix_is_needed() {
+    fn the_error_for_a_later_version_names_the_needed_pollmatrix() {
         let error = edited(|value| value["schema"] = 3.into()).unwrap_err();
         assert!(error.message.contains("version 3 of the format: this pollmatrix reads versions 1 to 2"));
         assert!(error.help.contains("pollmatrix 1.2.3 wrote it"), "{}", error.help);
-        refused(br#"{"schema": 3, "cells": {}}"#, "use the pollmatrix that wrote it");
+        refused(br#"{"schema": 3, "cells": {}}"#, "use the version of pollmatrix that wrote it");
     }
 
     #[test]
-    fn wherever_results_are_cut_off_they_are_said_to_be() {
+    fn results_truncated_anywhere_are_reported_as_truncated() {
         let text = results().to_json();
-        // The last character is the end of the line.
+        // Without the last character, a line break, the text is complete.
         for end in 1..text.len() - 1 {
-            let error = refused(&text.as_bytes()[..end], "results of pollmatrix that end too early");
+            let error = refused(&text.as_bytes()[..end], "truncated results of pollmatrix");
             assert_eq!(error.line, text[..end].lines().count() + usize::from(text[..end].ends_with('\n')));
         }
         let sorted = br#"{ "cells": [ { "attempts": { "passed": 1"#;
-        refused(sorted, "results of pollmatrix that end too early");
+        refused(sorted, "truncated results of pollmatrix");
         refused(b"", "the file is empty");
         refused(b"\n", "the file is empty");
-        refused(br#"{"other": [1, 2"#, "JSON of another program that ends too early");
+        refused(br#"{"other": [1, 2"#, "truncated JSON of another program");
     }
 
     #[test]
-    fn what_is_wrong_inside_has_a_position() {
+    fn an_error_inside_the_results_has_a_position() {
         let text = results().to_json().replace("\"status\": \"fail\"", "\"status\": \"fine\"");
         let line = text.lines().position(|line| line.contains("\"fine\"")).unwrap() + 1;
         assert_eq!(refused(text.as_bytes(), "unknown variant `fine`").line, line);
@@ -306,43 +309,46 @@ mod tests {
 
     #[test]
     fn other_files_are_recognised() {
-        for (text, what) in [
+        for (text, expected) in [
             (b"# pollmatrix\n\n1938 cells" as &[u8], "a report.md"),
             (b"<?xml version=\"1.0\"?>", "a junit.xml"),
             (b"\n<!DOCTYPE html>", "an HTML page"),
             (b"<!DOCTYPE html>\n<!-- pollmatrix report -->\n<html>", "a report.html"),
             (b"{\"line\":\"run\"}\n{\"line\":\"cell\"}\n", "the journal of a run"),
-            (b"{\"cell\":\"a\"}\n{\"cell\":\"b\"}\n", "attempts at cells, one a line"),
-            (b"{\"a\":1}\n{\"b\":2}\n", "several JSON objects, one a line"),
+            (b"{\"cell\":\"a\"}\n{\"cell\":\"b\"}\n", "attempts at cells, one per line"),
+            (b"{\"a\":1}\n{\"b\":2}\n", "several JSON objects, one per line"),
             (b"PK\x03\x04....", "a zip archive: unpack it"),
             (b"\x1f\x8b....", "a gzip archive: unpack it"),
             (b"hello", "plain text"),
             (b"\xff\xfe", "binary data"),
-            (b"[1, 2]", "a JSON value that is no object"),
+            (b"[1, 2]", "a JSON value that is not an object"),
             (b"{}", "an empty JSON object"),
             (b"{\"name\": 1, \"schema\": 2}", "a JSON object with 'name', 'schema'"),
-            (b"{\"schema\": \"x\", \"cells\": 1}", "JSON whose 'schema' is no version"),
+            (b"{\"schema\": \"x\", \"cells\": 1}", "JSON whose 'schema' is not a version"),
             (crate::schema().as_bytes(), "a JSON schema"),
         ] {
-            refused(text, what);
+            refused(text, expected);
         }
-        let row = serde_json::to_string(&results().cells[0]).unwrap();
-        refused(row.as_bytes(), "one row of results");
+        let cell = serde_json::to_string(&results().cells[0]).unwrap();
+        refused(cell.as_bytes(), "the result of one cell");
     }
 
     #[test]
     fn contradictions_are_refused() {
-        let refused = |edit: fn(&mut Value), what: &str| {
-            let error = edited(edit).expect_err("it is refused");
-            assert!(error.message.contains(what), "{}", error.message);
+        let refused = |edit: fn(&mut Value), expected: &str| {
+            let error = edited(edit).expect_err("the text is refused");
+            assert!(error.message.contains(expected), "{}", error.message);
         };
-        refused(|value| value["runs"] = json!([]), "results of no run");
+        refused(|value| value["runs"] = json!([]), "have no run and no target");
         refused(|value| value["cells"][0]["target"] = "there".into(), "no run of that target");
-        refused(|value| value["cells"][0] = value["cells"][1].clone(), "two rows for group/name/b@epoll");
-        refused(|value| value["cells"][0]["backend"] = "poll".into(), "is said to be of group/name on poll");
+        refused(|value| value["cells"][0] = value["cells"][1].clone(), "two results for group/name/b@epoll");
+        refused(
+            |value| value["cells"][0]["backend"] = "poll".into(),
+            "does not match the scenario group/name and the backend poll",
+        );
         refused(
             |value| value["not_run"] = json!([{ "target": "here", "os": "linux", "reason": "why" }]),
-            "said to have a run and not to have one",
+            "listed both as run and as not run",
         );
         refused(
             |value| {
@@ -355,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_nothing_but_targets_that_were_not_run_is_one() {
+    fn a_report_with_only_targets_that_were_not_run_is_valid() {
         let text = r#"{"schema": 2, "runs": [], "not_run": [{"target": "t", "os": "o", "reason": "r"}], "cells": []}"#;
         assert_eq!(Results::read(text.as_bytes()).map(|results| results.not_run.len()), Ok(1));
     }

@@ -1,7 +1,7 @@
-//! Runs and rows for tests, of this crate and of others.
+//! Sample runs and results for the tests of this crate and of others.
 
 use super::attempt::Check;
-use super::cell::{Attempts, CellResult, Subject};
+use super::cell::{Attempts, CellResult, PlannedCell};
 use super::evidence::Evidence;
 use super::file::{Results, Run};
 use super::scenario::Scenario;
@@ -10,7 +10,7 @@ use super::status::Status;
 use crate::axes::{Layer, Mode, Transport};
 use crate::variant::Variant;
 
-/// A native run of this target.
+/// Returns a native run of this target.
 pub fn run(target: &str) -> Run {
     let text = || "text".to_owned();
     Run {
@@ -40,9 +40,9 @@ pub fn run(target: &str) -> Run {
     }
 }
 
-/// A cell of the scenario `group/name`.
-pub fn subject(target: &str, variant: &str, backend: &str) -> Subject {
-    Subject {
+/// Returns a planned cell of the scenario `group/name`.
+pub fn planned(target: &str, variant: &str, backend: &str) -> PlannedCell {
+    PlannedCell {
         id: format!("group/name/{variant}@{backend}"),
         scenario: "group/name".into(),
         backend: backend.into(),
@@ -53,7 +53,7 @@ pub fn subject(target: &str, variant: &str, backend: &str) -> Subject {
     }
 }
 
-/// What a scenario is about.
+/// Returns the description of a scenario.
 pub fn scenario() -> Scenario {
     Scenario {
         title: "It holds".into(),
@@ -66,7 +66,7 @@ pub fn scenario() -> Scenario {
     }
 }
 
-/// A check that does not hold, with all that can be said of one.
+/// Returns a check that does not hold, with every field that a reader sees.
 pub fn check() -> Check {
     Check {
         what: "the answer".into(),
@@ -78,25 +78,25 @@ pub fn check() -> Check {
         since: Some("6.1".into()),
         until: Some("6.9".into()),
         url: Some("https://example.org/bug".into()),
-        // For programs: people read it in `what`.
+        // For programs: the text of `what` contains the question.
         asked: None,
         varies: None,
     }
 }
 
-/// A row with this status. Whatever is not a pass has a reason.
-pub fn row(target: &str, variant: &str, backend: &str, status: Status) -> CellResult {
-    let mut row =
-        CellResult::without_attempt(subject(target, variant, backend), status, format!("why {status}"));
+/// Returns the result of a cell with this status, and with a reason unless it passes.
+pub fn cell(target: &str, variant: &str, backend: &str, status: Status) -> CellResult {
+    let mut cell =
+        CellResult::without_attempt(planned(target, variant, backend), status, format!("why {status}"));
     if status == Status::Pass {
-        row.reason = None;
+        cell.reason = None;
     }
-    row.attempts = Attempts { passed: u32::from(status == Status::Pass), total: 1 };
-    row
+    cell.attempts = Attempts { passed: u32::from(status == Status::Pass), total: 1 };
+    cell
 }
 
-/// The results of a run of `target` with these rows: variant, backend, status.
-pub fn results(target: &str, rows: &[(&str, &str, Status)]) -> Results {
-    let rows = rows.iter().map(|(variant, backend, status)| row(target, variant, backend, *status));
-    Results::new(run(target), Vec::new(), rows.collect())
+/// Returns the results of a run of `target` with these cells: variant, backend, status.
+pub fn results(target: &str, cells: &[(&str, &str, Status)]) -> Results {
+    let cells = cells.iter().map(|(variant, backend, status)| cell(target, variant, backend, *status));
+    Results::new(run(target), Vec::new(), cells.collect())
 }

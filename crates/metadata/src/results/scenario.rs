@@ -1,4 +1,4 @@
-//! What a report says of a scenario.
+//! The description of a scenario in a report.
 
 use schemars::JsonSchema;
 use semver::Version;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::Layer;
 
-/// What a scenario is about, for readers who have the report and not the code.
+/// The description of a scenario, for readers of a report without the code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// The property, as a sentence.
@@ -14,39 +14,40 @@ pub struct Scenario {
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
     #[schemars(with = "String")]
     pub layer: Layer,
-    /// The invariants, mistakes of the past and rows of the catalogue that it is about: `S3`, `bug 66`, `V26`.
+    /// The invariants, past bugs and behaviours that the scenario covers: `S3`, `bug 66`, `V26`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<String>,
-    /// What one would ask to get its answer.
+    /// The question that the scenario answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// What is done, as a script in one line.
+    /// The steps, as a script of verbs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verbs: Option<String>,
     /// Where to read more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// The version of pollmatrix that describes it so.
+    /// The version of pollmatrix that wrote this description.
     pub pollmatrix: String,
 }
 
-/// An address with a text.
+/// A hyperlink.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// What is there.
+    /// The text of the link.
     pub text: String,
-    /// The address.
+    /// The URL.
     pub url: String,
 }
 
 impl Scenario {
-    /// The version that describes it. One that is no version is older than any.
+    /// Returns the version of pollmatrix that wrote this description. `None`, which sorts before every
+    /// version, if the field is no version.
     pub fn described_by(&self) -> Option<Version> {
         Version::parse(&self.pollmatrix).ok()
     }
 
-    /// Whether another version of pollmatrix, too, would describe it so.
-    pub fn says_the_same(&self, other: &Self) -> bool {
+    /// Returns whether both descriptions are equal, apart from the version of pollmatrix that wrote them.
+    pub fn is_same_description(&self, other: &Self) -> bool {
         Self { pollmatrix: String::new(), ..self.clone() }
             == Self { pollmatrix: String::new(), ..other.clone() }
     }

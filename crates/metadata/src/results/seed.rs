@@ -1,4 +1,4 @@
-//! The number that everything random in a run is derived from.
+//! The seed of a run's random choices.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A seed. Written as `0x…`, because JSON numbers lose the low bits of large ones in many readers.
+/// A random seed. Written as a string, `0x…`, because many JSON readers lose the low bits of large numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
@@ -17,7 +17,7 @@ impl fmt::Display for Seed {
     }
 }
 
-/// Text that is not a seed.
+/// The error for a text that is not a seed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseSeedError(String);
 
@@ -34,7 +34,7 @@ impl FromStr for Seed {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parsed = match text.strip_prefix("0x") {
-            // from_str_radix would take a sign.
+            // from_str_radix would accept a sign.
             Some(digits) if digits.starts_with(|c: char| c.is_ascii_hexdigit()) => {
                 u64::from_str_radix(digits, 16)
             }
@@ -65,7 +65,7 @@ impl JsonSchema for Seed {
         json_schema!({
             "type": "string",
             "pattern": "^0x[0-9a-f]{1,16}$",
-            "description": "The number that everything random is derived from.",
+            "description": "A random seed: all random choices are derived from it.",
         })
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_reads_back() {
+    fn a_seed_parses_to_itself() {
         for seed in [Seed(0), Seed(0x2a), Seed(u64::MAX)] {
             assert_eq!(seed.to_string().parse(), Ok(seed));
         }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_seed_is_refused() {
+    fn text_that_is_no_seed_is_refused() {
         for text in ["", "0x", "0x+1", "-1", "0x1ffffffffffffffff", "seed"] {
             assert!(text.parse::<Seed>().is_err(), "{text}");
         }

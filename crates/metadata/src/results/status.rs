@@ -1,40 +1,40 @@
-//! How a cell ended.
+//! The statuses of cells.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a cell ended.
+/// The outcome of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Every check held.
     Pass,
-    /// It differs from the common answer in a documented way.
+    /// The answer differs from the common one in a documented, permitted way.
     Permitted,
-    /// It fails as the expectations, with their URL, say it does.
+    /// Expected failure: the cell fails as the expectations document, with a URL.
     KnownFail,
-    /// It was expected to fail and did not.
+    /// Unexpected pass: the cell passes although a failure was expected.
     UnexpectedPass,
     /// A check did not hold.
     Fail,
     /// Some attempts passed and some did not.
     Flaky,
-    /// This backend or system cannot do what is asked for.
+    /// The backend or the system lacks a feature that the cell needs.
     Unsupported,
-    /// The set-up failed: nothing is known about the subject.
+    /// Set-up error: the cell could not be prepared, so the result says nothing about the poller.
     Broken,
-    /// It did not end within its time limit.
+    /// The cell did not end within its time limit.
     Timeout,
-    /// The process died of a signal or a panic.
+    /// The process was ended by a signal or a panic.
     Crash,
-    /// It was planned and has no result.
+    /// The cell was planned and has no result.
     NotRun,
 }
 
 impl Status {
-    /// Every status, the good ones first.
+    /// All statuses, those that are no failure first.
     pub const ALL: [Self; 11] = [
         Self::Pass,
         Self::Permitted,
@@ -49,7 +49,7 @@ impl Status {
         Self::NotRun,
     ];
 
-    /// The name, as in results.json.
+    /// Returns the name, as in results.json.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -66,7 +66,19 @@ impl Status {
         }
     }
 
-    /// The letter that stands for it in tables.
+    /// Returns the term for people. It differs from the name for [`Self::KnownFail`],
+    /// [`Self::UnexpectedPass`], [`Self::Broken`] and [`Self::NotRun`].
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::KnownFail => "expected failure",
+            Self::UnexpectedPass => "unexpected pass",
+            Self::Broken => "set-up error",
+            Self::NotRun => "not run",
+            same => same.name(),
+        }
+    }
+
+    /// Returns the letter for tables.
     pub const fn letter(self) -> char {
         match self {
             Self::Pass => 'P',
@@ -83,12 +95,12 @@ impl Status {
         }
     }
 
-    /// Whether the subject answers as it should, or as it is documented to.
+    /// Returns whether the poller answers as required, or as documented.
     pub const fn is_pass(self) -> bool {
         matches!(self, Self::Pass | Self::Permitted | Self::KnownFail)
     }
 
-    /// How bad it is beside the others: two answers about one cell are ordered by it.
+    /// Returns the rank of the status, higher is worse. It orders two results of the same cell.
     pub const fn severity(self) -> u8 {
         match self {
             Self::Pass => 0,
@@ -105,7 +117,7 @@ impl Status {
         }
     }
 
-    /// Whether it makes a run exit non-zero.
+    /// Returns whether a run with this status exits non-zero.
     pub const fn is_failure(self) -> bool {
         !matches!(self, Self::Pass | Self::Permitted | Self::KnownFail | Self::Unsupported)
     }
@@ -124,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_statuses_are_equally_bad_and_every_failure_is_worse_than_none() {
+    fn severities_are_distinct_and_every_failure_is_worse_than_any_other_status() {
         let severities: HashSet<_> = Status::ALL.iter().map(|status| status.severity()).collect();
         assert_eq!(severities.len(), Status::ALL.len());
         for (a, b) in Status::ALL.iter().flat_map(|a| Status::ALL.iter().map(move |b| (a, b))) {
@@ -133,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_has_its_own_letter_and_the_name_that_json_has() {
+    fn letters_are_distinct_and_names_equal_those_in_json() {
         let letters: HashSet<_> = Status::ALL.iter().map(|status| status.letter()).collect();
         assert_eq!(letters.len(), Status::ALL.len());
         for status in Status::ALL {

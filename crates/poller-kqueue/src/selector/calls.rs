@@ -1,4 +1,4 @@
-//! What kqueue is told: from an interest to calls for single filters, and what becomes of them.
+//! From an interest to calls for single filters, and from their results to the known filters.
 
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
@@ -13,7 +13,7 @@ pub(crate) struct Call {
     pub(crate) action: Action,
 }
 
-/// What is done to the filter.
+/// The change to a filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     /// `EV_ADD`.
@@ -37,17 +37,18 @@ pub(crate) enum Trigger {
     Dispatch,
 }
 
-/// The modes that there are.
+/// The modes that kqueue has.
 pub(crate) const MODES: [Mode; 4] = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch];
 
-/// The calls of an addition.
+/// Returns the calls of an addition.
 pub(crate) fn addition(interest: Interest, mode: Mode, has_except: bool) -> Result<Vec<Call>, Unsupported> {
     let trigger = trigger(mode)?;
     let add = |filter| Call { filter, action: Action::Add(trigger) };
     Ok(filters(interest, has_except)?.into_iter().map(add).collect())
 }
 
-/// The calls of a modification: what is known and not wanted is deleted, then what is wanted is added.
+/// Returns the calls of a modification: known filters that are not wanted are deleted, then the wanted ones
+/// are added.
 pub(crate) fn modification(
     known: &[Filter],
     interest: Interest,
@@ -64,13 +65,14 @@ pub(crate) fn modification(
     Ok(deletions.chain(wanted.iter().map(|filter| Call { filter: *filter, action })).collect())
 }
 
-/// The calls of a removal.
+/// Returns the calls of a removal.
 pub(crate) fn removal(known: &[Filter]) -> Vec<Call> {
     let filters = if known.is_empty() { &[Filter::Read, Filter::Write] } else { known };
     filters.iter().map(|filter| Call { filter: *filter, action: Action::Delete }).collect()
 }
 
-/// The filters that an interest asks for. What has no filter is left out, unless nothing else is asked for.
+/// Returns the filters of an interest. A part of the interest that has no filter is left out, unless it is
+/// the only one.
 fn filters(interest: Interest, has_except: bool) -> Result<Vec<Filter>, Unsupported> {
     let all = [
         (interest.read, Filter::Read),
@@ -93,39 +95,40 @@ fn trigger(mode: Mode) -> Result<Trigger, Unsupported> {
         Mode::OneShot => Ok(Trigger::OneShot),
         Mode::Dispatch => Ok(Trigger::Dispatch),
         Mode::Exclusive | Mode::ExclusiveEdge => {
-            Err(Unsupported("kqueue has no exclusive wake-up: every queue with the filter is told".into()))
+            Err(Unsupported("kqueue has no exclusive wake-up: every queue with the filter wakes".into()))
         }
     }
 }
 
-/// The filters that were added and not deleted again by this poller. The kernel may have deleted some of them since: those
-/// that fired once, and those of a number that was closed.
+/// The filters that this poller has added and not deleted. The kernel may have deleted some of them since:
+/// one-shot filters that fired, and the filters of a closed number.
 #[derive(Default)]
 pub(crate) struct Known(BTreeMap<(RawFd, Filter), Trigger>);
 
 impl Known {
+    /// Returns the known filters of a number.
     pub(crate) fn filters(&self, fd: RawFd) -> Vec<Filter> {
         self.of(fd).collect()
     }
 
-    /// Whether the filter was asked to fire once.
+    /// Returns whether the filter was added as one-shot.
     pub(crate) fn is_one_shot(&self, fd: RawFd, filter: Filter) -> bool {
         self.0.get(&(fd, filter)) == Some(&Trigger::OneShot)
     }
 
-    /// Nothing is known of the number any more.
+    /// Removes the filters of a number.
     pub(crate) fn forget(&mut self, fd: RawFd) {
         self.0.retain(|(known, _), _| *known != fd);
     }
 
-    /// Notes what became of the calls, one result each, and says it.
+    /// Records the results of the calls, one per call, and returns them as one.
     pub(crate) fn settle(&mut self, fd: RawFd, calls: &[Call], results: &[Result<(), Errno>]) -> Changed {
         let mut refusals = Vec::new();
         for (Call { filter, action }, result) in calls.iter().zip(results) {
             match (action, result) {
                 (Action::Add(trigger), Ok(())) => drop(self.0.insert((fd, *filter), *trigger)),
                 (Action::AddEnabled, Ok(())) => drop(self.0.insert((fd, *filter), Trigger::Dispatch)),
-                // Deleted or absent, or an addition that the kernel has not made.
+                // The filter is deleted or absent, or the kernel has refused its addition.
                 (Action::Delete, _) | (_, Err(_)) => drop(self.0.remove(&(fd, *filter))),
             }
             refusals.extend(result.err().map(|errno| Refusal { filter: Some(*filter), errno }));
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_filter_says_is_unsupported_alone() {
+    fn an_interest_without_a_filter_is_unsupported_alone() {
         assert!(addition(URGENT, Mode::Level, false).is_err());
         assert!(modification(&known(R), URGENT, Mode::Level, false).is_err());
         for has_except in [false, true] {
@@ -237,7 +240,7 @@ mod tests {
         Refusal { filter: Some(filter), errno }
     }
 
-    /// Measured: `W` is refused to a pipe whose other end is gone, `R` is not.
+    /// Measured: the kernel refuses `W` for a pipe whose other end is closed, but not `R`.
     #[test]
     fn a_refused_filter_is_named_and_not_known() {
         let (mut known, calls) = (Known::default(), addition(RW, Mode::Level, false).unwrap());
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(written(&removal(&known.filters(3))), "-R");
     }
 
-    /// Measured: `R:ENOENT W:0`, when `R` has fired and gone.
+    /// Measured: `R:ENOENT W:0`, if `R` has fired and was deleted.
     #[test]
     fn each_call_has_its_own_answer() {
         let mut known = Known::default();
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn additions_add_up_and_numbers_are_told_apart() {
+    fn additions_accumulate_for_each_number() {
         let mut known = Known::default();
         let add = |known: &mut Known, fd, interest, mode| {
             let calls = addition(interest, mode, true).unwrap();
@@ -275,11 +278,11 @@ mod tests {
         assert_eq!((known.is_one_shot(3, Filter::Read), known.is_one_shot(3, Filter::Write)), (true, false));
         known.forget(3);
         assert_eq!((known.filters(3), known.filters(4)), (vec![], vec![Filter::Except]));
-        assert_eq!(known.settle(4, &[], &[]), Changed::Done, "nothing to do is done");
+        assert_eq!(known.settle(4, &[], &[]), Changed::Done, "no call to make");
     }
 
     #[test]
-    fn a_closed_number_is_known_by_nothing_after_it_was_refused() {
+    fn a_closed_number_has_no_known_filter_after_a_refusal() {
         let (mut known, calls) = (Known::default(), addition(RW, Mode::Level, false).unwrap());
         known.settle(3, &calls, &[OK, OK]);
         let again = modification(&known.filters(3), RW, Mode::Level, false).unwrap();

@@ -1,4 +1,4 @@
-//! The queue, and its calls.
+//! The queue and its system calls.
 
 use std::io;
 use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd, RawFd};
@@ -17,27 +17,28 @@ use super::calls::{self, Action, Call, Known, Trigger};
 use super::records::{Raw, record};
 use crate::sys;
 
-/// kqueue behind the raw interface.
+/// Creates a raw kqueue selector.
 ///
 /// # Errors
-/// What kqueue(2) answers, and the wake-up's addition.
+/// The errors of kqueue(2), and of the addition of the wake-up.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
     Ok(Box::new(KqueueSelector::new()?))
 }
 
 struct KqueueSelector {
-    /// Once it is closed, a number that is never open: the kernel answers `EBADF` by itself.
+    /// The number of the queue, or [`CLOSED`].
     queue: AtomicI32,
-    /// A forked child has no queue, and perhaps something else behind the number.
+    /// The process that has the queue. In a forked child the number may belong to another file.
     process: u32,
-    /// Where the kernel has no user events.
+    /// The wake-up if the kernel has no user events.
     pipe: Option<WakePipe>,
     known: Mutex<Known>,
 }
 
+/// A number that is never open, so that the kernel answers `EBADF` to every call.
 const CLOSED: RawFd = -1;
-/// The room of a raw wait whose argument is another one, and at least the places that there are: more than one queue has
-/// registrations in any line.
+/// The room of a raw wait whose unchanged argument is not the room, and the minimum size of its buffer. No
+/// script registers as many descriptors in one queue.
 const RAW_ROOM: i32 = 256;
 const HAS_EXCEPT: bool = cfg!(evfilt_except);
 
@@ -66,7 +67,7 @@ impl KqueueSelector {
         Ok(selector)
     }
 
-    /// Makes the calls, whatever becomes of each.
+    /// Makes all calls, even if some fail.
     fn change(&self, fd: RawFd, token: Token, calls: Result<Vec<Call>, Unsupported>) -> Changed {
         let (calls, token) = match (calls, usize::try_from(token)) {
             (Err(unsupported), _) => return Changed::Unsupported(unsupported),
@@ -105,7 +106,7 @@ impl KqueueSelector {
         }
     }
 
-    /// The event that a kevent is; none if it is the wake-up, which is taken.
+    /// Converts a kevent. Returns `None` for the wake-up, and drains its pipe.
     fn event(&self, raw: &libc::kevent) -> Option<Event> {
         let filter = match raw.filter {
             libc::EVFILT_READ => Filter::Read,
@@ -119,7 +120,7 @@ impl KqueueSelector {
             return None;
         }
         let has = |flag| raw.flags & flag != 0;
-        let read = Raw {
+        let raw_record = Raw {
             filter,
             data: raw.data as _,
             fflags: raw.fflags,
@@ -127,8 +128,8 @@ impl KqueueSelector {
             error: has(libc::EV_ERROR),
             one_shot: has(libc::EV_ONESHOT),
         };
-        let asked = self.known.lock().unwrap().is_one_shot(fd, filter);
-        Some(Event { token: raw.udata.addr() as Token, record: record(&read, asked) })
+        let requested = self.known.lock().unwrap().is_one_shot(fd, filter);
+        Some(Event { token: raw.udata.addr() as Token, record: record(&raw_record, requested) })
     }
 
     fn known(&self, fd: RawFd) -> Vec<Filter> {
@@ -136,14 +137,15 @@ impl KqueueSelector {
     }
 
     fn number(&self) -> RawFd {
-        // Relaxed: who closes while others use the number gets what the kernel makes of it.
+        // Relaxed: a scenario that closes the queue beside other calls records the kernel's answer, whatever
+        // it is.
         self.queue.load(Ordering::Relaxed)
     }
 }
 
 #[cfg(evfilt_except)]
 use libc::{EVFILT_EXCEPT, NOTE_OOB};
-/// Never asked for: there is none.
+/// Never used: this system has no such filter.
 #[cfg(not(evfilt_except))]
 const EVFILT_EXCEPT: FilterNumber = 0;
 #[cfg(not(evfilt_except))]
@@ -206,7 +208,7 @@ impl Selector for KqueueSelector {
         let mut buffer = vec![sys::EMPTY; places];
         let count = sys::wait_raw(self.number(), &mut buffer, room, timeout);
         let events = |count| buffer[..count].iter().filter_map(|raw| self.event(raw)).collect();
-        Ok(count.map(|count| RawWaited { events: events(count), time_left_is_told: None }))
+        Ok(count.map(|count| RawWaited { events: events(count), timeout_updated: None }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -218,20 +220,20 @@ impl Selector for KqueueSelector {
         }
     }
 
-    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
-        let number = self.number();
-        if number == CLOSED {
-            return Err(Unsupported("it is closed".into()));
-        }
-        // SAFETY: it is open until `close`, and a line closes no poller that it makes others watch.
-        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
-        copied.map_err(|error| Unsupported(format!("a copy of its descriptor: {error}")))
-    }
-
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
         let number = self.queue.swap(CLOSED, Ordering::Relaxed);
         // SAFETY: the number came from into_raw_fd, and the swap gives it to one caller only.
         Ok(Errno::result(unsafe { libc::close(number) }).map(drop))
+    }
+
+    fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        let number = self.number();
+        if number == CLOSED {
+            return Err(Unsupported("the poller is closed".into()));
+        }
+        // SAFETY: it is open until `close`, and a script closes no poller that other pollers watch.
+        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
+        copied.map_err(|error| Unsupported(format!("its descriptor cannot be duplicated: {error}")))
     }
 
     fn closed(&self, fd: RawFd) -> Result<(), Unsupported> {

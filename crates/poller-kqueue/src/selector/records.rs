@@ -1,9 +1,9 @@
-//! What kqueue answers: from a kevent to a [`Record`].
+//! From a kevent to a [`Record`].
 
 use ::selector::{Filter, Record};
 use nix::errno::Errno;
 
-/// A kevent, as far as it is looked at.
+/// The fields of a kevent that a [`Record`] depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Raw {
     pub(crate) filter: Filter,
@@ -17,18 +17,18 @@ pub(crate) struct Raw {
     pub(crate) one_shot: bool,
 }
 
-/// What it says to somebody who asked for one shot or did not.
-pub(crate) fn record(raw: &Raw, asked_one_shot: bool) -> Record {
+/// Converts a kevent. `one_shot_requested` is whether the registration requested `EV_ONESHOT`.
+pub(crate) fn record(raw: &Raw, one_shot_requested: bool) -> Record {
     let &Raw { filter, data, fflags, eof, error, one_shot } = raw;
-    // `fflags` of the third filter are notes.
-    let reason = (eof && fflags != 0 && filter != Filter::Except).then(|| Errno::from_raw(fflags as i32));
+    // With EVFILT_EXCEPT, `fflags` are notes and not an errno.
+    let errno = (eof && fflags != 0 && filter != Filter::Except).then(|| Errno::from_raw(fflags as i32));
     Record::Filter {
         filter,
         data: if error { 0 } else { data },
         eof,
-        errno: reason,
+        errno,
         error: error.then(|| Errno::from_raw(data as i32)),
-        one_shot: one_shot && !asked_one_shot,
+        one_shot: one_shot && !one_shot_requested,
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
         Raw { filter, data, fflags: 0, eof: false, error: false, one_shot: false }
     }
 
-    /// The published forms, from what FreeBSD's kernel wrote.
+    /// The published forms of records of FreeBSD's kernel.
     #[test]
     fn records_are_written_as_they_are_published() {
         let reset = Errno::ECONNRESET as u32;
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn one_shot_is_told_if_nobody_asked_for_it() {
+    fn one_shot_is_recorded_unless_it_was_requested() {
         let once = Raw { one_shot: true, ..raw(Filter::Write, 1) };
         assert_eq!(format!("{:#}", record(&once, true)), "W");
         assert_eq!(format!("{:#}", record(&once, false)), "W+ONESHOT");

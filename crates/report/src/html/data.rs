@@ -1,5 +1,4 @@
-//! The results as the page's script gets them: compact JSON, in which each text, check and list
-//! of checks is there once.
+//! The data for the page's script: compact JSON, in which each text, check and list of checks occurs once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -11,16 +10,16 @@ use serde::Serialize;
 use super::{headline, style_of};
 use crate::grid::{Absent, Column, Grid};
 
-/// The place of a text in [`Data::strings`]. 0 is the empty text, which stands for none.
+/// The index of a text in [`Data::strings`]. 0 is the empty text and means none.
 type Text = usize;
 
-/// Everything. `model.js` unpacks it.
+/// The data of the page. `model.js` unpacks it.
 #[derive(Serialize)]
 pub(super) struct Data {
     strings: Vec<String>,
-    /// Letter, name, style.
-    statuses: Vec<(char, &'static str, &'static str)>,
-    /// Target, OS, backend, why there is nothing in it, kind.
+    /// Letter, name, style, label.
+    statuses: Vec<(char, &'static str, &'static str, &'static str)>,
+    /// Target, OS, backend, the reason why the column is empty, kind.
     columns: Vec<(Text, Text, Text, Text, Kind)>,
     scenarios: Vec<About>,
     /// Scenario, variant, transport, trigger, threads, groups.
@@ -28,15 +27,15 @@ pub(super) struct Data {
     checks: Vec<PackedCheck>,
     lists: Vec<Vec<usize>>,
     cells: Vec<PackedCell>,
-    /// Target, and what there is to say of its run in a line.
+    /// Target, summary of its run.
     runs: Vec<(Text, Text)>,
 }
 
-/// What a column is.
+/// The kind of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     HasCells,
-    /// Every cell is unsupported for one reason, and other targets have better columns.
+    /// Every cell is unsupported for the same reason, and there are columns of other targets.
     Absent,
     NotRun,
 }
@@ -57,7 +56,7 @@ struct About {
     links: Vec<(Text, Text)>,
 }
 
-/// What, expected, observed, source, whether it holds; since, until, URL, evidence.
+/// What is compared, expected, observed, source, whether it holds; since, until, URL, evidence.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct PackedCheck(Text, Vec<Text>, Text, Text, bool, [Text; 4]);
 
@@ -73,8 +72,8 @@ impl Serialize for PackedCheck {
     }
 }
 
-/// Row, column, status, layer, reason, attempts that passed, attempts, seed, milliseconds, reproducer (before the id,
-/// after it, 1 if the id is between), list of checks, counters, notes, standard error.
+/// Row, column, status, layer, reason, passed attempts, attempts, seed, milliseconds, reproducer (text before
+/// the id, text after it, 1 if the id is between them), list of checks, counters, notes, standard error.
 #[derive(Serialize)]
 struct PackedCell(
     usize,
@@ -95,7 +94,7 @@ struct PackedCell(
     Text,
 );
 
-/// A number; as a text if a reader of JSON might round it.
+/// A number, serialized as text if a JSON reader might round it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Big(u64);
 
@@ -110,19 +109,20 @@ impl Serialize for Big {
     }
 }
 
-/// A table in which each value has one place.
+/// A table that stores each value once.
 struct Table<T> {
     values: Vec<T>,
-    places: HashMap<T, usize>,
+    indices: HashMap<T, usize>,
 }
 
 impl<T: Clone + Eq + Hash> Table<T> {
     fn new() -> Self {
-        Self { values: Vec::new(), places: HashMap::new() }
+        Self { values: Vec::new(), indices: HashMap::new() }
     }
 
-    fn place(&mut self, value: T) -> usize {
-        *self.places.entry(value).or_insert_with_key(|value| {
+    /// Returns the index of a value, and adds the value if it is new.
+    fn index(&mut self, value: T) -> usize {
+        *self.indices.entry(value).or_insert_with_key(|value| {
             self.values.push(value.clone());
             self.values.len() - 1
         })
@@ -130,9 +130,9 @@ impl<T: Clone + Eq + Hash> Table<T> {
 }
 
 impl Table<String> {
-    /// A text, in which everything can be seen.
+    /// Returns the index of a text, whose invisible characters are escaped.
     fn text(&mut self, text: &str) -> Text {
-        self.place(visible(text).into_owned())
+        self.index(visible(text).into_owned())
     }
 
     fn optional(&mut self, text: Option<&str>) -> Text {
@@ -144,7 +144,7 @@ impl Table<String> {
     }
 }
 
-/// What makes a row: cells of one are about the same scenario with the same parameters.
+/// The key of a row: its cells have the same scenario and the same parameters.
 type RowKey<'a> = (&'a str, &'a str, Variant);
 
 fn row_key(cell: &CellResult) -> RowKey<'_> {
@@ -152,7 +152,7 @@ fn row_key(cell: &CellResult) -> RowKey<'_> {
 }
 
 impl Data {
-    /// The results, with the columns and the scenarios of `grid`.
+    /// Packs the results, with the columns and the scenarios of `grid`.
     pub(super) fn of(results: &Results, grid: &Grid) -> Self {
         let mut strings = Table::new();
         strings.text("");
@@ -160,26 +160,28 @@ impl Data {
         let mut lists = Table::new();
 
         let scenarios: BTreeMap<&str, usize> =
-            grid.rows.iter().enumerate().map(|(place, (id, _))| (id.as_str(), place)).collect();
+            grid.rows.iter().enumerate().map(|(index, (id, _))| (id.as_str(), index)).collect();
         let columns: HashMap<(&str, &str), usize> = grid
             .columns
             .iter()
             .enumerate()
-            .filter_map(|(place, column)| Some(((column.target.as_str(), column.backend.as_deref()?), place)))
+            .filter_map(|(index, column)| Some(((column.target.as_str(), column.backend.as_deref()?), index)))
             .collect();
         let mut rows: BTreeMap<RowKey<'_>, usize> =
             results.cells.iter().map(|cell| (row_key(cell), 0)).collect();
-        rows.values_mut().enumerate().for_each(|(place, row)| *row = place);
+        rows.values_mut().enumerate().for_each(|(index, row)| *row = index);
 
         let cells = results.cells.iter().map(|cell| {
-            let places = (rows[&row_key(cell)], columns[&(cell.target.as_str(), cell.backend.as_str())]);
+            let position = (rows[&row_key(cell)], columns[&(cell.target.as_str(), cell.backend.as_str())]);
             let list: Vec<_> =
-                cell.checks.iter().map(|check| checks.place(packed_check(check, &mut strings))).collect();
-            packed_cell(cell, places, lists.place(list), &mut strings)
+                cell.checks.iter().map(|check| checks.index(packed_check(check, &mut strings))).collect();
+            packed_cell(cell, position, lists.index(list), &mut strings)
         });
         let cells = cells.collect();
         Self {
-            statuses: Status::ALL.map(|status| (status.letter(), status.name(), style_of(status))).to_vec(),
+            statuses: Status::ALL
+                .map(|status| (status.letter(), status.name(), style_of(status), status.label()))
+                .to_vec(),
             columns: packed_columns(results, grid, &mut strings),
             scenarios: scenarios
                 .keys()
@@ -199,8 +201,8 @@ impl Data {
                 .runs
                 .iter()
                 .map(|run| {
-                    let words = format!("{}; pollmatrix {}", headline(run), run.build());
-                    (strings.text(&run.target), strings.text(&words))
+                    let summary = format!("{}; pollmatrix {}", headline(run), run.build());
+                    (strings.text(&run.target), strings.text(&summary))
                 })
                 .collect(),
             checks: checks.values,
@@ -209,13 +211,14 @@ impl Data {
         }
     }
 
-    /// As JSON that nothing in it can end: in a script, `<` might begin the end of it or a comment.
+    /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end
+    /// of the script or the beginning of a comment.
     pub(super) fn to_json(&self) -> String {
         let plain = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
         let mut safe = String::with_capacity(plain.len());
         for c in plain.chars() {
             match c {
-                // Outside of texts JSON has none of them.
+                // JSON has these characters only inside of strings.
                 '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                     let _ = write!(safe, "\\u{:04x}", u32::from(c));
                 }
@@ -239,7 +242,7 @@ fn packed_columns(
         let backend = column.backend.as_deref().unwrap_or_default();
         let (note, kind) = match (&column.backend, absent.reason(&column.target, backend)) {
             (None, _) => (not_run.map(|not_run| not_run.reason.as_str()), Kind::NotRun),
-            // Alone, it is shown as any other: the answer is that there is none.
+            // In a report of one target, the absent backend is shown like any other.
             (Some(_), Some(reason)) if results.has_several_targets() => (Some(reason), Kind::Absent),
             (Some(_), _) => (None, Kind::HasCells),
         };

@@ -1,8 +1,8 @@
-// Elements. Whatever comes from the results becomes text and nothing else: there is no other way here.
+// Creates elements. Texts from the results become text nodes only: no function here parses HTML.
 
 const byId = (id) => document.getElementById(id);
 
-/** An element with these attributes and children. Children that are texts stay texts. */
+/** Creates an element with these attributes and children. A string becomes a text node. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) {
@@ -16,20 +16,20 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A button that does something. */
+/** Creates a button that calls `act`. */
 function button(label, act, attributes = {}) {
   const made = element("button", { type: "button", ...attributes }, label);
   made.addEventListener("click", act);
   return made;
 }
 
-/** A link, if it leads to the web; anything else (javascript:, file:) stays the text that it is. */
+/** Creates a link to a web address. Any other address (javascript:, file:) stays text. */
 function link(url, text = url) {
   let protocol = "";
   try {
     protocol = new URL(url).protocol;
   } catch {
-    // No URL.
+    // Not a URL.
   }
   if (protocol !== "https:" && protocol !== "http:") {
     return element("span", {}, text);
@@ -37,14 +37,17 @@ function link(url, text = url) {
   return element("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, text);
 }
 
-/** A text whose addresses are links. */
+/** Returns the parts of a text, with links for its web addresses. */
 function linked(text) {
   return text
     .split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]])/)
     .map((part, index) => (index % 2 === 1 ? link(part) : part));
 }
 
-/** Puts a text on the clipboard; where that is not allowed, selects it, so that it can be copied by hand. */
+/**
+ * Copies a text to the clipboard. Selects it instead if that is not allowed, so that it can be copied by
+ * hand.
+ */
 async function copy(text, shown, button) {
   const label = button.dataset.label ?? button.textContent;
   button.dataset.label = label;

@@ -1,6 +1,6 @@
-// What is asked for, in the address, and what of the results answers it.
+// The query, which is kept in the address, and the selection of cells that match it.
 
-/** What can be chosen from. Nothing chosen is everything. */
+/** The filters. A filter without a chosen value matches every cell. */
 const FACETS = [
   { name: "status", label: "Status", of: (cell) => statusOf(cell).name },
   {
@@ -14,7 +14,7 @@ const FACETS = [
   { name: "layer", label: "Layer", of: (cell) => textOf(cell[LAYER]) },
 ];
 
-/** The values of each facet, with how many cells have them. */
+/** The values of each facet, with their numbers of cells. */
 for (const facet of FACETS) {
   const counts = new Map();
   for (const column of facet.ofColumn ? columns : []) {
@@ -32,7 +32,7 @@ for (const facet of FACETS) {
 
 const hasAbsent = columns.some((column) => column.kind === ABSENT);
 
-/** What two columns may differ in: see `difference`. */
+/** The ways to compare two columns: see `difference`. */
 const WITHIN = ["answers", "observed", "status"];
 
 function emptyQuery() {
@@ -40,23 +40,26 @@ function emptyQuery() {
   return { chosen, absent: false, text: "", one: null, other: null, within: WITHIN[0], cell: null };
 }
 
-/** What the address asks for. What it names and this report does not have is left out; `missing` is such a cell. */
+/**
+ * Reads the query from the address. Ignores values that the report does not have. `missing` is the id of such
+ * a cell.
+ */
 function readFragment(fragment) {
-  const asked = new URLSearchParams(fragment.replace(/^#/, ""));
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const query = emptyQuery();
   for (const facet of FACETS) {
     const known = new Set(facet.values.map(({ value }) => value));
-    const named = (asked.get(facet.name) ?? "").split(",");
+    const named = (fields.get(facet.name) ?? "").split(",");
     query.chosen[facet.name] = new Set(named.filter((value) => known.has(value)));
   }
-  query.absent = asked.has("absent");
-  query.text = asked.get("text") ?? "";
+  query.absent = fields.has("absent");
+  query.text = fields.get("text") ?? "";
   const columnOf = (key) => columns.find((column) => column.key === key && column.kind !== NOT_RUN) ?? null;
-  query.one = columnOf(asked.get("one"));
-  query.other = columnOf(asked.get("other"));
-  query.within = WITHIN.find((within) => within === asked.get("in")) ?? WITHIN[0];
-  const id = asked.get("cell");
-  query.cell = id === null ? null : findCell(id, asked.get("on") ?? "");
+  query.one = columnOf(fields.get("one"));
+  query.other = columnOf(fields.get("other"));
+  query.within = WITHIN.find((within) => within === fields.get("in")) ?? WITHIN[0];
+  const id = fields.get("cell");
+  query.cell = id === null ? null : findCell(id, fields.get("on") ?? "");
   query.missing = id !== null && query.cell === null ? id : null;
   return query;
 }
@@ -68,7 +71,7 @@ function writeFragment(query) {
   parts.push(["in", query.within === WITHIN[0] ? "" : query.within]);
   parts.push(["cell", query.cell === null ? "" : idOf(query.cell)]);
   parts.push(["on", query.cell === null ? "" : columns[query.cell[COLUMN]].target]);
-  // These need no escape in a fragment, and ids can be read without.
+  // These characters need no escape in a fragment, and ids stay readable.
   const escaped = (text) => encodeURIComponent(text).replace(/%(2F|40|2C|3A)/g, decodeURIComponent);
   return parts
     .filter(([, value]) => value !== "")
@@ -76,7 +79,7 @@ function writeFragment(query) {
     .join("&");
 }
 
-/** Which of the words are in a text, as bits. */
+/** Returns functions that return the words of the query that a text contains, one bit per word. */
 function wordMasks(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 30);
   const all = 2 ** words.length - 1;
@@ -96,7 +99,9 @@ function wordMasks(text) {
   return { all, maskOf, maskOfIndex };
 }
 
-/** Says of a cell whether the query asks for it: status, layer and words. The columns are chosen before. */
+/**
+ * Returns a function that tests status, layer and text of a cell. `chosenColumns` applies the other filters.
+ */
 function cellFilter(query) {
   const { all, maskOf, maskOfIndex } = wordMasks(query.text);
   const statuses = STATUSES.map(({ name }) => query.chosen.status.size === 0 || query.chosen.status.has(name));
@@ -120,10 +125,10 @@ function cellFilter(query) {
   };
 }
 
-/** Whether columns are shown that have nothing but "unsupported". */
+/** Returns whether columns with only unsupported cells are shown. */
 const showsAbsent = (query) => query.absent || query.chosen.status.has("unsupported");
 
-/** The columns that are asked for. */
+/** Returns the columns that match the query. */
 function chosenColumns(query) {
   if (query.one !== null && query.other !== null) {
     return [query.one, query.other];
@@ -136,7 +141,7 @@ function chosenColumns(query) {
   );
 }
 
-/** What was observed, and whether it holds, by what was looked at. */
+/** Returns the observed values of a cell, and whether they hold, by the name of the check. */
 function answersOf(cell) {
   const byWhat = new Map();
   for (const index of packed.lists[cell[CHECKS]]) {
@@ -153,16 +158,17 @@ function answersOf(cell) {
 }
 
 /**
- * What two cells differ in: `{ what, one, other }`, or null. `within` is `status`, `answers` or `observed`.
+ * Returns the first difference of two cells as `{ what, one, other }`, or null. `within` is `status`, `answers`
+ * or `observed`.
  *
- * Answers of contract cells differ if one holds and one does not: of two that hold, one is as good as the other, and
- * many are numbers that no two runs have in common. Answers of other cells differ if they are not the same.
+ * Answers of contract cells differ if one holds and the other does not: many of them are numbers that vary from
+ * run to run. Answers of characterisation cells differ if they are not equal.
  */
 function difference(one, other, within) {
   if (one[STATUS] !== other[STATUS]) {
-    return { what: "status", one: statusOf(one).name, other: statusOf(other).name };
+    return { what: "status", one: statusOf(one).label, other: statusOf(other).label };
   }
-  // The same list of checks is there once.
+  // Equal lists of checks have the same index.
   if (within === "status" || one[CHECKS] === other[CHECKS]) {
     return null;
   }
@@ -174,33 +180,33 @@ function difference(one, other, within) {
       ? here !== undefined && there !== undefined && here.holds.join() !== there.holds.join()
       : here?.observed.join() !== there?.observed.join();
     if (differ) {
-      const words = (answers) => answers?.observed.map(textOf).join("; ") ?? "not looked at";
-      return { what: textOf(what), one: words(here), other: words(there) };
+      const inWords = (answers) => answers?.observed.map(textOf).join("; ") ?? "not checked";
+      return { what: textOf(what), one: inWords(here), other: inWords(there) };
     }
   }
   return null;
 }
 
 /**
- * The answer to a query: the columns; the groups, scenarios and rows that are left; the cells in reading order.
- * `tallies` are arrays by column of counts by status.
+ * Applies a query. Returns the columns, the matching groups, scenarios and rows, and the matching cells in
+ * reading order. `tallies` has one array per column, with the number of cells per status.
  */
 function select(query) {
   const chosen = chosenColumns(query);
   const compared = query.one !== null && query.other !== null;
-  const asksFor = cellFilter(query);
+  const matches = cellFilter(query);
   const selection = { columns: chosen, compared, groups: [], cells: [], scenarios: 0, rows: 0, lone: 0, both: 0 };
   selection.matching = new Set();
   selection.differences = new Map();
   const noTallies = () => chosen.map(() => new Uint32Array(STATUSES.length));
   for (const group of groups) {
-    const leftGroup = { name: group.name, scenarios: [], tallies: noTallies() };
+    const shownGroup = { name: group.name, scenarios: [], tallies: noTallies() };
     for (const { scenario, rows: all } of group.scenarios) {
-      const leftScenario = { scenario, rows: [], tallies: noTallies() };
+      const shownScenario = { scenario, rows: [], tallies: noTallies() };
       for (const row of all) {
         const cells = chosen.map((column) => row.cells[column.index]);
-        const asked = cells.map((cell) => cell !== null && asksFor(cell));
-        if (!asked.includes(true)) {
+        const matching = cells.map((cell) => cell !== null && matches(cell));
+        if (!matching.includes(true)) {
           continue;
         }
         if (compared) {
@@ -215,26 +221,26 @@ function select(query) {
             continue;
           }
           selection.differences.set(row, found);
-          asked.fill(true);
+          matching.fill(true);
         }
-        leftScenario.rows.push(row);
-        for (const [place, cell] of cells.entries()) {
-          if (asked[place]) {
+        shownScenario.rows.push(row);
+        for (const [index, cell] of cells.entries()) {
+          if (matching[index]) {
             selection.matching.add(cell);
             selection.cells.push(cell);
-            leftScenario.tallies[place][cell[STATUS]] += 1;
-            leftGroup.tallies[place][cell[STATUS]] += 1;
+            shownScenario.tallies[index][cell[STATUS]] += 1;
+            shownGroup.tallies[index][cell[STATUS]] += 1;
           }
         }
       }
-      if (leftScenario.rows.length > 0) {
-        leftGroup.scenarios.push(leftScenario);
-        selection.rows += leftScenario.rows.length;
+      if (shownScenario.rows.length > 0) {
+        shownGroup.scenarios.push(shownScenario);
+        selection.rows += shownScenario.rows.length;
       }
     }
-    if (leftGroup.scenarios.length > 0) {
-      selection.groups.push(leftGroup);
-      selection.scenarios += leftGroup.scenarios.length;
+    if (shownGroup.scenarios.length > 0) {
+      selection.groups.push(shownGroup);
+      selection.scenarios += shownGroup.scenarios.length;
     }
   }
   return selection;
@@ -242,19 +248,19 @@ function select(query) {
 
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** What is shown, in words, for everybody to see and for screen readers to say. */
-function inWords(selection, query) {
+/** Describes the selection in a sentence, which screen readers announce, too. */
+function describe(selection, query) {
   const total = packed.cells.length;
   if (selection.compared) {
     if (query.one === query.other) {
-      return "One column is compared with itself: choose another one";
+      return "The column is compared with itself: choose another one";
     }
     const names = `${query.one.name} and ${query.other.name}`;
     const lone = selection.lone === 0 ? "" : `; ${plural(selection.lone, "row")} in one of them only`;
     return `${selection.rows} of ${plural(selection.both, "row")} differ between ${names}${lone}`;
   }
   const hidden = columns.filter((column) => column.kind === ABSENT).length;
-  const left = hidden > 0 && !showsAbsent(query) && query.chosen.backend.size === 0;
-  const without = left ? ` (${plural(hidden, "column")} without the backend left out)` : "";
-  return `${selection.cells.length} of ${plural(total, "cell")} shown${without}`;
+  const isHidden = hidden > 0 && !showsAbsent(query) && query.chosen.backend.size === 0;
+  const note = isHidden ? ` (${plural(hidden, "column")} of absent backends hidden)` : "";
+  return `${selection.cells.length} of ${plural(total, "cell")} shown${note}`;
 }

@@ -1,32 +1,35 @@
-// The matrix: groups, scenarios and rows, of which only those are elements that can be seen. Cells are moved over with
-// the keys of a grid: one of them is in the order of tabs.
+// The matrix of groups, scenarios and rows. Only the visible lines are elements. The keys of a grid move the
+// focus: one cell at a time is in the tab order.
 
 const grid = {
   box: byId("box"),
   table: byId("grid"),
   selection: null,
-  /** What there is to see if one scrolls: groups, and what is unfolded of them. */
+  /** All lines that scrolling can reach: groups, and their unfolded scenarios and rows. */
   lines: [],
-  /** What was folded or unfolded by hand, by the line's key; and whether all of a kind were. */
+  /** The lines that the user folded or unfolded, by key; and the last choice for all lines of a kind. */
   folded: new Map(),
   allFolded: {},
-  /** The lines that are elements now, from and to. */
+  /** The range of lines that are elements now. */
   from: 0,
   to: 0,
-  /** What the last column has: `difference` when two are compared, `title` where there is room for it, or nothing. */
+  /**
+   * The content of the last column: `difference` during a comparison, `title` if there is room, otherwise
+   * null.
+   */
   last: null,
-  /** Where the keys are: a line's key, and a column (-1: the heading). */
+  /** The position of the keyboard: the key of a line, and a column (-1: the heading). */
   at: { key: "", column: -1 },
 };
 
-/** More than this is folded, unless it is unfolded by hand. */
+/** Beyond these numbers, groups and scenarios are folded initially. */
 const MOST_SCENARIOS = 200;
 const MOST_ROWS = 80;
 /** Longer names of targets are broken over several lines. */
 const LONGEST_TARGET = 20;
-/** So many pixels are enough to say what a scenario is about. */
+/** The minimal width of the column of titles, in pixels. */
 const LEAST_TITLE = 240;
-/** Lines above and below what can be seen, so that there is something to scroll to. */
+/** The number of lines kept as elements above and below the visible ones. */
 const SPARE = 15;
 
 function isFolded(key, kind) {
@@ -60,29 +63,31 @@ function makeLines() {
   }
 }
 
-/** How many characters wide the columns are: what can come into them fits, and their target's name, mostly. */
+/**
+ * Returns the widths of the columns in characters: every tally fits, and target names up to LONGEST_TARGET.
+ */
 function widths() {
   const { columns, compared } = grid.selection;
-  const wide = columns.map((column, place) => {
+  const result = columns.map((column, index) => {
     const texts = grid.selection.groups
       .flatMap((group) => [group, ...group.scenarios])
       .map(({ tallies }) => {
-        const counts = [...tallies[place]].filter((count) => count > 0);
+        const counts = [...tallies[index]].filter((count) => count > 0);
         return counts.reduce((length, count) => length + 3 + String(count).length, 2);
       });
     return Math.max(5, (column.backend || "not run").length + 2, ...texts);
   });
-  columns.forEach(({ target }, place) => {
-    if (compared || columns[place + 1]?.target !== target) {
-      const own = compared ? [place] : [...columns.keys()].filter((other) => columns[other].target === target);
-      const together = own.reduce((sum, other) => sum + wide[other], 0);
-      wide[place] += Math.max(0, Math.min(target.length, LONGEST_TARGET) + 2 - together);
+  columns.forEach(({ target }, index) => {
+    if (compared || columns[index + 1]?.target !== target) {
+      const own = compared ? [index] : [...columns.keys()].filter((other) => columns[other].target === target);
+      const together = own.reduce((sum, other) => sum + result[other], 0);
+      result[index] += Math.max(0, Math.min(target.length, LONGEST_TARGET) + 2 - together);
     }
   });
-  return wide;
+  return result;
 }
 
-/** The headings: targets over their backends. */
+/** Creates the headings: targets above their backends. */
 function showHeadings() {
   const { columns, compared } = grid.selection;
   const group = grid.table.querySelector("colgroup");
@@ -98,17 +103,17 @@ function showHeadings() {
     element("th", { scope: "col", rowspan: 2, class: "corner" }, "Scenario"),
   );
   const backends = element("tr", { "aria-rowindex": 2 });
-  for (let place = 0; place < columns.length;) {
-    const { target, kind, note } = columns[place];
-    let end = place + 1;
+  for (let index = 0; index < columns.length;) {
+    const { target, kind, note } = columns[index];
+    let end = index + 1;
     while (!compared && end < columns.length && columns[end].target === target) {
       end += 1;
     }
-    targets.append(element("th", { scope: "colgroup", colspan: end - place, class: "target" }, target));
-    for (; place < end; place += 1) {
-      const name = kind === NOT_RUN ? "not run" : columns[place].backend;
+    targets.append(element("th", { scope: "colgroup", colspan: end - index, class: "target" }, target));
+    for (; index < end; index += 1) {
+      const name = kind === NOT_RUN ? "not run" : columns[index].backend;
       backends.append(
-        element("th", { scope: "col", title: kind === NOT_RUN ? note : columns[place].note || null }, name),
+        element("th", { scope: "col", title: kind === NOT_RUN ? note : columns[index].note || null }, name),
       );
     }
   }
@@ -119,13 +124,13 @@ function showHeadings() {
     const col = element("col", { class: grid.last });
     col.style.width = `${Math.max(free, LEAST_TITLE)}px`;
     group.append(col);
-    const heading = grid.last === "difference" ? "What differs" : "What it is about";
+    const heading = grid.last === "difference" ? "Difference" : "Title";
     targets.append(element("th", { scope: "col", rowspan: 2, class: "last" }, heading));
   }
 }
 
 function lineElement(line, index) {
-  const shownAs = { "data-line": index, "aria-rowindex": index + 3, class: line.kind };
+  const attributes = { "data-line": index, "aria-rowindex": index + 3, class: line.kind };
   const fold = line.kind !== "row";
   const heading = element("th", { scope: "row", "data-column": -1, tabindex: fold ? null : -1 });
   if (fold) {
@@ -141,15 +146,15 @@ function lineElement(line, index) {
   } else {
     heading.append(line.name);
   }
-  const made = element("tr", shownAs, heading);
-  grid.selection.columns.forEach((column, place) =>
-    made.append(fold ? tallyElement(line, place) : cellElement(line.row, column, place)),
+  const result = element("tr", attributes, heading);
+  grid.selection.columns.forEach((column, columnIndex) =>
+    result.append(fold ? tallyElement(line, columnIndex) : cellElement(line.row, column, columnIndex)),
   );
   if (grid.last !== null) {
-    const words = grid.last === "difference" ? differenceOf(line) : [line.title ?? ""];
-    made.append(element("td", { class: "last", "data-column": grid.selection.columns.length, tabindex: -1 }, words));
+    const text = grid.last === "difference" ? differenceOf(line) : [line.title ?? ""];
+    result.append(element("td", { class: "last", "data-column": grid.selection.columns.length, tabindex: -1 }, text));
   }
-  return made;
+  return result;
 }
 
 function differenceOf(line) {
@@ -157,52 +162,52 @@ function differenceOf(line) {
   return found ? [element("b", {}, found.what), `: ${found.one} ≠ ${found.other}`] : [];
 }
 
-function tallyElement(line, place) {
-  const notRun = grid.selection.columns[place].kind === NOT_RUN;
-  const parts = notRun ? ["·"] : tallyParts(line.tallies[place]);
+function tallyElement(line, columnIndex) {
+  const notRun = grid.selection.columns[columnIndex].kind === NOT_RUN;
+  const parts = notRun ? ["·"] : tallyParts(line.tallies[columnIndex]);
   return element(
     "td",
-    { class: "tallies", "data-column": place, tabindex: -1, "aria-label": notRun ? "not run" : null },
+    { class: "tallies", "data-column": columnIndex, tabindex: -1, "aria-label": notRun ? "not run" : null },
     parts,
   );
 }
 
-function cellElement(row, column, place) {
+function cellElement(row, column, columnIndex) {
   const cell = row.cells[column.index];
   if (cell === null) {
-    const words = column.kind === NOT_RUN ? "not run" : "no such cell";
+    const label = column.kind === NOT_RUN ? "not run" : "no such cell";
     const sign = column.kind === NOT_RUN ? "·" : "-";
-    return element("td", { class: "nothing", "data-column": place, tabindex: -1, "aria-label": words }, sign);
+    return element("td", { class: "nothing", "data-column": columnIndex, tabindex: -1, "aria-label": label }, sign);
   }
   const status = statusOf(cell);
-  const asked = grid.selection.matching.has(cell);
+  const matches = grid.selection.matching.has(cell);
   const differs = grid.selection.compared ? " differs" : "";
   const opens = button(status.letter, () => openCell(cell), {
-    class: `cell ${asked ? status.style : "unasked"}${differs}`,
+    class: `cell ${matches ? status.style : "unasked"}${differs}`,
     tabindex: -1,
-    "aria-label": `${status.letter} ${status.name}: ${idOf(cell)} on ${column.target}`,
+    "aria-label": `${status.letter} ${status.label}: ${idOf(cell)} on ${column.target}`,
     "aria-haspopup": "dialog",
   });
-  return element("td", { "data-column": place }, opens);
+  return element("td", { "data-column": columnIndex }, opens);
 }
 
-/** What takes the focus at a place of the grid. */
-const focusable = (place) => place?.querySelector("button") ?? place;
+/** Returns the element of a field that takes the focus. */
+const focusable = (field) => field?.querySelector("button") ?? field;
 
-function placeElement({ key, column }) {
+function fieldElement({ key, column }) {
   const index = grid.lines.findIndex((line) => line.key === key);
   return grid.table.querySelector(`#lines > tr[data-line="${index}"] > [data-column="${column}"]`);
 }
 
 const lineHeight = () => byId("lines").rows[0]?.getBoundingClientRect().height || 28;
 
-/** Makes elements of the lines that can be seen, if they are not. */
-function showLines(anew) {
+/** Creates elements for the visible lines, unless they exist already and `force` is false. */
+function showLines(force) {
   const height = lineHeight();
   const head = grid.table.tHead.offsetHeight;
   const first = Math.max(0, Math.floor(grid.box.scrollTop / height));
   const last = first + Math.ceil((grid.box.clientHeight - head) / height) + 1;
-  if (!anew && first >= grid.from && Math.min(last, grid.lines.length) <= grid.to) {
+  if (!force && first >= grid.from && Math.min(last, grid.lines.length) <= grid.to) {
     return;
   }
   const hadFocus = byId("lines").contains(document.activeElement) || document.activeElement === grid.box;
@@ -212,30 +217,31 @@ function showLines(anew) {
   byId("lines").replaceChildren(...shown);
   const spaces = grid.table.querySelectorAll(".space");
   const across = grid.selection.columns.length + (grid.last === null ? 1 : 2);
-  [grid.from, grid.lines.length - grid.to].forEach((count, place) => {
+  [grid.from, grid.lines.length - grid.to].forEach((count, index) => {
     const cell = element("td", { colspan: across });
     cell.style.height = `${count * height}px`;
-    spaces[place].replaceChildren(...(count > 0 ? [element("tr", {}, cell)] : []));
+    spaces[index].replaceChildren(...(count > 0 ? [element("tr", {}, cell)] : []));
   });
   setTabStop();
   if (hadFocus) {
-    // Where the line with the focus was scrolled away, the keys go on from where they were.
-    (focusable(placeElement(grid.at)) ?? grid.box).focus({ preventScroll: true });
+    // If the focused line was scrolled out of sight, the box gets the focus, and the keys still start at
+    // `grid.at`.
+    (focusable(fieldElement(grid.at)) ?? grid.box).focus({ preventScroll: true });
   }
 }
 
-/** One place of the grid is in the order of tabs: where the keys are, or the first one. */
+/** Puts one field into the tab order: the one at the position of the keyboard, or the first one. */
 function setTabStop() {
   for (const former of grid.table.querySelectorAll('#lines [tabindex="0"]')) {
     former.tabIndex = -1;
   }
-  const place = focusable(placeElement(grid.at)) ?? focusable(byId("lines").querySelector("[data-column]"));
-  if (place) {
-    place.tabIndex = 0;
+  const field = focusable(fieldElement(grid.at)) ?? focusable(byId("lines").querySelector("[data-column]"));
+  if (field) {
+    field.tabIndex = 0;
   }
 }
 
-/** Shows what a query selects. */
+/** Shows a selection. */
 function showGrid(selection) {
   const columnsOf = (selection) => selection?.columns.map((column) => column.index).join() + selection?.compared;
   const sameColumns = columnsOf(grid.selection) === columnsOf(selection);
@@ -255,7 +261,7 @@ function refreshLines() {
   grid.table.setAttribute("aria-rowcount", grid.lines.length + 2);
   grid.table.setAttribute("aria-colcount", grid.selection.columns.length + (grid.last === null ? 1 : 2));
   showLines(true);
-  // The first lines say how high a line is.
+  // The second call knows the height of a line.
   showLines(true);
 }
 
@@ -264,7 +270,7 @@ function toggle(line) {
   grid.at = { key: line.key, column: -1 };
   makeLines();
   refreshLines();
-  focusPlace();
+  focusField();
 }
 
 function foldAll(folded) {
@@ -275,8 +281,8 @@ function foldAll(folded) {
   refreshLines();
 }
 
-/** Moves the focus, and what can be seen with it, to where the keys are. */
-function focusPlace() {
+/** Scrolls to the position of the keyboard, and focuses the field there. */
+function focusField() {
   const index = grid.lines.findIndex((line) => line.key === grid.at.key);
   const height = lineHeight();
   const room = grid.box.clientHeight - grid.table.tHead.offsetHeight;
@@ -288,16 +294,19 @@ function focusPlace() {
   }
   showLines(false);
   setTabStop();
-  const place = placeElement(grid.at);
-  focusable(place)?.focus({ preventScroll: true });
-  if (grid.at.column >= 0 && place) {
-    const heading = place.parentElement.firstElementChild.offsetWidth;
-    const [left, right] = [place.offsetLeft - heading, place.offsetLeft + place.offsetWidth - grid.box.clientWidth];
+  const field = fieldElement(grid.at);
+  focusable(field)?.focus({ preventScroll: true });
+  if (grid.at.column >= 0 && field) {
+    const heading = field.parentElement.firstElementChild.offsetWidth;
+    const [left, right] = [field.offsetLeft - heading, field.offsetLeft + field.offsetWidth - grid.box.clientWidth];
     grid.box.scrollLeft = Math.max(Math.min(grid.box.scrollLeft, left), right);
   }
 }
 
-/** Unfolds what a cell is in, and moves the focus there. False if the cell is not among what is shown. */
+/**
+ * Unfolds the group and the scenario of a cell, and focuses it. Returns false if the cell does not match the
+ * query.
+ */
 function focusCell(cell) {
   if (!grid.selection.matching.has(cell)) {
     return false;
@@ -307,7 +316,7 @@ function focusCell(cell) {
   makeLines();
   refreshLines();
   grid.at = { key: rowKey(row), column: grid.selection.columns.findIndex((column) => column.index === cell[COLUMN]) };
-  focusPlace();
+  focusField();
   return true;
 }
 
@@ -339,7 +348,7 @@ function moveBy(event) {
   event.preventDefault();
   const key = grid.lines[Math.min(last, Math.max(0, line))].key;
   grid.at = { key, column: Math.min(end, Math.max(-1, column)) };
-  focusPlace();
+  focusField();
 }
 
 grid.box.tabIndex = -1;
@@ -358,12 +367,12 @@ grid.table.addEventListener("click", (event) => {
     toggle(grid.lines[tallies.parentElement.dataset.line]);
   }
 });
-// A click or a tab moves the keys, too.
+// A click or the tab key also moves the position of the keyboard.
 grid.table.addEventListener("focusin", (event) => {
-  const place = event.target.closest("[data-column]");
-  const line = place && grid.lines[place.parentElement.dataset.line];
+  const field = event.target.closest("[data-column]");
+  const line = field && grid.lines[field.parentElement.dataset.line];
   if (line) {
-    grid.at = { key: line.key, column: Number(place.dataset.column) };
+    grid.at = { key: line.key, column: Number(field.dataset.column) };
     setTabStop();
   }
 });

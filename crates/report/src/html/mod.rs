@@ -1,8 +1,9 @@
-//! The report to look around in: one file with everything in it, which asks no network for anything.
+//! The interactive HTML report: one self-contained file that makes no network request.
 //!
-//! Summary and provenance are HTML. The matrix and its cells are made by the page's script, from the data in it. A
-//! policy in the page allows its own two scripts and its own style, by their hashes, and nothing else: a text of a result
-//! file that got out of its place could still not run, load or send anything.
+//! Summary and provenance are HTML. The page's script builds the matrix and the cells from the data in the
+//! page. The content security policy of the page allows only its own two scripts and its style, by their
+//! hashes. Even if a text from a result file escaped from its context, it could not run, load or send
+//! anything.
 
 pub mod catalogue;
 mod data;
@@ -34,7 +35,7 @@ const SHELL: Shell<'_> = Shell {
     ],
 };
 
-/// The text of report.html. The same results give the same text.
+/// Renders report.html. Equal results give equal text.
 pub fn report(results: &Results) -> String {
     let absent = Absent::of(&results.cells);
     let grid = columns(results);
@@ -46,14 +47,14 @@ pub fn report(results: &Results) -> String {
         characterised: results.cells.iter().any(|cell| !cell.is_contract()),
         conformance: Conformance::of(results)
             .into_iter()
-            .map(|(name, found)| Card::of(name, &found))
+            .map(|(name, conformance)| Card::of(name, &conformance))
             .collect(),
         overview: results.has_several_targets().then(|| Table::of(results, &absent)),
-        absent: absent_here(results, &absent),
+        absent: absence_reasons(results, &absent),
         legend: Status::ALL
             .into_iter()
             .filter(|status| results.cells.iter().any(|cell| cell.status == *status))
-            .map(Part::name)
+            .map(Part::of)
             .collect(),
         runs: results.runs.iter().map(Provenance::of).collect(),
         not_run: &results.not_run,
@@ -62,13 +63,13 @@ pub fn report(results: &Results) -> String {
     })
 }
 
-/// The columns and scenarios of the matrix: those of every other form of the report, and the backends that targets do
-/// not have, which can be shown here.
+/// Returns the columns and scenarios of the matrix. Unlike the other reports, it includes absent backends,
+/// which the page can show.
 fn columns(results: &Results) -> Grid {
     Grid::new(results.cells.iter(), |cell| &cell.scenario).with_not_run(results)
 }
 
-/// What the template is filled in with.
+/// The values for the template.
 #[derive(Serialize)]
 struct Page<'a> {
     totals: String,
@@ -78,7 +79,7 @@ struct Page<'a> {
     characterised: bool,
     conformance: Vec<Card<'a>>,
     overview: Option<Table>,
-    absent: Vec<AbsentHere<'a>>,
+    absent: Vec<AbsenceReason<'a>>,
     legend: Vec<Part>,
     runs: Vec<Provenance<'a>>,
     not_run: &'a [NotRun],
@@ -86,7 +87,7 @@ struct Page<'a> {
     data: String,
 }
 
-/// The name of a status' style.
+/// Returns the CSS class of a status.
 const fn style_of(status: Status) -> &'static str {
     match status {
         Status::Pass => "good",
@@ -107,16 +108,16 @@ struct Part {
 }
 
 impl Part {
-    fn name(status: Status) -> Self {
-        Self { letter: status.letter(), name: status.name(), class: style_of(status), count: 0 }
+    fn of(status: Status) -> Self {
+        Self { letter: status.letter(), name: status.label(), class: style_of(status), count: 0 }
     }
 
     fn all_of(tally: &Tally) -> Vec<Self> {
-        tally.counts().map(|(status, count)| Self { count, ..Self::name(status) }).collect()
+        tally.counts().map(|(status, count)| Self { count, ..Self::of(status) }).collect()
     }
 }
 
-/// The headline of a backend.
+/// The summary of a backend.
 #[derive(Serialize)]
 struct Card<'a> {
     name: &'a str,
@@ -128,26 +129,26 @@ struct Card<'a> {
 }
 
 impl<'a> Card<'a> {
-    fn of(name: &'a str, found: &Conformance) -> Self {
-        let verdict = found.verdict();
+    fn of(name: &'a str, conformance: &Conformance) -> Self {
+        let verdict = conformance.verdict();
         let class = match verdict {
             Verdict::NoAnswer => "absent",
             Verdict::Holds { .. } => "good",
             Verdict::Incomplete { .. } => "unsure",
             Verdict::Fails { .. } => "bad",
         };
-        let targets = match found.targets {
+        let targets = match conformance.targets {
             0 => String::new(),
             1 => "on 1 target".to_owned(),
             several => format!("on {several} targets"),
         };
         let (contract, characterisation) =
-            (Part::all_of(&found.contract), Part::all_of(&found.characterisation));
+            (Part::all_of(&conformance.contract), Part::all_of(&conformance.characterisation));
         Self { name, class, verdict: verdict.to_string(), contract, characterisation, targets }
     }
 }
 
-/// Targets × backends, of the contract cells.
+/// The table of targets × backends, for the contract cells.
 #[derive(Serialize)]
 struct Table {
     backends: Vec<String>,
@@ -157,49 +158,49 @@ struct Table {
 #[derive(Serialize)]
 struct TableRow {
     target: String,
-    places: Vec<Place>,
+    fields: Vec<Field>,
 }
 
-/// A tally, or words in its place.
+/// A tally, or a text instead.
 #[derive(Serialize)]
-struct Place {
-    words: Option<String>,
+struct Field {
+    text: Option<String>,
     parts: Vec<Part>,
 }
 
 impl Table {
     fn of(results: &Results, absent: &Absent<'_>) -> Self {
         let overview = Overview::of(results, absent);
-        let place = |(text, tally): (String, Tally)| {
+        let field = |(text, tally): (String, Tally)| {
             let parts = Part::all_of(&tally);
             let is_tally = tally.to_string() == text && !parts.is_empty();
-            Place { words: (!is_tally).then_some(text), parts }
+            Field { text: (!is_tally).then_some(text), parts }
         };
-        let row = |(target, places): (String, Vec<(String, Tally)>)| TableRow {
+        let row = |(target, fields): (String, Vec<(String, Tally)>)| TableRow {
             target,
-            places: places.into_iter().map(place).collect(),
+            fields: fields.into_iter().map(field).collect(),
         };
         Self { backends: overview.backends, rows: overview.targets.into_iter().map(row).collect() }
     }
 }
 
-/// Why backends are not there.
+/// A reason why backends are absent, with the targets.
 #[derive(Serialize)]
-struct AbsentHere<'a> {
+struct AbsenceReason<'a> {
     reason: &'a str,
     targets: Vec<&'a str>,
 }
 
-/// The reasons under the table of targets, if there is one.
-fn absent_here<'a>(results: &Results, absent: &Absent<'a>) -> Vec<AbsentHere<'a>> {
+/// Returns the reasons below the table of targets. Empty if there is only one target, and thus no table.
+fn absence_reasons<'a>(results: &Results, absent: &Absent<'a>) -> Vec<AbsenceReason<'a>> {
     if !results.has_several_targets() {
         return Vec::new();
     }
-    let entry = |(reason, targets): (&'a str, _)| AbsentHere { reason, targets: Vec::from_iter(targets) };
+    let entry = |(reason, targets): (&'a str, _)| AbsenceReason { reason, targets: Vec::from_iter(targets) };
     absent.reasons().into_iter().map(entry).collect()
 }
 
-/// Cells that are unsupported for one reason.
+/// The number of cells that are unsupported for the same reason.
 #[derive(Serialize)]
 struct Unsupported<'a> {
     reason: &'a str,
@@ -209,7 +210,7 @@ struct Unsupported<'a> {
 fn unsupported<'a>(results: &'a Results, absent: &Absent<'_>) -> Vec<Unsupported<'a>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.status == Status::Unsupported) {
-        // Where there are several targets, the table of them says it.
+        // With several targets, the table of targets already shows the reason of absent backends.
         if !(results.has_several_targets() && absent.has(&cell.target, &cell.backend)) {
             *counts.entry(cell.reason.as_deref().unwrap_or("no reason given")).or_default() += 1;
         }
@@ -224,7 +225,7 @@ fn interrupted(results: &Results) -> Vec<&str> {
     targets
 }
 
-/// A run, and everything that is known about it.
+/// A run with its provenance.
 #[derive(Serialize)]
 struct Provenance<'a> {
     target: &'a str,
@@ -232,9 +233,9 @@ struct Provenance<'a> {
     entries: Vec<(&'static str, String)>,
 }
 
-/// `linux 6.18.0 on x86_64, via prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
+/// Returns a summary of a run: `linux 6.18.0 on x86_64, via prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
 fn headline(run: &Run) -> String {
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.way()) };
+    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     format!("{} {} on {}{via}, started {}", run.os, run.kernel, run.machine, run.started)
 }
 
@@ -247,7 +248,7 @@ impl<'a> Provenance<'a> {
             ("machine", run.machine.clone()),
             ("CPUs", run.cpus.to_string()),
             ("libc", optional(&run.libc)),
-            ("via", run.way()),
+            ("via", run.runner()),
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),
             ("fault", optional(&run.fault)),
@@ -260,7 +261,10 @@ impl<'a> Provenance<'a> {
             ("started", run.started.clone()),
             ("finished", run.finished.clone()),
             ("resumed", if run.resumed > 0 { format!("{} times", run.resumed) } else { String::new() }),
-            ("interrupted", if run.interrupted { "it is not complete".to_owned() } else { String::new() }),
+            (
+                "interrupted",
+                if run.interrupted { "the results are incomplete".to_owned() } else { String::new() },
+            ),
             ("executable", format!("SHA-256 {}", run.executable)),
             ("matrix", format!("SHA-256 {}", run.matrix)),
         ];

@@ -1,15 +1,15 @@
-// The results, unpacked. Texts are numbers into one table; a cell stays the array that it is in the file, because there
-// may be tens of thousands.
+// Unpacks the results. Texts are indices into one table. A cell stays an array, as in the file, because there
+// may be tens of thousands of them.
 
 const packed = JSON.parse(document.getElementById("data").textContent);
 const textOf = (index) => packed.strings[index];
-const STATUSES = packed.statuses.map(([letter, name, style]) => ({ letter, name, style }));
+const STATUSES = packed.statuses.map(([letter, name, style, label]) => ({ letter, name, style, label }));
 
-/** What a column is. */
+/** The kinds of columns that have no results. */
 const ABSENT = 1;
 const NOT_RUN = 2;
 
-/** The places in the array of a cell. */
+/** The indices into the array of a cell. */
 const ROW = 0;
 const COLUMN = 1;
 const STATUS = 2;
@@ -19,7 +19,7 @@ const CHECKS = 12;
 
 const columns = packed.columns.map(([target, os, backend, note, kind], index) => {
   const column = { index, target: textOf(target), os: textOf(os), backend: textOf(backend), note: textOf(note), kind };
-  // As in the fragment of a shared address.
+  // The name of the column in the fragment of a shared address.
   column.key = `${column.backend}@${column.target}`;
   column.name = column.backend === "" ? column.target : `${column.backend} on ${column.target}`;
   return column;
@@ -41,7 +41,7 @@ const rows = packed.rows.map(([scenario, variant, transport, trigger, threads, g
   variant: textOf(variant),
   key: `${scenarios[scenario].id}/${textOf(variant)}`,
   params: { transport: textOf(transport), trigger: textOf(trigger), threads, groups },
-  /** By column; null where there is none. */
+  /** The cells by column, null if a column has none. */
   cells: new Array(columns.length).fill(null),
 }));
 
@@ -49,7 +49,7 @@ for (const cell of packed.cells) {
   rows[cell[ROW]].cells[cell[COLUMN]] = cell;
 }
 
-/** Groups of scenarios of rows, in the order of the file. */
+/** The groups with their scenarios and rows, in the order of the file. */
 const groups = [];
 {
   const scenarioOf = new Map();
@@ -75,7 +75,7 @@ const groups = [];
 const statusOf = (cell) => STATUSES[cell[STATUS]];
 const idOf = (cell) => `${rows[cell[ROW]].key}@${columns[cell[COLUMN]].backend}`;
 
-/** One check of a cell. */
+/** Unpacks one check of a cell. */
 function unpackCheck(index) {
   const [what, expected, observed, source, holds, since = 0, until = 0, url = 0, evidence = 0] = packed.checks[index];
   return {
@@ -91,7 +91,7 @@ function unpackCheck(index) {
   };
 }
 
-/** Everything that a cell says. */
+/** Unpacks all fields of a cell. */
 function unpackCell(cell) {
   const [
     row,
@@ -123,7 +123,7 @@ function unpackCell(cell) {
     attempts,
     seed: textOf(seed),
     duration,
-    // Most commands have the cell's own id in the middle.
+    // Most commands contain the cell's id.
     reproducer: `${textOf(before)}${repeated === 1 ? id : ""}${textOf(after)}`,
     checks: packed.lists[checks].map(unpackCheck),
     counters: counters.map(([name, value]) => [textOf(name), value]),
@@ -132,7 +132,7 @@ function unpackCell(cell) {
   };
 }
 
-/** The cell of this id; on this target, if one is named. */
+/** Returns the cell with this id, on this target unless `target` is empty. */
 function findCell(id, target) {
   for (const row of rows) {
     if (!id.startsWith(row.key)) {

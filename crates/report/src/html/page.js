@@ -2,12 +2,12 @@
 
 let query = readFragment(location.hash);
 
-/** Shows what is asked for, and writes it into the address. */
+/** Shows the cells that match the query, and writes the query into the address. */
 function show() {
   performance.mark("filter-begins");
   const selection = select(query);
   showGrid(selection);
-  byId("shown").textContent = inWords(selection, query);
+  byId("shown").textContent = describe(selection, query);
   performance.measure("filter", "filter-begins");
   showAddress();
 }
@@ -22,20 +22,20 @@ function showAddress() {
   }
 }
 
-/** Which cell is open. */
+/** Records the open cell in the query and the address. */
 function setCell(cell) {
   query.cell = cell;
   showAddress();
 }
 
-/** A group of buttons, of which any number is pressed. */
+/** Creates the buttons of a facet, any number of which can be pressed. */
 function facetElement(facet) {
   const chosen = () => query.chosen[facet.name];
   const choices = facet.values.map(({ value, count }) => {
     const status = facet.name === "status" ? STATUSES.find(({ name }) => name === value) : null;
     const label = [
       status === null ? null : badge(status),
-      element("span", {}, value),
+      element("span", {}, status === null ? value : status.label),
       element("span", { class: "size" }, String(count)),
     ];
     const press = button(label, () => {
@@ -51,7 +51,7 @@ function facetElement(facet) {
     return press;
   });
   if (facet.name === "backend" && hasAbsent) {
-    const press = button("also where there is none", () => {
+    const press = button("show absent backends", () => {
       query.absent = !query.absent;
       showControls();
       show();
@@ -77,14 +77,14 @@ function makeControls() {
   }
 }
 
-/** Shows in the controls what the query is. */
+/** Updates the controls from the query. */
 function showControls() {
   const compared = query.one !== null && query.other !== null;
   for (const press of byId("facets").querySelectorAll(".chip")) {
     const { facet, value } = press.dataset;
     const pressed = press.id === "absent" ? query.absent : query.chosen[facet].has(value);
     press.setAttribute("aria-pressed", String(pressed));
-    // Two columns are chosen already.
+    // While two columns are compared, the filters of columns have no effect.
     press.disabled =
       compared && (press.id === "absent" || FACETS.some(({ name, ofColumn }) => name === facet && ofColumn));
   }
@@ -94,13 +94,14 @@ function showControls() {
   byId("compare-in").value = query.within;
 }
 
-function ask(change) {
+/** Changes the query, and shows the result. */
+function changeQuery(change) {
   Object.assign(query, change);
   showControls();
   show();
 }
 
-/** Reads the address, shows what it asks for, and opens the cell that it names. */
+/** Reads the query from the address, applies it, and opens the cell in it. */
 function follow() {
   query = readFragment(location.hash);
   const { cell, missing } = query;
@@ -119,12 +120,13 @@ function follow() {
 byId("filter-form").addEventListener("submit", (event) => event.preventDefault());
 byId("filter-form").addEventListener("reset", (event) => {
   event.preventDefault();
-  ask({ ...emptyQuery(), cell: query.cell });
+  changeQuery({ ...emptyQuery(), cell: query.cell });
 });
-byId("search").addEventListener("input", (event) => ask({ text: event.target.value }));
-byId("compare-a").addEventListener("change", (event) => ask({ one: columns[event.target.value || -1] ?? null }));
-byId("compare-b").addEventListener("change", (event) => ask({ other: columns[event.target.value || -1] ?? null }));
-byId("compare-in").addEventListener("change", (event) => ask({ within: event.target.value }));
+const chosenColumn = (event) => columns[event.target.value || -1] ?? null;
+byId("search").addEventListener("input", (event) => changeQuery({ text: event.target.value }));
+byId("compare-a").addEventListener("change", (event) => changeQuery({ one: chosenColumn(event) }));
+byId("compare-b").addEventListener("change", (event) => changeQuery({ other: chosenColumn(event) }));
+byId("compare-in").addEventListener("change", (event) => changeQuery({ within: event.target.value }));
 byId("unfold").addEventListener("click", () => foldAll(false));
 byId("fold").addEventListener("click", () => foldAll(true));
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
@@ -133,7 +135,8 @@ for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();
     const { clientX: x, clientY: y } = event;
-    // A click that a key made has no place; one on the backdrop is on the dialog and beside it.
+    // A click from the keyboard has no position. A click on the backdrop has the dialog as its target, and a
+    // position outside of it.
     const beside = event.target === dialog && event.detail > 0 && (x < left || x > right || y < top || y > bottom);
     if (beside || event.target.closest("[data-close]")) {
       dialog.close();
@@ -161,7 +164,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 addEventListener("hashchange", () => {
-  // Not what this page wrote itself.
+  // The page's own changes of the address need no action.
   if (location.hash.replace(/^#/, "") !== writeFragment(query)) {
     follow();
   }

@@ -1,4 +1,4 @@
-// One cell in full.
+// The panel with all fields of one cell.
 
 const panel = byId("panel");
 const EVIDENCE = {
@@ -7,10 +7,10 @@ const EVIDENCE = {
   T: "asserted by another test suite",
   I: "an issue, a pull request or a commit",
   D: "a manual page or a standard",
-  "?": "nobody whom we could name",
+  "?": "no known source",
 };
 
-/** A part of the panel, unless there is nothing in it. */
+/** Creates a section of the panel, or returns null if it has no content. */
 function part(heading, ...content) {
   const children = content.flat().filter((child) => child !== null && child !== undefined);
   return children.length === 0 ? null : element("section", {}, element("h3", {}, heading), children);
@@ -22,16 +22,16 @@ function facts(entries) {
   return element("dl", {}, shown.map(one));
 }
 
-/** A command, with a button that copies it. */
+/** Creates a command with a button that copies it. */
 function command(text, label) {
   const code = element("code", {}, text);
   const press = button("Copy", () => copy(text, code, press), { class: "copy", "aria-label": label });
   return element("div", { class: "command" }, element("pre", { tabindex: 0 }, code), press);
 }
 
-/** What was expected against what was observed, check by check. */
+/** Creates the table of checks, with expected and observed answers. */
 function checksTable(checks) {
-  const head = ["", "What was looked at", "Expected", "Observed"].map((name) =>
+  const head = ["", "Check", "Expected", "Observed"].map((name) =>
     element("th", { scope: "col", role: "columnheader" }, name || element("span", { class: "unseen" }, "Holds")),
   );
   const body = checks.map((check) => {
@@ -59,7 +59,7 @@ function checksTable(checks) {
   );
 }
 
-/** Where an expectation comes from, how well that is known, and for which versions. */
+/** Creates the source of an expectation, with its evidence, versions and link. */
 function sourceOf(check) {
   const parts = [linked(check.source)];
   if (check.evidence !== "") {
@@ -84,8 +84,8 @@ function sourceOf(check) {
   );
 }
 
-/** The answers of the other columns. */
-function elsewhere(cell) {
+/** Creates the list of the other columns' answers. */
+function otherColumns(cell) {
   const row = rows[cell[ROW]];
   const others = row.cells.filter(
     (other) => other !== null && other !== cell && columns[other[COLUMN]].kind !== ABSENT,
@@ -93,18 +93,18 @@ function elsewhere(cell) {
   const shown = others.map((other) => {
     const { backend, target } = columns[other[COLUMN]];
     const found = difference(other, cell, "answers");
-    const words = found === null ? "the same answers" : `${found.what}: ${found.one}; here ${found.other}`;
+    const text = found === null ? "the same answers" : `${found.what}: ${found.one}; here ${found.other}`;
     const name = columns.every((column) => column.target === target) ? backend : `${backend} on ${target}`;
     const opens = button([badge(statusOf(other)), " ", name], () => openCell(other), { class: "other" });
-    return element("li", {}, opens, " ", element("span", { class: "quiet" }, words));
+    return element("li", {}, opens, " ", element("span", { class: "quiet" }, text));
   });
   return shown.length === 0 ? null : element("ul", { class: "elsewhere" }, shown);
 }
 
-/** The runs that a cell may be from. A row does not say which of its target's runs it is of. */
+/** Returns the summaries of the target's runs. A cell does not record which of them it belongs to. */
 function runsOf(target) {
-  const own = packed.runs.filter(([name]) => textOf(name) === target).map(([, words]) => textOf(words));
-  return own.length > 1 ? own.map((words) => element("p", {}, words)) : own;
+  const summaries = packed.runs.filter(([name]) => textOf(name) === target).map(([, summary]) => textOf(summary));
+  return summaries.length > 1 ? summaries.map((summary) => element("p", {}, summary)) : summaries;
 }
 
 function panelOf(cell) {
@@ -128,9 +128,9 @@ function panelOf(cell) {
   const { scenario } = row;
   const { transport, trigger, threads, groups } = row.params;
   const cells = grid.selection.cells;
-  const place = cells.indexOf(cell);
+  const index = cells.indexOf(cell);
   const step = (by, label, sign) => {
-    const next = place < 0 ? undefined : cells[place + by];
+    const next = index < 0 ? undefined : cells[index + by];
     return button(sign, () => openCell(next), {
       "aria-label": label,
       disabled: next === undefined,
@@ -152,38 +152,38 @@ function panelOf(cell) {
       { class: "panel-bar" },
       step(-1, "Previous cell", "‹"),
       step(1, "Next cell", "›"),
-      element("span", { class: "quiet" }, place < 0 ? "not among the cells shown" : `${place + 1} of ${cells.length}`),
+      element("span", { class: "quiet" }, index < 0 ? "not among the cells shown" : `${index + 1} of ${cells.length}`),
       shared,
       button("Close", () => panel.close(), { class: "close" }),
     ),
     heading,
     scenario.title === "" ? null : element("p", { class: "title" }, scenario.title),
     scenario.question === "" ? null : element("p", { class: "question" }, scenario.question),
-    element("p", { class: "status" }, badge(status), " ", element("strong", {}, status.name), ` on ${column.target}`),
+    element("p", { class: "status" }, badge(status), " ", element("strong", {}, status.label), ` on ${column.target}`),
     reason === "" ? null : element("pre", { class: "reason", tabindex: 0 }, linked(reason)),
     part("Run it again", command(reproducer, "Copy the command")),
-    scenario.verbs === "" ? null : part("By hand", command(scenario.verbs, "Copy the script")),
+    scenario.verbs === "" ? null : part("Script", command(scenario.verbs, "Copy the script")),
     checks.length === 0
       ? null
       : part(
           wrong === 0 ? "Expected and observed" : `Expected and observed: ${wrong} of ${checks.length} do not hold`,
           checksTable(checks),
         ),
-    part("The same elsewhere", elsewhere(cell)),
+    part("Other columns", otherColumns(cell)),
     part(
-      "About it",
+      "Details",
       facts([
         ["layer", layer],
         [
           "clauses",
           scenario.clauses.length === 0
             ? ""
-            : scenario.clauses.flatMap((clause, index) => [index > 0 ? ", " : "", ...linked(clause)]),
+            : scenario.clauses.flatMap((clause, position) => [position > 0 ? ", " : "", ...linked(clause)]),
         ],
         ["parameters", [transport, trigger, plural(threads, "thread"), plural(groups, "group")].join(", ")],
         ["attempts", attempts === 0 ? "" : `${passed} of ${attempts} passed`],
         ["seed", seed],
-        ["took", attempts === 0 ? "" : `${duration} ms`],
+        ["duration", attempts === 0 ? "" : `${duration} ms`],
         ["run", runsOf(column.target)],
       ]),
     ),
@@ -202,11 +202,11 @@ function panelOf(cell) {
       "Trace and notes",
       notes.map((note) => element("pre", { tabindex: 0 }, linked(note))),
     ),
-    part("The end of its standard error", stderr === "" ? null : element("pre", { tabindex: 0 }, stderr)),
+    part("The end of standard error", stderr === "" ? null : element("pre", { tabindex: 0 }, stderr)),
   ].filter((child) => child !== null);
 }
 
-/** Opens the panel on a cell, or shows another cell in it. */
+/** Opens the panel with a cell, or shows another cell in the open panel. */
 function openCell(cell) {
   const by = panel.contains(document.activeElement) ? document.activeElement.dataset.step : undefined;
   panel.replaceChildren(...panelOf(cell));
@@ -214,9 +214,10 @@ function openCell(cell) {
   if (!panel.open) {
     panel.showModal();
   }
-  // Whoever steps from cell to cell goes on with it; whoever opens one hears what it is.
-  const same = by && panel.querySelector(`[data-step="${by}"]:enabled`);
-  (same || byId("panel-heading")).focus();
+  // After a step, the same button keeps the focus. Otherwise the heading gets it, so that screen readers
+  // announce it.
+  const stepButton = by && panel.querySelector(`[data-step="${by}"]:enabled`);
+  (stepButton || byId("panel-heading")).focus();
   setCell(cell);
 }
 
@@ -224,7 +225,7 @@ panel.addEventListener("close", () => {
   const cell = query.cell;
   setCell(null);
   panel.replaceChildren();
-  // To the cell that was shown last; the browser goes back to the first one.
+  // Focuses the cell that was shown last. The browser would focus the one that was opened first.
   if (cell !== null) {
     focusCell(cell);
   }

@@ -1,4 +1,4 @@
-//! What every page has: its head, its style, its scripts, and a policy that lets nothing else run, load or send anything.
+//! The frame of every page: head, style, scripts, and a content security policy that forbids everything else.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,25 +12,25 @@ use sha2::{Digest, Sha256};
 const SHELL: &str = include_str!("shell.html");
 const BASE_STYLE: &str = include_str!("base.css");
 const ICON: &str = include_str!("icon.svg");
-/// In the head: the colours must be known before something is painted.
+/// The script in the head. It sets the colours before the first paint.
 const THEME: &str = include_str!("theme.js");
 
-/// One kind of page.
+/// A kind of page.
 pub(super) struct Shell<'a> {
-    /// What fills in the blocks of shell.html.
+    /// The template that fills the blocks of shell.html.
     pub(super) template: &'static str,
-    /// Its style, after the one that all pages share.
+    /// The page's own style, which follows the common one.
     pub(super) style: &'static str,
-    /// Its scripts, in the order in which they need each other.
+    /// The page's scripts, in the order of their dependencies.
     pub(super) scripts: &'a [&'static str],
 }
 
 impl Shell<'_> {
-    /// The text of the page that says `content`. The same content gives the same text.
+    /// Renders a page with this content. Equal content gives equal text.
     pub(super) fn page(&self, content: impl Serialize) -> String {
         let style = format!("{BASE_STYLE}{}", self.style);
         let script = format!("(() => {{\n\"use strict\";\n{}}})();\n", self.scripts.concat());
-        let whole = Whole {
+        let values = Values {
             content,
             policy: policy(&style, &script),
             style,
@@ -42,7 +42,7 @@ impl Shell<'_> {
         environment.set_syntax(syntax());
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // Whatever is escaped is also made visible: no text reorders what stands beside it.
+        // Escaping also makes invisible characters visible, so that no text can reorder its surroundings.
         environment.set_formatter(|out, state, value| match value.as_str() {
             Some(text) if !value.is_safe() => {
                 escape_formatter(out, state, &Value::from(visible(text).into_owned()))
@@ -51,14 +51,14 @@ impl Shell<'_> {
         });
         environment.add_template("shell.html", SHELL).expect("the template is fixed");
         environment
-            .render_str(self.template, Serde(whole))
-            .expect("the template is fixed, and tests fill it in")
+            .render_str(self.template, Serde(values))
+            .expect("the template is fixed, and tests render it")
     }
 }
 
-/// What the templates are filled in with.
+/// The values for the templates.
 #[derive(Serialize)]
-struct Whole<T> {
+struct Values<T> {
     #[serde(flatten)]
     content: T,
     style: String,
@@ -68,13 +68,14 @@ struct Whole<T> {
     icon: String,
 }
 
-/// The usual delimiters; a line with nothing but a block leaves nothing.
+/// Returns the default syntax, in which a line with only a block produces no output.
 fn syntax() -> SyntaxConfig {
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).build().expect("the delimiters differ")
 }
 
-/// What the page may do: be as it is, and nothing else. Its icon is in it as data.
+/// Returns the content security policy: only the page's own style and scripts, and images as data for the
+/// icon.
 fn policy(style: &str, script: &str) -> String {
     let (style, theme, script) = (hash(style), hash(THEME), hash(script));
     format!(
@@ -83,7 +84,7 @@ fn policy(style: &str, script: &str) -> String {
     )
 }
 
-/// What a policy calls a script or a style.
+/// Returns the hash of a script or a style in the form that a policy uses.
 pub(super) fn hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }

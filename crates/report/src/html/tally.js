@@ -1,9 +1,9 @@
-// Statuses and how many have them.
+// Statuses with their numbers of cells.
 
-/** A status' letter. Never a colour alone. */
+/** Returns the letter of a status in its colour. A colour never stands alone. */
 const badge = (status, text = status.letter) => element("span", { class: `tally ${status.style}` }, text);
 
-/** `P12 F1`, as every other form of the report writes it. */
+/** Returns `P12 F1`, as in every other form of the report. */
 function tallyParts(counts) {
   const parts = [];
   STATUSES.forEach((status, index) => {

@@ -8,18 +8,18 @@ use super::shell::hash;
 use super::*;
 use crate::samples;
 
-/// What ends a script, begins a tag, runs, reorders text, and would break a JSON text or an attribute.
+/// Text that would end a script, begin a tag, run, reorder text, or break a JSON string or an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--\u{2028}{{ 7 * 7 }}\\u003c\x1b";
 
 fn merged() -> Results {
     samples::merged()
 }
 
-/// The page without its data, and the data.
+/// Splits the page into the page without its data, and the data.
 fn split(page: &str) -> (String, Value) {
-    let (before, rest) = page.split_once("id=\"data\">").expect("there is data");
-    let (data, after) = rest.split_once("</script>").expect("it ends");
-    (format!("{before}{after}"), serde_json::from_str(data).expect("it is JSON"))
+    let (before, rest) = page.split_once("id=\"data\">").expect("the page has data");
+    let (data, after) = rest.split_once("</script>").expect("the data element is closed");
+    (format!("{before}{after}"), serde_json::from_str(data).expect("the data is JSON"))
 }
 
 fn strings(data: &Value) -> Vec<&str> {
@@ -31,22 +31,22 @@ fn number(value: &Value) -> usize {
 }
 
 #[test]
-fn no_text_of_a_result_file_gets_out_of_its_place_and_each_is_there() {
+fn every_text_of_a_result_file_is_shown_and_none_becomes_markup() {
     let harmless = report(&merged());
     let mut value = serde_json::to_value(merged()).unwrap();
     let mut poisoned = Vec::new();
     samples::poison(&mut value, HOSTILE, &mut poisoned);
-    let results = Results::read(value.to_string().as_bytes()).expect("hostile results are results");
+    let results = Results::read(value.to_string().as_bytes()).expect("hostile results are valid");
     let page = report(&results);
 
-    // Tags are where they were, and as many; the data is JSON to its end.
+    // The number of tags is unchanged, and the data is valid JSON.
     for tag in ["<script", "</script", "<style", "</style", "<img", "<!--", "<a "] {
         assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
     }
     let (html, data) = split(&page);
-    assert!(!page.contains(['\u{202e}', '\u{2028}', '\x1b']), "what cannot be seen is written out");
+    assert!(!page.contains(['\u{202e}', '\u{2028}', '\x1b']), "invisible characters are escaped");
 
-    // With the escapes undone, each text is somewhere, in full.
+    // Without the escapes, the page contains each text in full.
     let escapes =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#x2f;", "/"), ("&amp;", "&")];
     let html = escapes.iter().fold(html, |html, (escape, plain)| html.replace(escape, plain));
@@ -71,7 +71,7 @@ fn the_data_has_the_tallies_of_the_grid() {
     let expected =
         grid.columns.iter().map(|column| (column.target.clone(), column.backend.clone().unwrap_or_default()));
     assert_eq!(named, expected.collect::<Vec<_>>());
-    // Targets that were not run, and backends that are not there, say why.
+    // Targets that were not run, and absent backends, have a reason.
     let notes: Vec<_> = columns.iter().map(|column| (text(&column[3]), number(&column[4]))).collect();
     let no = || (String::new(), 0);
     let unsupported = || ("why unsupported".to_owned(), 1);
@@ -99,7 +99,7 @@ fn the_data_has_the_tallies_of_the_grid() {
 }
 
 #[test]
-fn a_cell_is_there_with_everything_that_it_says() {
+fn the_data_has_every_field_of_a_cell() {
     let (_, data) = split(&report(&merged()));
     let strings = strings(&data);
     let texts = |values: &Value| -> Vec<_> {
@@ -113,9 +113,9 @@ fn a_cell_is_there_with_everything_that_it_says() {
         (strings[number(&check[2])], strings[number(&check[3])], &check[4]),
         ("41", "poll(2)", &0.into())
     );
-    let more: Vec<_> = (5..9).map(|place| strings[number(&check[place])]).collect();
+    let more: Vec<_> = (5..9).map(|index| strings[number(&check[index])]).collect();
     assert_eq!(more, ["6.1", "6.9", "https://example.org/bug", "D"]);
-    // A number that a reader of JSON would round is a text.
+    // A number that a JSON reader would round is a string.
     let counters = cell[13].as_array().unwrap();
     assert_eq!((strings[number(&counters[1][0])], &counters[1][1]), ("many", &u64::MAX.to_string().into()));
     assert_eq!((strings[number(&counters[0][0])], &counters[0][1]), ("few", &3.into()));
@@ -123,7 +123,7 @@ fn a_cell_is_there_with_everything_that_it_says() {
 }
 
 #[test]
-fn equal_checks_and_texts_are_there_once() {
+fn equal_checks_and_texts_are_stored_once() {
     let mut results = merged();
     let checks = results.cells[0].checks.clone();
     results.cells.iter_mut().for_each(|cell| cell.checks = [&checks[..]; 3].concat());
@@ -131,24 +131,24 @@ fn equal_checks_and_texts_are_there_once() {
     assert_eq!(data["checks"].as_array().map(Vec::len), Some(1));
     assert_eq!(data["lists"], serde_json::json!([[0, 0, 0]]));
     let strings = strings(&data);
-    let once: std::collections::HashSet<_> = strings.iter().collect();
-    assert_eq!(once.len(), strings.len());
+    let distinct: std::collections::HashSet<_> = strings.iter().collect();
+    assert_eq!(distinct.len(), strings.len());
 }
 
 #[test]
-fn the_same_results_give_the_same_page() {
+fn equal_results_give_equal_pages() {
     let first = report(&merged());
     assert!((0..5).all(|_| report(&merged()) == first));
 }
 
 #[test]
-fn the_policy_names_the_scripts_and_the_style_that_are_there() {
+fn the_policy_has_the_hashes_of_the_scripts_and_the_style() {
     let page = report(&merged());
     let policy = page.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
     let policy = policy.split('"').next().unwrap();
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
-    let within = |tag: &str, place: usize| {
-        let rest = page.split(&format!("<{tag}>")).nth(place).unwrap();
+    let within = |tag: &str, index: usize| {
+        let rest = page.split(&format!("<{tag}>")).nth(index).unwrap();
         rest.split(&format!("</{tag}>")).next().unwrap()
     };
     for (directive, text) in [
@@ -163,15 +163,15 @@ fn the_policy_names_the_scripts_and_the_style_that_are_there() {
 }
 
 #[test]
-fn nothing_that_the_page_has_is_elsewhere() {
+fn the_page_refers_to_no_external_resource() {
     let page = report(&samples::results("here", &[("a", "poll", Pass)]));
     assert!(!page.contains("url(") && !page.contains("@import"));
-    let own = |address: &&str| !address.starts_with("data:") && !address.starts_with('#');
-    let elsewhere: Vec<_> = [" href=\"", " src=\""]
+    let is_external = |address: &&str| !address.starts_with("data:") && !address.starts_with('#');
+    let external: Vec<_> = [" href=\"", " src=\""]
         .iter()
         .flat_map(|attribute| page.split(attribute).skip(1))
         .filter_map(|rest| rest.split('"').next())
-        .filter(own)
+        .filter(is_external)
         .collect();
-    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+    assert!(external.is_empty(), "{external:?}");
 }

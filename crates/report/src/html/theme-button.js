@@ -1,4 +1,4 @@
-// The button that goes from one theme to the next.
+// The button that switches to the next theme.
 
 function showTheme(theme) {
   const button = byId("theme-button");

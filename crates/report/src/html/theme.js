@@ -1,5 +1,6 @@
 "use strict";
-// In the head, before anything is painted. Storage may be refused: from file://, or by a setting.
+// Runs in the head, before the first paint. Storage may be unavailable: for file:// addresses, or by a
+// setting.
 const remembered = {
   get(key) {
     try {
@@ -12,7 +13,7 @@ const remembered = {
     try {
       localStorage.setItem(`pollmatrix-${key}`, value);
     } catch {
-      // It holds until the page is left.
+      // The value is lost when the page is closed.
     }
   },
 };

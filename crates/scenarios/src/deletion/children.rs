@@ -1,4 +1,5 @@
-//! Children that have copies of descriptors: all of them between fork and exec, and none that an exec closes afterwards.
+//! Child processes with copies of descriptors. Between fork and exec a child has a copy of every descriptor;
+//! the exec closes all of them.
 
 use std::io::{self, PipeWriter, Read, Write, pipe};
 use std::os::fd::AsRawFd;
@@ -8,19 +9,19 @@ use std::thread::JoinHandle;
 
 use nix::libc;
 
-use crate::test_context::Failure;
+use crate::failure::Failure;
 use crate::threads;
 
-/// A child that is held between its fork and its exec. Dropping this lets it go.
+/// A child that is held between its fork and its exec. Dropping this releases it.
 pub(crate) struct BeforeExec {
-    go: PipeWriter,
+    release: PipeWriter,
     spawn: JoinHandle<io::Result<Child>>,
 }
 
-/// A child that is ended at the end of its scenario.
-pub(crate) struct Leashed(Child);
+/// A child process that is killed when this is dropped.
+pub(crate) struct ChildGuard(Child);
 
-impl Drop for Leashed {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -28,50 +29,52 @@ impl Drop for Leashed {
 }
 
 impl BeforeExec {
-    /// Starts a child that will go on as a program that stays until it is killed.
+    /// Starts a child that becomes, after its exec, a program that runs until it is killed.
     ///
     /// # Errors
-    /// [`Failure::Broken`].
+    /// [`Failure::SetUp`].
     pub(crate) fn start() -> Result<Self, Failure> {
-        let (waits, go) = pipe().map_err(Failure::broken)?;
-        let (mut arrived, arrives) = pipe().map_err(Failure::broken)?;
+        let (hold_reader, release) = pipe().map_err(Failure::set_up)?;
+        let (mut arrived, arrival_writer) = pipe().map_err(Failure::set_up)?;
         let mut command = Command::new("sleep");
         command.arg("86400");
-        let [held, leash, arrival] = [waits.as_raw_fd(), go.as_raw_fd(), arrives.as_raw_fd()];
-        // SAFETY: between fork and exec only what is async-signal-safe may be called: close, read and write are
-        // (signal-safety(7)). The numbers are the child's own copies.
+        let [hold_fd, release_fd, arrival_fd] =
+            [hold_reader.as_raw_fd(), release.as_raw_fd(), arrival_writer.as_raw_fd()];
+        // SAFETY: between fork and exec only async-signal-safe functions are allowed: close, read and write
+        // are (signal-safety(7)). The numbers are the child's own copies.
         unsafe {
             command.pre_exec(move || {
-                // Its own copy of the writing end must go, or the pipe would not end with its parent.
-                libc::close(leash);
-                libc::write(arrival, b"x".as_ptr().cast(), 1);
+                // The child must close its own copy of the writing end, or the pipe would not end when the
+                // parent ends.
+                libc::close(release_fd);
+                libc::write(arrival_fd, b"x".as_ptr().cast(), 1);
                 let mut byte = 0_u8;
-                while libc::read(held, (&raw mut byte).cast(), 1) < 0 {}
+                while libc::read(hold_fd, (&raw mut byte).cast(), 1) < 0 {}
                 Ok(())
             });
         }
-        // The parent waits for the exec, too.
+        // `spawn` returns only after the exec.
         let spawn = threads::spawn(move || {
             let child = command.spawn();
-            drop((waits, arrives));
+            drop((hold_reader, arrival_writer));
             child
         })?;
-        arrived.read_exact(&mut [0]).map_err(Failure::broken)?;
-        Ok(Self { go, spawn })
+        arrived.read_exact(&mut [0]).map_err(Failure::set_up)?;
+        Ok(Self { release, spawn })
     }
 
-    /// Lets the child exec, and returns it. `None` if this system has no such program: then the child has ended, and its copies
-    /// with it.
+    /// Lets the child exec, and returns it. `None` if this system has no such program: the child has then
+    /// ended, and its copies are closed.
     ///
     /// # Errors
-    /// [`Failure::Broken`].
-    pub(crate) fn exec(mut self) -> Result<Option<Leashed>, Failure> {
-        self.go.write_all(b"x").map_err(Failure::broken)?;
+    /// [`Failure::SetUp`].
+    pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>, Failure> {
+        self.release.write_all(b"x").map_err(Failure::set_up)?;
         match self.spawn.join() {
-            Ok(Ok(child)) => Ok(Some(Leashed(child))),
+            Ok(Ok(child)) => Ok(Some(ChildGuard(child))),
             Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Ok(Err(error)) => Err(Failure::broken(error)),
-            Err(_) => Err(Failure::Broken("starting a child panicked".into())),
+            Ok(Err(error)) => Err(Failure::set_up(error)),
+            Err(_) => Err(Failure::SetUp("starting a child panicked".into())),
         }
     }
 }

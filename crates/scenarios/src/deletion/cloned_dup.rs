@@ -1,20 +1,22 @@
-//! A descriptor is duplicated and deleted. The kernel forgets a registration when the last descriptor of its open file
-//! goes, so epoll went on reporting a number that nobody had any more, and the process spun (bug 1).
+//! A descriptor is duplicated and deleted. The kernel removes a registration when the last descriptor of its
+//! open file closes, so epoll continued to report a number that was no longer registered, and the process
+//! spun (bug 1).
 
 use std::os::fd::OwnedFd;
 
 use fd_core::FdHandle;
 use metadata::{Axes, Layer};
 
-use super::cloned::{Kept, stays_silent};
-use crate::catalogue::Scenario;
+use super::cloned::{OpenCopy, stays_silent};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-dup",
-    title: "A deleted FD whose file lives on through dup is reported by no thread",
+    title: "No thread reports a deleted FD whose open file survives in a duplicate",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -25,14 +27,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     stays_silent(test, duplicate)
 }
 
-fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    Ok(Box::new(harness.core().registration(handle).duplicate().map_err(Failure::broken)?.into_inner()))
+fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+    Ok(Box::new(harness.core().registration(handle).duplicate().map_err(Failure::set_up)?.into_inner()))
 }
 
-impl Kept for OwnedFd {
+impl OpenCopy for OwnedFd {
     fn read(&mut self) -> Result<Option<String>, Failure> {
         let mut bytes = Vec::new();
-        read_all(self, &mut bytes).map_err(Failure::broken)?;
+        read_all(self, &mut bytes).map_err(Failure::set_up)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 }

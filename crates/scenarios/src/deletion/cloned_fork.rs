@@ -1,5 +1,5 @@
-//! A process forks, and deletes what its child has inherited: HAProxy's old process was woken for ever for listeners
-//! that it had closed (bug 1).
+//! A process forks, and deletes descriptors that its child has inherited. HAProxy's old process received
+//! endless wake-ups for listeners that it had closed (bug 1).
 
 use std::io::{PipeWriter, pipe};
 use std::os::fd::AsRawFd;
@@ -10,14 +10,15 @@ use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
-use super::cloned::{Kept, stays_silent};
-use crate::catalogue::Scenario;
+use super::cloned::{OpenCopy, stays_silent};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-fork",
-    title: "A deleted FD whose file lives on in a forked child is reported by no thread",
+    title: "No thread reports a deleted FD whose open file survives in a forked child",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 1"],
     axes: Axes::PLAIN,
@@ -28,34 +29,34 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     stays_silent(test, inherit)
 }
 
-/// A child that has everything that was open, until its end of the pipe ends.
+/// A child with copies of all open descriptors. It ends when its end of the pipe is closed.
 struct Child {
     process: Pid,
-    leash: Option<PipeWriter>,
+    release: Option<PipeWriter>,
 }
 
-fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    let (reader, leash) = pipe().map_err(Failure::broken)?;
-    let (waits, inherited) = (reader.as_raw_fd(), leash.as_raw_fd());
+fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+    let (reader, release) = pipe().map_err(Failure::set_up)?;
+    let (hold_fd, release_fd) = (reader.as_raw_fd(), release.as_raw_fd());
     harness.core().before_fork();
-    // SAFETY: the child of a process with threads may only call what is async-signal-safe: close, read and _exit are
-    // (signal-safety(7)).
-    match unsafe { fork() }.map_err(Failure::broken)? {
-        ForkResult::Parent { child } => Ok(Box::new(Child { process: child, leash: Some(leash) })),
+    // SAFETY: the child of a process with threads may call only async-signal-safe functions: close, read and
+    // _exit are (signal-safety(7)).
+    match unsafe { fork() }.map_err(Failure::set_up)? {
+        ForkResult::Parent { child } => Ok(Box::new(Child { process: child, release: Some(release) })),
         ForkResult::Child => {
-            // SAFETY: plain system calls on numbers that the child owns. Its own copy of the writing end must go, or
-            // the pipe would not end with its parent.
+            // SAFETY: plain system calls on numbers that the child owns. The child must close its own copy of
+            // the writing end, or the pipe would not end with the parent.
             unsafe {
-                libc::close(inherited);
+                libc::close(release_fd);
                 let mut byte = 0_u8;
-                while libc::read(waits, (&raw mut byte).cast(), 1) < 0 {}
+                while libc::read(hold_fd, (&raw mut byte).cast(), 1) < 0 {}
                 libc::_exit(0)
             }
         }
     }
 }
 
-impl Kept for Child {
+impl OpenCopy for Child {
     fn read(&mut self) -> Result<Option<String>, Failure> {
         Ok(None)
     }
@@ -63,7 +64,7 @@ impl Kept for Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.leash = None;
+        self.release = None;
         let _ = waitpid(self.process, None);
     }
 }

@@ -1,5 +1,6 @@
-//! A descriptor is sent over a UNIX socket and deleted while the message is in flight. HAProxy's old process handed its
-//! listeners to the new one, closed them, and was woken for every connection of the new one (bug 76).
+//! A descriptor is sent over a UNIX socket and deleted while the message is in flight. HAProxy's old process
+//! sent its listeners to the new process, closed them, and was woken for every connection of the new process
+//! (bug 76).
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -9,14 +10,15 @@ use fd_core::FdHandle;
 use metadata::{Axes, Layer};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
-use super::cloned::{Kept, stays_silent};
-use crate::catalogue::Scenario;
+use super::cloned::{OpenCopy, stays_silent};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-scm-rights",
-    title: "A deleted FD whose file lives on in a message in flight is reported by no thread",
+    title: "No thread reports a deleted FD whose open file survives in a message in flight",
     layer: Layer::Contract,
     clauses: &["S4", "S6", "S7", "L5", "bug 76"],
     axes: Axes::PLAIN,
@@ -27,23 +29,23 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     stays_silent(test, send)
 }
 
-/// A descriptor on its way, or arrived.
+/// A descriptor in a message, in flight or received.
 struct Message {
-    /// Holds the message until it is received, or thrown away with the socket.
+    /// Holds the message until it is received, or discarded when the socket closes.
     socket: UnixStream,
     arrived: Option<OwnedFd>,
 }
 
-fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn Kept>, Failure> {
-    let (from, socket) = UnixStream::pair().map_err(Failure::broken)?;
-    harness.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
+fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+    let (from, socket) = UnixStream::pair().map_err(Failure::set_up)?;
+    harness.core().registration(handle).mark_cloned().map_err(Failure::set_up)?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
     sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)
-        .map_err(Failure::broken)?;
+        .map_err(Failure::set_up)?;
     let mut message = Message { socket, arrived: None };
     if cfg!(target_os = "macos") {
-        // There, the file must not be closed before it has arrived (HAProxy d7f681916).
+        // On macOS the file must not be closed before the message is received (HAProxy d7f681916).
         message.receive()?;
     }
     Ok(Box::new(message))
@@ -56,10 +58,10 @@ impl Message {
         let mut space = nix::cmsg_space!([i32; 1]);
         let received =
             recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())
-                .map_err(Failure::broken)?;
-        for message in received.cmsgs().map_err(Failure::broken)? {
+                .map_err(Failure::set_up)?;
+        for message in received.cmsgs().map_err(Failure::set_up)? {
             if let ControlMessageOwned::ScmRights(numbers) = message {
-                // SAFETY: the kernel has just made it, and nobody else knows it.
+                // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
                 self.arrived = numbers.first().map(|number| unsafe { OwnedFd::from_raw_fd(*number) });
             }
         }
@@ -67,11 +69,11 @@ impl Message {
     }
 }
 
-impl Kept for Message {
+impl OpenCopy for Message {
     fn read(&mut self) -> Result<Option<String>, Failure> {
         if self.arrived.is_none() {
             self.receive()?;
         }
-        self.arrived.as_mut().map_or(Err(Failure::Broken("no descriptor arrived".into())), Kept::read)
+        self.arrived.as_mut().map_or(Err(Failure::SetUp("no descriptor arrived".into())), OpenCopy::read)
     }
 }

@@ -1,23 +1,26 @@
-//! A storm: worker threads and outsiders insert, want, take over, migrate, report, disown and delete the same descriptors at
-//! the same time, with handles that may be stale. Each registration ends exactly once, nothing is closed under a handler, and
-//! no other descriptor of the process is touched (bugs 43 and 66, suspects 2, 6 and 20).
+//! A random workload: worker threads and other threads insert, enable, take over, migrate, disown and delete
+//! the same descriptors at the same time, and their handlers run; handles may be stale. Each registration
+//! ends exactly once, no descriptor is closed under a handler, and no other descriptor of the process is
+//! affected (bugs 43 and 66, suspects 2, 6 and 20).
 
 use std::io::Write;
 use std::sync::Arc;
 
 use metadata::{Axes, Layer};
 
-use super::registration::{Registration, identity};
-use super::storm::{STEPS, Storm};
-use crate::catalogue::Scenario;
+use super::registration::TrackedRegistration;
+use super::workload::{STEPS, Workload};
+use crate::descriptors::inode;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-once",
-    title: "In a storm of deletes, takeovers and inserts every registration ends once, and no other descriptor is closed",
+    title: "Under concurrent deletes, takeovers and inserts every registration ends once, and no other descriptor is closed",
     layer: Layer::Contract,
     clauses: &["S1", "S4", "S5", "S10", "S14", "S20", "L4", "bug 43", "bug 66", "suspect 2", "suspect 20"],
     axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
@@ -31,80 +34,92 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
     let (before, used) = (harness.core().registration_counts(), harness.core().table().used());
-    let storm = Storm::new(&harness, test.params);
+    let workload = Workload::new(&harness, test.params);
     for thread in harness.threads() {
-        let (storm, seed) = (Arc::clone(&storm), test.seed.wrapping_add(thread.index() as u64));
+        let (workload, seed) = (Arc::clone(&workload), test.seed.wrapping_add(thread.index() as u64));
         let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);
-        let _ = harness.core().post(thread, move |context| storm.turn(context, fastrand::Rng::with_seed(seed)));
+        let _ = harness
+            .core()
+            .post(thread, move |context| workload.iterate(context, fastrand::Rng::with_seed(seed)));
     }
     let outsiders = (0..OUTSIDERS).map(|index| {
-        let (storm, seed) = (Arc::clone(&storm), test.seed ^ (index + 1) << 32);
+        let (workload, seed) = (Arc::clone(&workload), test.seed ^ (index + 1) << 32);
         spawn(move || {
             let mut random = fastrand::Rng::with_seed(seed);
-            while storm.goes_on() {
-                storm.step(None, &mut random);
+            while workload.is_active() {
+                workload.step(None, &mut random);
             }
         })
     });
     for outsider in outsiders.collect::<Result<Vec<_>, _>>()? {
-        outsider.join().map_err(|_| Failure::Wrong("an outsider panicked".into()))?;
+        outsider.join().map_err(|_| Failure::Wrong("a thread outside the runtime panicked".into()))?;
     }
-    harness.wait_until("the storm is over", || !storm.goes_on())?;
-    // Nothing of it is still on its way through a thread.
+    harness.wait_until("the workload ends", || !workload.is_active())?;
+    // No task or event of the workload is left in any thread.
     harness.fence_all()?;
-    let registrations = storm.registrations();
+    let registrations = workload.registrations();
     for registration in &registrations {
         registration.end(|handle| harness.core().registration(handle).delete());
     }
-    harness.wait_until("every registration ends", || harness.core().table().used() == used)?;
-    harness.wait_until("every handler is dropped", || {
+    harness.wait_until("every registration has ended", || harness.core().table().used() == used)?;
+    harness.wait_until("every handler has been dropped", || {
         registrations.iter().all(|registration| registration.dropped() > 0)
     })?;
 
     let after = harness.core().registration_counts();
-    test.count("lives", registrations.len() as u64);
-    test.count("steps", STEPS);
-    test.count(
-        "most registrations at a time that had ended and still had descriptors",
-        storm.most_lingering(),
+    test.record_counter("registrations", registrations.len() as u64);
+    test.record_counter("steps", STEPS);
+    test.record_counter(
+        "most ended registrations with open descriptors at one time",
+        workload.most_lingering(),
     );
     let many = STEPS as usize / 50;
     test.check(
-        "lives",
+        "registrations",
         format!("more than {many}"),
         registrations.len(),
-        "a storm",
+        "the workload took place",
         registrations.len() > many,
     );
     test.check_eq(
-        "lives begun",
+        "registrations inserted",
         registrations.len() as u64,
         after.inserted - before.inserted,
         "RegistrationCounts::inserted",
     );
     let ended = after.closed - before.closed + after.released - before.released;
-    test.check_eq("lives closed or handed back", registrations.len() as u64, ended, "S4, L4");
-    let count = |what: fn(&Registration) -> usize| {
-        registrations.iter().filter(|registration| what(registration) != 1).count()
+    test.check_eq("registrations closed or returned", registrations.len() as u64, ended, "S4, L4");
+    let count = |of: fn(&TrackedRegistration) -> usize| {
+        registrations.iter().filter(|registration| of(registration) != 1).count()
     };
     test.check_eq(
-        "lives that were not ended by exactly one call",
+        "registrations not ended by exactly one call",
         0,
-        count(Registration::ended),
+        count(TrackedRegistration::ended),
         "protocol 6.1",
     );
-    test.check_eq("handlers not dropped exactly once", 0, count(Registration::dropped), "S4");
-    test.check_eq("what went wrong on the way", "".into(), storm.wrong().join("; "), "S1, S5, S7, S10");
+    test.check_eq("handlers not dropped exactly once", 0, count(TrackedRegistration::dropped), "S4");
+    test.check_eq(
+        "violations during the workload",
+        "".into(),
+        workload.violations().join("; "),
+        "S1, S5, S7, S10",
+    );
     for registration in &registrations {
         harness.wait_until("the peer sees the end", || registration.peer_saw_the_end())?;
     }
     let alive = sentinels.into_iter().filter(Sentinel::is_untouched).count();
-    test.check_eq("bystanders that are still open", SENTINELS, alive, "S4: no other number is closed");
-    drop((registrations, storm));
+    test.check_eq(
+        "unrelated descriptors that are still open",
+        SENTINELS,
+        alive,
+        "S4: no other number is closed",
+    );
+    drop((registrations, workload));
     harness.finish(test, &[])
 }
 
-/// A descriptor that nobody has any business with.
+/// A descriptor that no thread of the workload uses.
 struct Sentinel {
     ends: Pair,
     file: u64,
@@ -112,15 +127,15 @@ struct Sentinel {
 
 impl Sentinel {
     fn new() -> Result<Self, Failure> {
-        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
-        ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
-        let file = identity(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
+        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
+        ends.far.write_all(b"sentinel").map_err(Failure::set_up)?;
+        let file = inode(&ends.near).ok_or_else(|| Failure::SetUp("fstat failed".into()))?;
         Ok(Self { ends, file })
     }
 
     fn is_untouched(&self) -> bool {
         let mut bytes = Vec::new();
         let read = read_all(&self.ends.near, &mut bytes);
-        read.is_ok_and(|end| !end) && bytes == b"sentinel" && identity(&self.ends.near) == Some(self.file)
+        read.is_ok_and(|end| !end) && bytes == b"sentinel" && inode(&self.ends.near) == Some(self.file)
     }
 }

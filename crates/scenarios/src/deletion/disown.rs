@@ -1,27 +1,29 @@
-//! A registration ends and its descriptor does not. HAProxy closed what was somebody else's (bug 55), and left the polled
-//! masks behind, so that the next user of the number was never added to any poller (bug 34).
+//! A registration ends and its descriptor stays open. HAProxy closed descriptors that belonged to other code
+//! (bug 55), and left the polled masks behind, so that the next user of the number was never added to any
+//! poller (bug 34).
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
+use fd_core::State;
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
-use fd_core::State;
 use metadata::{Axes, Layer};
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
-use crate::transport::{Far, pair, read_all};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::{FarEnd, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/disown",
-    title: "A disowned FD comes back open when its last user is done, and is in no poller; inserted again it is new",
+    title: "A disowned FD is returned open after its last use, is in no poller, and can be registered again",
     layer: Layer::Contract,
     clauses: &["S5", "S8", "S10", "S20", "L4", "bug 34", "bug 55"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -31,20 +33,20 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let released = harness.core().registration_counts().released;
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let (near, mut far) = idle(test, &mut harness, ends.near, ends.far)?;
-    test.all_hold()?;
-    let near = in_its_handler(test, &mut harness, near, &mut far)?;
-    test.all_hold()?;
-    // The same file again, on every thread in turn: no poller has anything left of it.
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let (near, mut far) = disown_idle(test, &mut harness, ends.near, ends.far)?;
+    test.stop_if_failed()?;
+    let near = disown_in_handler(test, &mut harness, near, &mut far)?;
+    test.stop_if_failed()?;
+    // Registers the same file on every thread in turn: no poller may have kept anything of it.
     let mut near = near;
     for thread in harness.threads() {
-        near = once_more(test, &mut harness, near, &mut far, thread)?;
-        test.all_hold()?;
+        near = register_again(test, &mut harness, near, &mut far, thread)?;
+        test.stop_if_failed()?;
     }
     let registrations = 2 + harness.threads().len() as u64;
     test.check_eq(
-        "lives handed back",
+        "registrations returned",
         registrations,
         harness.core().registration_counts().released - released,
         "S20",
@@ -56,38 +58,39 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// Polled by the whole group, and disowned by a thread of no group: it comes back at once.
-fn idle(
+/// Disowns a descriptor that the whole group polls, from a thread outside the runtime: it is returned at
+/// once.
+fn disown_idle(
     test: &mut TestContext,
     harness: &mut Harness,
     near: OwnedFd,
-    mut far: Far,
-) -> Result<(OwnedFd, Far), Failure> {
+    mut far: FarEnd,
+) -> Result<(OwnedFd, FarEnd), Failure> {
     let (thread, monitor) = (harness.thread(0), HandlerMonitor::new(&near));
-    let everybody = harness.core().table().threads(thread.group());
-    let handle = harness.insert_shared(near, monitor.recording(), thread, everybody)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let group_mask = harness.core().table().threads(thread.group());
+    let handle = harness.insert_shared(near, monitor.recording(), thread, group_mask)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence_all()?;
     let closed = harness.core().registration_counts().closed;
     let disowned = harness.core().registration(handle).disown();
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let again = harness.core().registration(handle).disown();
-    test.check_eq("disown again", true, matches!(again, Err(DeleteError::Stale(_))), "protocol 2.1");
-    let near = came_back(test, &monitor)?;
+    let second_result = harness.core().registration(handle).disown();
+    test.check_eq("second disown", true, matches!(second_result, Err(DeleteError::Stale(_))), "protocol 2.1");
+    let near = check_returned(test, &monitor)?;
     test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "bug 55");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "Handler::released");
 
-    left_in_no_poller(test, harness, &near, &mut far)?;
+    check_in_no_poller(test, harness, &near, &mut far)?;
     test.check_eq("handler calls", 0, monitor.calls(), "S20");
     Ok((near, far))
 }
 
-/// Disowned by its own handler and, while that goes on, looked at from outside.
-fn in_its_handler(
+/// Disowns a descriptor in its own handler and checks its state from outside while the handler runs.
+fn disown_in_handler(
     test: &mut TestContext,
     harness: &mut Harness,
     near: OwnedFd,
-    far: &mut Far,
+    far: &mut FarEnd,
 ) -> Result<OwnedFd, Failure> {
     let (thread, monitor, gate) = (harness.thread(1), HandlerMonitor::new(&near), Gate::new());
     let handler = {
@@ -99,82 +102,82 @@ fn in_its_handler(
         })
     };
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    far.write_all(b"own").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    far.write_all(b"own").map_err(Failure::set_up)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let again = harness.core().registration(handle).delete();
+    let second_result = harness.core().registration(handle).delete();
     test.check_eq(
-        "delete of what is disowned",
+        "delete after disown",
         "Err(AlreadyDeleted)".into(),
-        format!("{again:?}"),
+        format!("{second_result:?}"),
         "protocol 6.1",
     );
-    test.check_eq("came back under its user", 0, monitor.take_released().len(), "S5");
+    test.check_eq("returned while in use", 0, monitor.take_released().len(), "S5");
     gate.open();
     harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
-    let near = came_back(test, &monitor)?;
+    let near = check_returned(test, &monitor)?;
     test.check_eq("bytes", "own".into(), monitor.text(), "S5: usable until the handler returns");
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(near)
 }
 
-/// Inserted again, reported once, and disowned by its own thread.
-fn once_more(
+/// Inserts the descriptor again, has it reported once, and disowns it on its own thread.
+fn register_again(
     test: &mut TestContext,
     harness: &mut Harness,
     near: OwnedFd,
-    far: &mut Far,
+    far: &mut FarEnd,
     thread: ThreadId,
 ) -> Result<OwnedFd, Failure> {
     let monitor = HandlerMonitor::new(&near);
     let handle = harness.insert(near, monitor.recording(), thread)?;
-    // Nobody has asked for anything yet: whatever the former registration wanted is forgotten.
-    far.write_all(b"heard").map_err(Failure::broken)?;
+    // No interest is set yet: the interest of the previous registration is forgotten.
+    far.write_all(b"reported").map_err(Failure::set_up)?;
     harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
     harness.fence_all()?;
-    let reported = harness.core().entry(handle).map_err(Failure::broken)?.state.and(State::POLL_IN);
-    test.check_eq("reports before anything is wanted", State::default(), reported, "S20, suspect 11");
-    test.check_eq("handler calls before anything is wanted", 0, monitor.calls(), "S18");
-    harness.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
-    harness.wait_until(&format!("the report to thread {thread}"), || monitor.text() == "heard")?;
+    let reported = harness.core().entry(handle).map_err(Failure::set_up)?.state.and(State::POLL_IN);
+    test.check_eq("reports before any interest is set", State::default(), reported, "S20, suspect 11");
+    test.check_eq("handler calls before any interest is set", 0, monitor.calls(), "S18");
+    harness.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::set_up)?;
+    harness.wait_until(&format!("the report to thread {thread}"), || monitor.text() == "reported")?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 1, monitor.calls(), "S20, bug 34: registered anew, once");
+    test.check_eq("handler calls", 1, monitor.calls(), "S20, bug 34: registered again, once");
     let disowned = harness.on(thread, move |context| context.registration(handle).disown())?;
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let near = came_back(test, &monitor)?;
+    let near = check_returned(test, &monitor)?;
 
-    // Nobody but this thread takes its own registration out, and no close will.
-    left_in_no_poller(test, harness, &near, far)?;
+    // Only this thread removes its own kernel registration, and no close does it.
+    check_in_no_poller(test, harness, &near, far)?;
     Ok(near)
 }
 
-/// Data that comes now is reported by nobody, and is there to be read.
-fn left_in_no_poller(
+/// Checks that new data is not reported, and that it can be read.
+fn check_in_no_poller(
     test: &mut TestContext,
     harness: &mut Harness,
     near: &OwnedFd,
-    far: &mut Far,
+    far: &mut FarEnd,
 ) -> Result<(), Failure> {
     harness.fence_all()?;
     let before = snapshots(harness);
-    far.write_all(b"unheard").map_err(Failure::broken)?;
+    far.write_all(b"unreported").map_err(Failure::set_up)?;
     harness.fence_all()?;
     test.check_eq(
-        "events for nobody",
+        "undelivered events",
         0,
         undelivered_events(harness, &before),
-        "S20, bug 34: left in no poller",
+        "S20, bug 34: no poller has it",
     );
-    check_usable(test, harness, near, "unheard")
+    check_usable(test, harness, near, "unreported")
 }
 
-fn came_back(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<OwnedFd, Failure> {
+fn check_returned(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<OwnedFd, Failure> {
     let mut released = monitor.take_released();
-    test.check_eq("descriptors that came back", 1, released.len(), "Handler::released, S20");
-    let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor did not come back".into()))?;
+    test.check_eq("returned descriptors", 1, released.len(), "Handler::released, S20");
+    let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor was not returned".into()))?;
     test.check_eq("its number", monitor.number(), near.as_raw_fd(), "S20");
     Ok(near)
 }
@@ -191,7 +194,7 @@ fn check_usable(
         bytes.len() >= text.len()
     })?;
     test.check_eq(
-        "what it reads",
+        "data read from it",
         text.into(),
         String::from_utf8_lossy(&bytes).into_owned(),
         "S20: still usable",

@@ -1,7 +1,7 @@
-//! A thread of another group deletes a descriptor under a running handler: while it holds a lock that the handler
-//! wants, and while a late report is between seeing itself allowed and setting its running bit. HAProxy isolated all
-//! threads for it, which deadlocked with the lock (bug 64), and reads the running mask with nothing between that and
-//! its own store (suspect 2).
+//! A thread of another group deletes a descriptor under a running handler: while the deleting thread holds a
+//! lock that the handler takes, and while a late report is between its check of the thread mask and the store
+//! of its running bit. HAProxy isolated all threads for such a delete, which deadlocked with the lock (bug
+//! 64), and it reads the running mask without a fence after its own store (suspect 2).
 
 use std::io::Write;
 use std::sync::mpsc::{TryRecvError, channel};
@@ -13,16 +13,18 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-running",
-    title: "A thread of another group deletes an FD whose handler runs or is about to: no wait, no early close, no leak",
+    title: "Deleting an FD from another group while its handler runs or is about to run neither waits nor closes early nor leaks",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "S9", "L4", "L7", "bug 64", "suspect 2"],
     axes: Axes { threads: &[2, 4], groups: &[2], ..Axes::PLAIN },
@@ -35,16 +37,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     if home.group() == foreign.group() {
         return Err(Failure::Unsupported("needs two groups".into()));
     }
-    holding_a_lock(test, &mut harness, home, foreign)?;
-    test.all_hold()?;
+    delete_under_a_lock(test, &mut harness, home, foreign)?;
+    test.stop_if_failed()?;
     for winner in [home, foreign] {
-        before_it_runs(test, &mut harness, home, foreign, winner)?;
-        test.all_hold()?;
+        delete_before_handler(test, &mut harness, home, foreign, winner)?;
+        test.stop_if_failed()?;
     }
     harness.finish(test, &[])
 }
 
-/// A deadlock must end with an explanation.
+/// Locks the mutex, or gives up when patience ends: a deadlock must end with an explanation.
 fn lock(mutex: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
     let end = Instant::now() + patience();
     while Instant::now() < end {
@@ -57,28 +59,28 @@ fn lock(mutex: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
     None
 }
 
-fn holding_a_lock(
+fn delete_under_a_lock(
     test: &mut TestContext,
     harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
-    let (tell, told) = channel();
+    let (sender, result) = channel();
     let handler = {
         let (monitor, gate, mutex) = (Arc::clone(&monitor), gate.clone(), Arc::clone(&mutex));
         monitor.clone().doing(move |ready| {
             gate.pass();
-            let got = lock(&mutex).is_some();
+            let locked = lock(&mutex).is_some();
             monitor.recorder.record(ready);
-            let _ = tell.send(got);
+            let _ = sender.send(locked);
         })
     };
     let handle = harness.insert(ends.near, handler, home)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"x").map_err(Failure::set_up)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
@@ -89,7 +91,8 @@ fn holding_a_lock(
         let (gate, mutex) = (gate.clone(), Arc::clone(&mutex));
         harness.on(foreign, move |context| {
             let guard = lock(&mutex);
-            // The handler wants the lock from here on, and will not get it before the delete has returned.
+            // From here on the handler tries to take the lock, and gets it only after the delete has
+            // returned.
             gate.open();
             let deleted = context.registration(handle).delete();
             let running = context.core().entry(handle).map(|entry| entry.running);
@@ -100,49 +103,60 @@ fn holding_a_lock(
     };
     test.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");
     test.check_eq(
-        "running after the delete",
+        "running mask after the delete",
         format!("{:?}", Ok::<_, ()>(home.mask())),
         format!("{:?}", deleted.1),
         "S5",
     );
-    test.all_hold()?;
-    let got = told.recv_timeout(patience());
-    test.check_eq("the handler got its lock", "Ok(true)".into(), format!("{got:?}"), "bug 64: no deadlock");
-    harness.wait_until("the last user closes it", || monitor.dropped() > 0)?;
+    test.stop_if_failed()?;
+    let locked = result.recv_timeout(patience());
+    test.check_eq(
+        "the handler gets its lock",
+        "Ok(true)".into(),
+        format!("{locked:?}"),
+        "bug 64: no deadlock",
+    );
+    harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
-    test.check_eq("lives ended by the user", 1, harness.activity(home).since(&before).fd_close, "L4");
+    test.check_eq(
+        "registrations ended by the handler's thread",
+        1,
+        harness.activity(home).since(&before).fd_close,
+        "L4",
+    );
     test.check_eq("bytes", "x".into(), monitor.text(), "S5");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    test.all_hold()?;
+    test.stop_if_failed()?;
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(())
 }
 
-/// The report has seen itself allowed when the delete begins, and sets its running bit when the thread mask is gone.
-/// Both may then find that nobody is left; `winner` looks first, and must be the only one that closes.
-fn before_it_runs(
+/// The report has found its bit in the thread mask when the delete begins, and sets its running bit after the
+/// thread mask is cleared. Both may then find that no user is left; `winner` checks first, and must be the
+/// only thread that closes.
+fn delete_before_handler(
     test: &mut TestContext,
     harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
     winner: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let checkpoints = Checkpoints::watch();
     let report = checkpoints.gate(Point::ReportBeforeRunning, monitor.number());
     let delete = checkpoints.gate(Point::DeleteMaskCleared, monitor.number());
     let handle = harness.insert(ends.near, monitor.recording(), home)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     let closed = harness.core().registration_counts().closed;
     let before = harness.activity(winner);
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    ends.far.write_all(b"x").map_err(Failure::set_up)?;
     if !report.wait_for(1) {
-        return Err(Failure::Wrong("the report never came".into()));
+        return Err(Failure::Wrong("the report did not arrive".into()));
     }
-    let told = delete_on(harness, Some(foreign), handle)?;
+    let result = delete_on(harness, Some(foreign), handle)?;
     if !delete.wait_for(1) {
         return Err(Failure::Wrong("the delete waits for the report".into()));
     }
@@ -151,19 +165,20 @@ fn before_it_runs(
     } else {
         report.open()
     }
-    // The winner ends the registration, and waits for the other to take its reference away (S5).
-    harness.wait_until("somebody ends the registration", || harness.core().entry(handle).is_err())?;
+    // The winner ends the registration, and waits for the other thread to release its reference (S5).
+    harness
+        .wait_until("one of the threads ends the registration", || harness.core().entry(handle).is_err())?;
     test.check_eq(
-        "closed while the other still looks",
+        "closed while the other thread has a reference",
         0,
         harness.core().registration_counts().closed - closed,
         "S5",
     );
-    let early = matches!(told.try_recv(), Err(TryRecvError::Empty));
-    test.check_eq("the delete is held or waits", true, early, "S5");
+    let early = matches!(result.try_recv(), Err(TryRecvError::Empty));
+    test.check_eq("the delete has not returned", true, early, "S5");
     delete.open();
     report.open();
-    let deleted = told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
+    let deleted = result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
     harness.wait_until("the close", || monitor.dropped() > 0)?;
     drop(checkpoints);
@@ -172,7 +187,7 @@ fn before_it_runs(
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     let by_winner = harness.activity(winner).since(&before).fd_close;
-    test.check_eq("lives ended by the first to look", 1, by_winner, "S14");
+    test.check_eq("registrations ended by the first thread", 1, by_winner, "S14");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     Ok(())
 }

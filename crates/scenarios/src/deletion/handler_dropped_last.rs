@@ -1,24 +1,28 @@
-//! The end of a registration drops its handler, and a handler's drop may do anything: here it puts another descriptor under the
-//! number that has just been closed. It must find the slot free, whether the deleter or a late user ends the registration.
+//! The end of a registration drops its handler, and that drop may do anything. Here it registers another
+//! descriptor under the number that has just been closed. It must find the slot free, no matter whether the
+//! deleter or a late user ends the registration.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::mutex::unpoisoned;
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/handler-dropped-last",
-    title: "The drop of a deleted FD's handler may insert a new FD under the same number, and that one works",
+    title: "The drop of a deleted FD's handler may register a new FD under the same number",
     layer: Layer::Contract,
     clauses: &["S4", "S10", "protocol 6.4"],
     axes: Axes::PLAIN,
@@ -29,61 +33,67 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for by_handler in [false, true] {
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
         let number = ends.near.as_raw_fd();
         let monitor = HandlerMonitor::at(number);
-        let (tell, told) = channel();
-        let heir = Heir {
+        let (sender, inserted) = channel();
+        let insert_on_drop = InsertOnDrop {
             core: Arc::clone(harness.core()),
             next: Some((spare.near, monitor.recording())),
             number,
             thread: owner,
             options: harness.options(),
-            tell: Mutex::new(tell),
+            sender: Mutex::new(sender),
         };
-        let handle = harness.insert(ends.near, Arc::new(heir), owner)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = harness.insert(ends.near, Arc::new(insert_on_drop), owner)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         harness.fence(owner)?;
         if by_handler {
-            ends.far.write_all(b"end").map_err(Failure::broken)?;
+            ends.far.write_all(b"end").map_err(Failure::set_up)?;
         } else {
             let deleted = harness.on(other, move |context| context.registration(handle).delete())?;
             test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
         }
-        let next =
-            told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the handler is not dropped".into()))?;
+        let next = inserted
+            .recv_timeout(patience())
+            .map_err(|_| Failure::Wrong("the handler was not dropped".into()))?;
         let next =
             next.map_err(|error| Failure::Wrong(format!("the handler's drop could not insert: {error}")))?;
         test.check_eq("the number", number, next.number(), "4.8: closed before the handler is dropped");
-        test.check_eq("lives apart", 1, next.generation() - handle.generation(), "FdHandle::generation");
+        test.check_eq(
+            "difference of the generations",
+            1,
+            next.generation() - handle.generation(),
+            "FdHandle::generation",
+        );
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
-        spare.far.write_all(b"next").map_err(Failure::broken)?;
+        spare.far.write_all(b"next").map_err(Failure::set_up)?;
         harness.wait_until("the next registration's data", || monitor.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, monitor.calls(), "S7, S8");
-        harness.core().registration(next).delete().map_err(Failure::broken)?;
+        harness.core().registration(next).delete().map_err(Failure::set_up)?;
     }
     harness.finish(test, &[])
 }
 
-/// Deletes itself when it is called; leaves its number to another when it is dropped.
-struct Heir {
+/// Deletes itself when it is called. Its drop registers the next descriptor under the same number.
+struct InsertOnDrop {
     core: Arc<FdCore>,
     next: Option<(OwnedFd, Arc<dyn Handler>)>,
     number: i32,
     thread: ThreadId,
     options: InsertOptions,
-    tell: Mutex<Sender<Result<FdHandle, String>>>,
+    sender: Mutex<Sender<Result<FdHandle, String>>>,
 }
 
-impl Handler for Heir {
+impl Handler for InsertOnDrop {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         let _ = ready.registration().delete();
     }
 }
 
-impl Drop for Heir {
+impl Drop for InsertOnDrop {
     fn drop(&mut self) {
         let Some((near, handler)) = self.next.take() else { return };
         let (group, mask) = (self.thread.group(), self.thread.mask());
@@ -93,6 +103,6 @@ impl Drop for Heir {
         if let Ok(handle) = inserted {
             let _ = self.core.registration(handle).want_recv();
         }
-        let _ = self.tell.lock().unwrap_or_else(PoisonError::into_inner).send(inserted);
+        let _ = unpoisoned(&self.sender).send(inserted);
     }
 }

@@ -1,6 +1,7 @@
-//! A thread has received an event and not looked at it yet when the descriptor is deleted and its number lives again,
-//! on the same thread. The late report must touch nothing of the new registration: HAProxy's left its update bit there, and the
-//! new owner's updates never reached that thread (bug 65, model M6).
+//! A thread has received an event and not yet handled it when the descriptor is deleted and its number is
+//! registered again, on the same thread. The late report must not change the new registration: HAProxy's late
+//! report left its update bit there, and the new owner's updates never reached that thread (bug 65, model
+//! M6).
 
 use std::io::Write;
 
@@ -9,16 +10,18 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
-    title: "A report that comes after its FD was deleted and its number re-used neither reaches nor disturbs the new registration",
+    title: "A report of a deleted FD whose number is registered again neither reaches nor changes the new registration",
     layer: Layer::Contract,
     clauses: &["S5", "S6", "S7", "S8", "S10", "L1", "L7", "bug 65", "bug 75"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -28,100 +31,102 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     for thread in [harness.thread(0), harness.thread(1)] {
-        harvested(test, &mut harness, thread)?;
-        test.all_hold()?;
+        held_in_batch(test, &mut harness, thread)?;
+        test.stop_if_failed()?;
         for point in [Point::ReportBeforeRunning, Point::ReportRunningSet] {
-            looked_at(test, &mut harness, thread, point)?;
-            test.all_hold()?;
+            held_in_report(test, &mut harness, thread, point)?;
+            test.stop_if_failed()?;
         }
     }
     harness.finish(test, &[])
 }
 
-/// The event is in the thread's hands, and the registration is over before it looks.
-fn harvested(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+/// Holds the thread after its wait has returned the event, and ends the registration before the dispatch.
+fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
-    // Ready before the wait begins, so that the first batch has it.
-    let turn = harness.hold(thread)?;
+    // The data arrives before the wait begins, so the first batch contains the event.
+    let iteration = harness.hold(thread)?;
     let before = harness.activity(thread);
-    ends.far.write_all(b"old").map_err(Failure::broken)?;
+    ends.far.write_all(b"old").map_err(Failure::set_up)?;
     harness.wait_until("the data", || descriptors::readable(old.number()))?;
     let checkpoints = Checkpoints::watch();
     let held = checkpoints.hold_batch(thread);
-    turn.open();
+    iteration.open();
     held.reached()?;
     let deleted = harness.core().registration(handle).delete();
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
-    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
     held.release();
     drop(checkpoints);
     harness.fence(thread)?;
     let dropped = harness.activity(thread).since(&before).poll_drop;
     test.check_eq("calls of the old handler", 0, old.calls(), "S6");
     test.check_eq("calls of the new handler before it has data", 0, new.calls(), "S7");
-    test.cost_eq("events dropped", 1, dropped, "S7: it was harvested");
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    test.check_cost_eq("events dropped", 1, dropped, "S7: it was in the batch");
+    spare.far.write_all(b"new").map_err(Failure::set_up)?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::broken)
+    harness.core().registration(next).delete().map_err(Failure::set_up)
 }
 
-/// The thread has begun to look, and keeps the number from being closed until it has seen that the registration is over.
-fn looked_at(
+/// Holds the thread at `point` in its report: it keeps the number from being closed until it has seen that
+/// the registration has ended.
+fn held_in_report(
     test: &mut TestContext,
     harness: &mut Harness,
     thread: ThreadId,
     point: Point,
 ) -> Result<(), Failure> {
-    let about = |what: &str| format!("{what}, held at {point:?}");
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let label = |what: &str| format!("{what}, held at {point:?}");
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(point, old.number());
     let (closed, before) = (harness.core().registration_counts().closed, harness.activity(thread));
-    ends.far.write_all(b"old").map_err(Failure::broken)?;
+    ends.far.write_all(b"old").map_err(Failure::set_up)?;
     if !gate.wait_for(1) {
-        return Err(Failure::Wrong(about("the report never came")));
+        return Err(Failure::Wrong(label("the report did not arrive")));
     }
-    let told = delete_on(harness, None, handle)?;
+    let result = delete_on(harness, None, handle)?;
     let mut deleted = None;
-    // Either the deleter ends the registration and waits for the reference, or the running bit leaves it to the report.
-    harness.wait_until(&about("the delete"), || {
-        deleted = deleted.or_else(|| told.try_recv().ok());
+    // Either the deleter ends the registration and waits for the reference, or the running bit leaves the end
+    // to the report.
+    harness.wait_until(&label("the delete"), || {
+        deleted = deleted.or_else(|| result.try_recv().ok());
         deleted.is_some() || harness.core().entry(handle).is_err()
     })?;
-    test.check_eq(about("the number is open"), true, descriptors::is_open(old.number()), "S5");
-    test.check_eq(about("closed"), 0, harness.core().registration_counts().closed - closed, "S5");
+    test.check_eq(label("the number is open"), true, descriptors::is_open(old.number()), "S5");
+    test.check_eq(label("closed"), 0, harness.core().registration_counts().closed - closed, "S5");
     gate.open();
-    let deleted = deleted.or_else(|| told.recv_timeout(patience()).ok());
-    test.check_eq(about("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
-    harness.wait_until(&about("the close"), || old.dropped() > 0)?;
+    let deleted = deleted.or_else(|| result.recv_timeout(patience()).ok());
+    test.check_eq(label("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+    harness.wait_until(&label("the close"), || old.dropped() > 0)?;
     drop(checkpoints);
 
-    // The new registration wants by its own thread's hand: an update bit left behind would swallow it.
-    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
+    // The new registration sets its interest on its own thread: a stale update bit would suppress the update.
+    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::set_up)?;
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&before);
-    test.check_eq(about("calls of the old handler"), 0, old.calls(), "S6");
-    test.cost_eq(about("reports that found themselves late"), 1, after.poll_skip, "protocol 4.5");
-    test.check_eq(about("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
-    test.check_eq(about("updates owed"), 0, entry.update_mask.bits(), "bug 65");
-    test.check_eq(about("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
-    test.check_eq(about("calls of the new handler before it has data"), 0, new.calls(), "S7");
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
-    harness.wait_until(&about("the new registration's data"), || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::broken)
+    test.check_eq(label("calls of the old handler"), 0, old.calls(), "S6");
+    test.check_cost_eq(label("skipped reports"), 1, after.poll_skip, "protocol 4.5");
+    test.check_eq(label("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
+    let entry = harness.core().entry(next).map_err(Failure::set_up)?;
+    test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");
+    test.check_eq(label("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
+    test.check_eq(label("calls of the new handler before it has data"), 0, new.calls(), "S7");
+    spare.far.write_all(b"new").map_err(Failure::set_up)?;
+    harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
+    harness.core().registration(next).delete().map_err(Failure::set_up)
 }

@@ -1,12 +1,12 @@
-//! Descriptors that are deleted while threads use them, know them, or are about to hear of them.
+//! Deletion while threads use a descriptor, know it, or are about to receive its events.
 
 pub(crate) mod children;
 pub(crate) mod cloned;
 pub(crate) mod monitor;
 pub(crate) mod registration;
-mod storm;
+mod workload;
 
-crate::catalogue::family! {
+crate::scenario::family! {
     cloned_dup,
     cloned_fork,
     cloned_scm_rights,

@@ -1,40 +1,43 @@
-//! A handler whose registration is watched from outside, and answers that a worker thread gathers.
+//! A handler whose calls, drops and returned descriptors are counted, and checks that a worker thread
+//! collects.
 
 use std::fmt::Debug;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
+use crate::mutex::unpoisoned;
 use crate::recorder::Recorder;
-use crate::test_context::Failure;
 use crate::test_context::TestContext;
 use crate::threads::spawn;
 
-/// What is known of one registration and its handler.
+/// Counts the calls and drops of one registration's handler, and keeps the descriptors that were returned to
+/// it.
 pub(crate) struct HandlerMonitor {
     number: RawFd,
     entered: AtomicUsize,
     dropped: AtomicUsize,
     open_when_dropped: AtomicUsize,
     released: Mutex<Vec<OwnedFd>>,
-    /// What [`HandlerMonitor::recording`] has read.
+    /// The data that [`HandlerMonitor::recording`] has read.
     pub(crate) recorder: Recorder,
 }
 
 impl HandlerMonitor {
-    /// For the registration of `fd` to come.
+    /// Creates a monitor for a coming registration of `fd`.
     pub(crate) fn new(fd: &OwnedFd) -> Arc<Self> {
         Self::at(fd.as_raw_fd())
     }
 
-    /// For the registration to come of whatever has `number` then.
+    /// Creates a monitor for a coming registration of `number`.
     pub(crate) fn at(number: RawFd) -> Arc<Self> {
         Arc::new(Self {
             number,
@@ -46,7 +49,8 @@ impl HandlerMonitor {
         })
     }
 
-    /// The handler that does `action`. Give it away: it is dropped when nobody holds it any more.
+    /// Returns a handler that performs `action`. Pass it on without keeping a copy: it is dropped with its
+    /// last reference.
     pub(crate) fn doing(
         self: &Arc<Self>,
         action: impl Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
@@ -54,38 +58,38 @@ impl HandlerMonitor {
         Arc::new(MonitoredHandler { monitor: Arc::clone(self), action })
     }
 
-    /// The handler that reads everything at each report.
+    /// Returns a handler that reads everything at each report.
     pub(crate) fn recording(self: &Arc<Self>) -> Arc<dyn Handler> {
         let monitor = Arc::clone(self);
         self.doing(move |ready| monitor.recorder.record(ready))
     }
 
-    /// The descriptor's number.
+    /// Returns the descriptor's number.
     pub(crate) fn number(&self) -> RawFd {
         self.number
     }
 
-    /// How often the handler was called.
+    /// Returns how often the handler was called.
     pub(crate) fn calls(&self) -> usize {
         self.entered.load(Ordering::SeqCst)
     }
 
-    /// How often the handler was dropped.
+    /// Returns how often the handler was dropped.
     pub(crate) fn dropped(&self) -> usize {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// In how many of those cases the number was still open.
+    /// Returns in how many of these drops the number was still open.
     pub(crate) fn open_when_dropped(&self) -> usize {
         self.open_when_dropped.load(Ordering::SeqCst)
     }
 
-    /// The descriptors that came back.
+    /// Takes the descriptors that were returned by a disown.
     pub(crate) fn take_released(&self) -> Vec<OwnedFd> {
-        std::mem::take(&mut *self.released.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *unpoisoned(&self.released))
     }
 
-    /// What was read, as text.
+    /// Returns the data that was read, as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.recorder.bytes()).into_owned()
     }
@@ -103,7 +107,7 @@ impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for MonitoredHandle
     }
 
     fn released(&self, fd: OwnedFd) {
-        self.monitor.released.lock().unwrap_or_else(PoisonError::into_inner).push(fd);
+        unpoisoned(&self.monitor.released).push(fd);
     }
 }
 
@@ -115,57 +119,58 @@ impl<F> Drop for MonitoredHandler<F> {
     }
 }
 
-/// Deletes on `thread`, or on a thread of no group, and goes on: the answer comes when the delete has returned.
+/// Deletes the registration on `thread`, or on a thread outside the runtime, without waiting. The result
+/// arrives when the delete has returned.
 pub(crate) fn delete_on(
     harness: &Harness,
     thread: Option<ThreadId>,
     handle: FdHandle,
 ) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
-    let (tell, told) = channel();
+    let (sender, result) = channel();
     if let Some(thread) = thread {
         let _ = harness.core().post(thread, move |context| {
-            let _ = tell.send(context.registration(handle).delete());
+            let _ = sender.send(context.registration(handle).delete());
         });
     } else {
         let core = Arc::clone(harness.core());
         spawn(move || {
             let deleted = core.registration(handle).delete();
-            // Before the answer: the lab's end looks for what the core has open.
+            // Before the result: the end of the harness checks which descriptors the core has open.
             drop(core);
-            let _ = tell.send(deleted);
+            let _ = sender.send(deleted);
         })?;
     }
-    Ok(told)
+    Ok(result)
 }
 
-/// Checks made on a worker thread, for the scenario's own thread to record.
+/// Checks that a worker thread makes, and that the scenario's own thread records.
 #[derive(Default)]
-pub(crate) struct Answers(Vec<Answer>);
+pub(crate) struct CollectedChecks(Vec<CollectedCheck>);
 
-struct Answer {
-    what: &'static str,
+struct CollectedCheck {
+    label: &'static str,
     expected: String,
     observed: String,
     source: &'static str,
 }
 
-impl Answers {
-    /// `observed` was seen where `expected` is right, because of `source`.
+impl CollectedChecks {
+    /// Adds a check that `observed` equals `expected`. `source` states why `expected` is right.
     pub(crate) fn eq<T: Debug>(
         &mut self,
-        what: &'static str,
+        label: &'static str,
         expected: T,
         observed: T,
         source: &'static str,
     ) {
         let (expected, observed) = (format!("{expected:?}"), format!("{observed:?}"));
-        self.0.push(Answer { what, expected, observed, source });
+        self.0.push(CollectedCheck { label, expected, observed, source });
     }
 
-    /// Records all of them.
+    /// Records all checks.
     pub(crate) fn record(self, test: &mut TestContext) {
-        for Answer { what, expected, observed, source } in self.0 {
-            test.check_eq(what, expected, observed, source);
+        for CollectedCheck { label, expected, observed, source } in self.0 {
+            test.check_eq(label, expected, observed, source);
         }
     }
 }

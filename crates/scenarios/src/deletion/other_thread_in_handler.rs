@@ -1,6 +1,7 @@
-//! Another thread deletes a descriptor while its handler runs, and once more when the handler has returned but its
-//! thread has not yet said so. HAProxy's exit reads the thread mask before it gives up the running bit: a delete in
-//! between leaves the close to a thread that believes there is nothing to close, and the descriptor leaks (suspect 1).
+//! Another thread deletes a descriptor while its handler runs, and again after the handler has returned,
+//! before its thread has given up the running bit. HAProxy's exit reads the thread mask before it gives up
+//! the running bit: a delete in between leaves the close to a thread that sees nothing to close, and the
+//! descriptor leaks (suspect 1).
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,17 +13,19 @@ use fd_core::{OwnerId, State};
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/other-thread-in-handler",
-    title: "Deleting an FD whose handler runs returns at once; the handler keeps it, and its return closes it",
+    title: "Deleting an FD whose handler runs returns at once, and the FD stays open until the handler returns",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S14", "L4", "L7", "bug 45", "suspect 1"],
     axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
@@ -32,19 +35,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (user, deleter) = (harness.thread(0), harness.thread(1));
-    while_it_runs(test, &mut harness, user, deleter)?;
-    test.all_hold()?;
-    after_it_returned(test, &mut harness, user, deleter)?;
+    delete_while_handler_runs(test, &mut harness, user, deleter)?;
+    test.stop_if_failed()?;
+    delete_after_handler(test, &mut harness, user, deleter)?;
     harness.finish(test, &[])
 }
 
-fn while_it_runs(
+fn delete_while_handler_runs(
     test: &mut TestContext,
     harness: &mut Harness,
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
     let handler = {
@@ -56,92 +59,93 @@ fn while_it_runs(
     };
     let owner = OwnerId::of(&handler);
     let handle = harness.insert(ends.near, handler, user)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"before,").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"before,").map_err(Failure::set_up)?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
     let closed = harness.core().registration_counts().closed;
     let before = harness.activity(user);
 
-    // The gate is shut until long after this has returned.
-    let answers = harness.on(deleter, move |context| {
+    // The gate stays closed until long after this call has returned.
+    let results = harness.on(deleter, move |context| {
         let fd = context.registration(handle);
         let deleted = fd.delete();
         (deleted, fd.delete(), context.takeover(handle, owner), fd.want_recv())
     })?;
-    test.check_eq("delete", "Ok(())".into(), format!("{:?}", answers.0), "bug 45: never waits");
-    test.check_eq("delete again", "Err(AlreadyDeleted)".into(), format!("{:?}", answers.1), "protocol 6.1");
-    test.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", answers.2), "S3, protocol 8.2");
+    test.check_eq("delete", "Ok(())".into(), format!("{:?}", results.0), "bug 45: never waits");
+    test.check_eq("second delete", "Err(AlreadyDeleted)".into(), format!("{:?}", results.1), "protocol 6.1");
+    test.check_eq("takeover", "Err(Busy)".into(), format!("{:?}", results.2), "S3, protocol 8.2");
     test.check_eq(
         "want",
         "Ok(())".into(),
-        format!("{:?}", answers.3),
-        "a registration that is not over is not stale",
+        format!("{:?}", results.3),
+        "a registration that has not ended is not stale",
     );
     test.check_eq("the number is open", true, descriptors::is_open(monitor.number()), "S5");
     test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "S5");
     test.check_eq("handlers dropped", 0, monitor.dropped(), "4.8");
-    test.all_hold()?;
+    test.stop_if_failed()?;
     let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
     test.check_eq("thread mask", 0, entry.thread_mask.bits(), "protocol 6.2");
-    test.check_eq("running", user.mask().bits(), entry.running.bits(), "S5");
-    test.check_eq("waits for its last user", true, entry.state.contains(State::MUST_CLOSE), "S14");
-    test.all_hold()?;
+    test.check_eq("running mask", user.mask().bits(), entry.running.bits(), "S5");
+    test.check_eq("the close is left to the last user", true, entry.state.contains(State::MUST_CLOSE), "S14");
+    test.stop_if_failed()?;
 
-    ends.far.write_all(b"after").map_err(Failure::broken)?;
+    ends.far.write_all(b"after").map_err(Failure::set_up)?;
     let number = monitor.number();
     harness.wait_until("the data", || descriptors::readable(number))?;
     gate.open();
-    // Nothing else happens to that thread (L4).
-    harness.wait_until("the last user closes it", || monitor.dropped() > 0)?;
+    // No further event reaches that thread (L4).
+    harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("bytes", "before,after".into(), monitor.text(), "S5: usable until the handler returns");
     test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     let closer = harness.activity(user).since(&before).fd_close;
-    test.check_eq("lives ended by the user's thread", 1, closer, "L4: the last user closes");
+    test.check_eq("registrations ended by the handler's thread", 1, closer, "L4: the last user closes");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
     Ok(())
 }
 
-/// The thread is held with its handler done and its running bit still set.
-fn after_it_returned(
+/// Holds the thread at points between the return of its handler and the end of its exit, and deletes.
+fn delete_after_handler(
     test: &mut TestContext,
     harness: &mut Harness,
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result<(), Failure> {
     for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, monitor.number());
         let handle = harness.insert(ends.near, monitor.recording(), user)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        ends.far.write_all(b"x").map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        ends.far.write_all(b"x").map_err(Failure::set_up)?;
         if !gate.wait_for(1) {
-            return Err(Failure::Wrong(format!("the thread never came to {point:?}")));
+            return Err(Failure::Wrong(format!("the thread did not reach {point:?}")));
         }
-        let (tell, told) = channel();
+        let (sender, result) = channel();
         let _ = harness.core().post(deleter, move |context| {
-            let _ = tell.send(context.registration(handle).delete());
+            let _ = sender.send(context.registration(handle).delete());
         });
         if point == Point::ExitRunningCleared {
-            // The deleter is the last user here, and waits for the one that is about to look (L7).
+            // The deleter is the last user here. It waits for the other thread, which is about to check the
+            // masks (L7).
             harness
                 .wait_until("the deleter ends the registration", || harness.core().entry(handle).is_err())?;
             test.check_eq(
                 "the number is open",
                 true,
                 descriptors::is_open(monitor.number()),
-                "S5: still pinned",
+                "S5: the entry is still pinned",
             );
             gate.open();
         }
         let deleted =
-            told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
+            result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
         test.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
         gate.open();
         harness.wait_until(&format!("the close after a delete at {point:?}"), || monitor.dropped() > 0)?;

@@ -1,25 +1,27 @@
-//! A handler that deletes its own descriptor. HAProxy's connections do it all the time: the number must stay open and
-//! the owner alive until the handler returns, or the handler goes on with somebody else's descriptor (S5).
+//! A handler deletes its own descriptor. HAProxy's connections do this all the time: the number must stay
+//! open and the owner alive until the handler returns, or the handler continues with another descriptor (S5).
 
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use fd_core::ReadyGuard;
-use fd_core::error::DeleteError;
 use fd_core::State;
+use fd_core::error::DeleteError;
 use metadata::{Axes, Layer};
 
-use super::monitor::{Answers, HandlerMonitor};
-use crate::catalogue::Scenario;
+use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",
-    title: "A handler may delete its own FD: it stays open until the handler returns, and is then closed once",
+    title: "A handler may delete its own FD, which stays open until the handler returns and is then closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "protocol 6.4"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -28,41 +30,41 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let handler = {
         let monitor = Arc::clone(&monitor);
         monitor.clone().doing(move |ready| {
-            let _ = tell.send(inside(ready, &monitor));
+            let _ = sender.send(delete_in_handler(ready, &monitor));
         })
     };
     let handle = harness.insert(ends.near, handler, harness.thread(0))?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     let closed = harness.core().registration_counts().closed;
 
-    ends.far.write_all(b"last words").map_err(Failure::broken)?;
-    let answers = told.recv_timeout(patience()).map_err(|error| match error {
+    ends.far.write_all(b"last words").map_err(Failure::set_up)?;
+    let checks = receiver.recv_timeout(patience()).map_err(|error| match error {
         RecvTimeoutError::Timeout => Failure::Wrong("the handler did not return".into()),
         RecvTimeoutError::Disconnected => Failure::Wrong("the handler was dropped while it ran".into()),
     })?;
-    answers.record(test);
-    test.all_hold()?;
-    // Without any further event (L4).
+    checks.record(test);
+    test.stop_if_failed()?;
+    // This needs no further event (L4).
     harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
     test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
     test.check_eq("descriptors closed", 1, harness.core().registration_counts().closed - closed, "S4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "alive"), "L4");
-    let again = harness.core().registration(handle).delete();
+    test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "registered"), "L4");
+    let second_result = harness.core().registration(handle).delete();
     test.check_eq(
         "delete afterwards is refused as stale",
         true,
-        matches!(again, Err(DeleteError::Stale(_))),
+        matches!(second_result, Err(DeleteError::Stale(_))),
         "protocol 2.1",
     );
 
-    // Nobody is there for this any more.
+    // No handler is left for this event.
     let _ = ends.far.write_all(b"too late");
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
@@ -71,38 +73,33 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// What the handler does, and sees after it has deleted itself.
-fn inside(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> Answers {
-    let mut answers = Answers::default();
+/// Deletes the handler's own descriptor and records the state that the handler then sees.
+fn delete_in_handler(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> CollectedChecks {
+    let mut checks = CollectedChecks::default();
     let registrations = || ready.context().core().registration_counts();
     let closed = registrations().closed;
-    answers.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
-    answers.eq(
-        "delete again",
+    checks.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
+    checks.eq(
+        "second delete",
         Err(DeleteError::AlreadyDeleted),
         ready.registration().delete(),
         "protocol 6.1",
     );
-    answers.eq("the number is open in the handler", true, descriptors::is_open(monitor.number()), "S5");
-    answers.eq("closed in the handler", 0, registrations().closed - closed, "S5");
-    answers.eq("handlers dropped in the handler", 0, monitor.dropped(), "4.8");
+    checks.eq("the number is open in the handler", true, descriptors::is_open(monitor.number()), "S5");
+    checks.eq("closed in the handler", 0, registrations().closed - closed, "S5");
+    checks.eq("handlers dropped in the handler", 0, monitor.dropped(), "4.8");
     let entry = ready.context().core().entry(ready.handle());
-    answers.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
-    answers.eq("running", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
-    answers.eq("waits for its last user", true, ready.state().contains(State::MUST_CLOSE), "S14");
-    answers.eq(
+    checks.eq("thread mask", Ok(0), entry.map(|entry| entry.thread_mask.bits()), "protocol 6.2");
+    checks.eq("running mask", Ok(ready.context().id().mask()), entry.map(|entry| entry.running), "S5");
+    checks.eq("the close is left to the last user", true, ready.state().contains(State::MUST_CLOSE), "S14");
+    checks.eq(
         "want",
         Ok(()),
         ready.registration().want_recv(),
         "RegistrationRef::want_recv: never stale in a report",
     );
     let mut bytes = Vec::new();
-    answers.eq(
-        "end of file",
-        Ok(false),
-        read_all(ready, &mut bytes).map_err(|error| error.to_string()),
-        "S5",
-    );
-    answers.eq("bytes", "last words".into(), String::from_utf8_lossy(&bytes).into_owned(), "S5");
-    answers
+    checks.eq("end of file", Ok(false), read_all(ready, &mut bytes).map_err(|error| error.to_string()), "S5");
+    checks.eq("bytes", "last words".into(), String::from_utf8_lossy(&bytes).into_owned(), "S5");
+    checks
 }

@@ -1,6 +1,7 @@
-//! Somebody closes a registered descriptor behind the table's back, and its number is used again. poll(2) then answers
-//! NVAL at once for ever, select(2) fails as a whole, epoll and kqueue forget in silence. HAProxy had such closes again
-//! and again (bug 43), and spun or reported another connection's events.
+//! Code outside the table closes a registered descriptor, and its number is used again. poll(2) then reports
+//! NVAL at once on every call, select(2) fails as a whole, and epoll and kqueue silently drop their
+//! registration. HAProxy repeatedly had such closes (bug 43), and spun or reported another connection's
+//! events.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -11,89 +12,99 @@ use fd_core::poller::Events;
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/raw-close-diagnosed",
-    title: "An FD closed behind the table's back makes nobody spin; its owner is told, and its number is refused",
+    title: "After a close outside the table no thread spins, the owner receives an error, and the number cannot be registered again",
     layer: Layer::Contract,
     clauses: &["S10", "L5", "L6", "bug 43", "suspect 11"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Turns that one fence may take: two events, each with a wake-up of its own and one to spare.
-const TURNS_PER_FENCE: u64 = 6;
+/// Iterations that one fence may take: two events, each with its own wake-up and one to spare.
+const ITERATIONS_PER_FENCE: u64 = 6;
 const FENCES: u64 = 50;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut fresh = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut fresh = pair(test.params.transport).map_err(Failure::set_up)?;
     let number = ends.near.as_raw_fd();
     let monitor = HandlerMonitor::new(&ends.near);
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let diagnoses = Arc::new(std::sync::Mutex::new(Vec::new()));
     let handler = {
-        let told = Arc::clone(&told);
+        let diagnoses = Arc::clone(&diagnoses);
         monitor.doing(move |ready| {
-            // It insists: each report leads to another update, and none of them may be the next turn of a spin.
+            // The handler enables its interest at each report: every report leads to another update, and none
+            // of these may start a spin.
             let _ = ready.registration().want_recv();
-            told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ready.events());
+            unpoisoned(&diagnoses).push(ready.events());
         })
     };
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence_all()?;
 
     let before = harness.activity(thread);
     close_behind_the_table(number);
-    // Some thread must look at it to know: epoll and kqueue when they are next asked for something, poll and select
-    // when they next wait.
-    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    // A thread must use the number to notice the close: epoll and kqueue at the next change of its interest,
+    // poll and select at the next wait.
+    harness.core().registration(handle).want_send().map_err(Failure::set_up)?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
     }
     let after = harness.activity(thread).since(&before);
-    let seen = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let seen = unpoisoned(&diagnoses).clone();
     let is_diagnosis = |events: &Events| events.intersects(Events::INVALID) && events.intersects(Events::ERR);
-    // select(2) on Linux says "readable" of a number that is closed while it waits, and EBADF the next time.
-    let told = match &seen[..] {
-        [Events::READY_R, told @ ..] if test.backend == "select" => told,
-        told => told,
+    // On Linux, select(2) reports a number that is closed during the wait as readable, and fails with EBADF
+    // at the next call.
+    let diagnoses = match &seen[..] {
+        [Events::READY_R, diagnoses @ ..] if test.backend == "select" => diagnoses,
+        diagnoses => diagnoses,
     };
     let interests = 1..=3;
     test.check(
-        "what the owner was told",
-        "INVALID and ERR, once for each interest that it asked for: recv, both, recv",
+        "reports to the owner",
+        "INVALID and ERR, once for each requested interest: recv, both, recv",
         format!("{} times, first {:?}", seen.len(), &seen[..seen.len().min(3)]),
         "poll(2) NVAL, EBADF",
-        interests.contains(&told.len()) && told.iter().all(is_diagnosis),
+        interests.contains(&diagnoses.len()) && diagnoses.iter().all(is_diagnosis),
     );
     let invalid = after.poll_inval;
     test.check(
-        "events that said so",
+        "INVALID events",
         "1 to 3",
         invalid,
         "poll(2) NVAL, EBADF",
         interests.contains(&(invalid as usize)),
     );
-    let bound = FENCES * TURNS_PER_FENCE;
-    let turns = after.loops;
-    test.cost("turns of the loop", format!("at most {bound}"), turns, "L5, L6: no spin", turns <= bound);
-    test.all_hold()?;
+    let bound = FENCES * ITERATIONS_PER_FENCE;
+    let iterations = after.loops;
+    test.check_cost(
+        "iterations of the loop",
+        format!("at most {bound}"),
+        iterations,
+        "L5, L6: no spin",
+        iterations <= bound,
+    );
+    test.stop_if_failed()?;
 
-    // The number is used again by somebody who then wants to register it.
-    let near = at_number(spare.near, number).map_err(Failure::broken)?;
+    // Other code uses the number again and tries to register it.
+    let near = at_number(spare.near, number).map_err(Failure::set_up)?;
     let next = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), harness.options());
     let refused = harness.core().insert(near, next.recording(), group, mask, options);
     let refused = match refused {
-        Ok(_) => return Err(Failure::Wrong("the number was accepted a second time".into())),
+        Ok(_) => return Err(Failure::Wrong("the number was registered a second time".into())),
         Err(refused) => refused,
     };
     test.check(
@@ -103,30 +114,31 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         "S10, bug 43",
         refused.reason == InsertRefused::InUse { fd: number },
     );
-    spare.far.write_all(b"for the refused one").map_err(Failure::broken)?;
+    spare.far.write_all(b"for the refused one").map_err(Failure::set_up)?;
     harness.fence_all()?;
     test.check_eq("calls of the refused handler", 0, next.calls(), "S7");
-    // The old registration ends; its number is given up by the newcomer first, or it would be closed twice.
+    // The old registration ends. The refused descriptor gives up the number first, or it would be closed
+    // twice.
     let _ = refused.source.into_raw_fd();
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
 
-    // Refused once, the newcomer's next descriptor under that number is welcome.
-    let near = at_number(fresh.near, number).map_err(Failure::broken)?;
+    // The next descriptor under that number can be registered.
+    let near = at_number(fresh.near, number).map_err(Failure::set_up)?;
     let last = HandlerMonitor::new(&near);
     let handle = harness.insert(near, last.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    fresh.far.write_all(b"fresh").map_err(Failure::set_up)?;
     harness.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));
     harness.finish(test, &[])
 }
 
-/// The mistake.
+/// Closes the number without the table: the error that the scenario is about.
 fn close_behind_the_table(number: RawFd) {
-    // SAFETY: not sound in general, which is what the scenario is about: the table owns the number. Nothing else in
-    // this process opens or uses descriptors meanwhile.
+    // SAFETY: not sound in general, which is the subject of the scenario: the table owns the number. Nothing
+    // else in this process opens or uses descriptors meanwhile.
     drop(unsafe { OwnedFd::from_raw_fd(number) });
 }

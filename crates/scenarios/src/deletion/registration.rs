@@ -1,76 +1,66 @@
-//! One registration of a storm, watched from its beginning to its end.
+//! One registration of the random workload, tracked from its insertion to its end.
 
 use std::io::Write;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use fastrand::Rng;
 use fd_core::error::DeleteError;
 use fd_core::{FdHandle, OwnerId};
-use nix::sys::stat::fstat;
 
-use crate::transport::Far;
+use crate::mutex::unpoisoned;
+use crate::transport::FarEnd;
 
-/// More bytes than that would make a writer wait for a reader that does not want to read.
+/// The most bytes that are written to one descriptor: with more, a writer could block on a reader that has
+/// disabled its interest.
 const MOST_BYTES: u64 = 1000;
 
-pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Which open file it is, as far as fstat(2) tells.
-pub(crate) fn identity(fd: &impl AsFd) -> Option<u64> {
-    #[allow(clippy::unnecessary_cast, reason = "the width of ino_t differs between systems")]
-    fstat(fd).ok().map(|status| status.st_ino as u64)
-}
-
-/// One registration, for as long as the scenario lasts.
-pub(super) struct Registration {
+/// One registration, kept until the scenario ends.
+pub(super) struct TrackedRegistration {
     pub(super) handle: OnceLock<FdHandle>,
     pub(super) owner: OnceLock<OwnerId>,
     pub(super) shared: bool,
     pub(super) file: Option<u64>,
-    /// Until it has seen the end.
-    pub(super) far: Mutex<Option<Far>>,
+    /// `None` once the peer has seen the end.
+    pub(super) far: Mutex<Option<FarEnd>>,
     pub(super) written: AtomicU64,
-    /// Threads in the handler.
-    pub(super) inside: AtomicUsize,
+    /// Threads that run the handler.
+    pub(super) in_handler: AtomicUsize,
     pub(super) ended: AtomicUsize,
     pub(super) dropped: AtomicUsize,
     pub(super) random: Mutex<Rng>,
 }
 
-impl Registration {
+impl TrackedRegistration {
     pub(super) fn handle(&self) -> FdHandle {
-        *self.handle.get().expect("a registration is shown to nobody before it is inserted")
+        *self.handle.get().expect("a registration is published after its insertion")
     }
 
-    /// Ends it by `call`, unless somebody else has.
+    /// Ends the registration by `call`, and counts the call if it succeeds.
     pub(super) fn end(&self, call: impl FnOnce(FdHandle) -> Result<(), DeleteError>) {
         if call(self.handle()).is_ok() {
             self.ended.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    /// How many calls have ended it.
+    /// Returns the number of calls that have ended the registration.
     pub(super) fn ended(&self) -> usize {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// How often its handler was dropped.
+    /// Returns how often its handler was dropped.
     pub(super) fn dropped(&self) -> usize {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// Whether the peer has seen the end. Its own end is closed then.
+    /// Returns whether the peer has seen the end. If so, closes the peer's end.
     pub(super) fn peer_saw_the_end(&self) -> bool {
         let mut far = unpoisoned(&self.far);
-        let over = self.dropped() > 0 && far.as_ref().is_none_or(Far::ended);
-        if over {
+        let ended = self.dropped() > 0 && far.as_ref().is_none_or(FarEnd::ended);
+        if ended {
             *far = None;
         }
-        over
+        ended
     }
 
     pub(super) fn write(&self) {

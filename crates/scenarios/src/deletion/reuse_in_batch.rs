@@ -1,25 +1,27 @@
-//! Two events in one batch: the handler of the first deletes the second's descriptor and puts another one under the
-//! same number. HAProxy applied the old event, a hang-up, to the new connection, which then failed for no reason
-//! (bug 75); only its epoll backend has a cure (suspect 18).
+//! Two events in one batch: the handler of the first deletes the second's descriptor and registers another
+//! one under the same number. HAProxy applied the old event, a hang-up, to the new connection, which then
+//! failed without cause (bug 75). Only its epoll backend has a fix (suspect 18).
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, State};
 use metadata::{Axes, Layer};
 
-use super::monitor::{Answers, HandlerMonitor};
-use crate::catalogue::Scenario;
+use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/reuse-in-batch",
-    title: "An event harvested before its number got another descriptor reaches neither the old owner nor the new one",
+    title: "An event in a batch whose number is registered again during the batch reaches neither the old nor the new owner",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "S8", "S10", "bug 75", "suspect 18"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
@@ -33,7 +35,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for thread in [harness.thread(0), harness.thread(1)] {
         for _ in 0..ROUNDS {
             round(test, &mut harness, thread)?;
-            test.all_hold()?;
+            test.stop_if_failed()?;
         }
     }
     harness.finish(test, &[])
@@ -42,9 +44,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = Vec::new();
     for _ in 0..2 {
-        ends.push(pair(test.params.transport).map_err(Failure::broken)?);
+        ends.push(pair(test.params.transport).map_err(Failure::set_up)?);
     }
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
     let swap = Arc::new(Swap {
         handles: OnceLock::new(),
         spare: Mutex::new(Some(spare.near)),
@@ -52,7 +54,7 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
         thread,
         options: harness.options(),
     });
-    // Which of the two comes first is the poller's choice: both do the same.
+    // The poller chooses the order of the two events, so both handlers do the same.
     let monitors: Vec<_> = ends.iter().map(|ends| HandlerMonitor::new(&ends.near)).collect();
     let (mut handles, mut fars) = (Vec::new(), Vec::new());
     for (index, ends) in ends.into_iter().enumerate() {
@@ -66,15 +68,15 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     }
     swap.handles.get_or_init(|| [handles[0], handles[1]]);
     for handle in &handles {
-        harness.core().registration(*handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_recv().map_err(Failure::set_up)?;
     }
     harness.fence(thread)?;
     let held = harness.hold(thread)?;
     let before = harness.activity(thread);
     for far in &mut fars {
-        far.write_all(b"old").map_err(Failure::broken)?;
+        far.write_all(b"old").map_err(Failure::set_up)?;
     }
-    // With the end of the stream: that is what did the harm.
+    // The end of the stream, too: in HAProxy the hang-up caused the failure.
     drop(fars);
     let ready = |monitor: &Arc<HandlerMonitor>| descriptors::readable(monitor.number());
     harness.wait_until("both are ready", || monitors.iter().all(ready))?;
@@ -83,10 +85,10 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     harness.wait_until("the swap", || swap.done.get().is_some())?;
     harness.fence(thread)?;
     let Some(Swapped { victim, next, monitor, error }) = swap.done.get() else { unreachable!("waited for") };
-    let mut answers = Answers::default();
-    answers.eq("delete, move and insert", &None, error, "bug 75");
-    answers.record(test);
-    test.all_hold()?;
+    let mut checks = CollectedChecks::default();
+    checks.eq("delete, move and insert", &None, error, "bug 75");
+    checks.record(test);
+    test.stop_if_failed()?;
     let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
     test.check_eq(
         "the next registration has the victim's number",
@@ -98,30 +100,25 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     test.check_eq("handlers dropped", 1, monitors[*victim].dropped(), "S4");
     test.check_eq("calls of the new handler before it has data", 0, monitor.calls(), "S7");
     let dropped = harness.activity(thread).since(&before).poll_drop;
-    test.cost_eq(
-        "events of the old registration, harvested and dropped",
-        1,
-        dropped,
-        "S7: it was in the batch",
-    );
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    test.check_cost_eq("dropped events of the old registration", 1, dropped, "S7: it was in the batch");
+    let entry = harness.core().entry(next).map_err(Failure::set_up)?;
     let sticky = State::POLL_ERR.or(State::POLL_HUP);
     let seen = State::POLL_IN.or(State::POLL_OUT).or(sticky);
     test.check_eq("reports in the new state", State::default(), entry.state.and(seen), "S7, bug 75");
 
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    spare.far.write_all(b"new").map_err(Failure::set_up)?;
     harness.wait_until("the new registration's data", || monitor.text() == "new")?;
     harness.fence(thread)?;
     test.check_eq("calls of the new handler", 1, monitor.calls(), "S8: registered once");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next).map_err(Failure::set_up)?;
     test.check_eq("errors and hang-ups", State::default(), entry.state.and(sticky), "S15");
     for handle in [handles[1 - victim], next] {
-        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     }
     Ok(())
 }
 
-/// What the first of the two handlers does to the other.
+/// The action of the first handler on the other descriptor.
 struct Swap {
     handles: OnceLock<[FdHandle; 2]>,
     spare: Mutex<Option<OwnedFd>>,
@@ -139,7 +136,7 @@ struct Swapped {
 
 impl Swap {
     fn first(&self, ready: &ReadyGuard<'_>, victim: usize) {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let spare = unpoisoned(&self.spare).take();
         let (Some(spare), Some(handles)) = (spare, self.handles.get()) else { return };
         let (core, old) = (ready.context().core(), handles[victim]);
         let monitor = HandlerMonitor::at(old.number());

@@ -1,7 +1,8 @@
-//! Another thread has ended a registration and is about to close the number, when its data come. kqueue goes by the number, and
-//! reports it until the close; epoll, poll and select have been told before. A thread that took these events for those of a
-//! copy that nobody declared replaced its poller: for nothing, again and again, and under a number that others were waiting
-//! for. Found over an emulated kqueue, as `late-report-then-reuse` whose number was taken.
+//! Another thread has ended a registration and is about to close its number when data arrives. kqueue works
+//! by number, and reports the descriptor until the close; epoll, poll and select have removed it before. A
+//! thread took these events for those of an undeclared copy and replaced its poller: without need, again and
+//! again, and it took a number that other code expected. Found on an emulated kqueue, when
+//! `late-report-then-reuse` failed because its number was taken.
 
 use std::io::Write;
 
@@ -9,45 +10,47 @@ use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/slow-close",
-    title: "What comes for a deleted FD before its number is closed reaches nobody, and makes nobody replace a poller",
+    title: "Events of a deleted FD before the close of its number reach no handler and replace no poller",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "L5", "suspect 17"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// More turns of the polling thread than a copy that nobody declared is given.
+/// More iterations of the polling thread than the core tolerates events of an undeclared copy.
 const FENCES: usize = 16;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
     let gate = checkpoints.gate(Point::RetiredBeforeClose, old.number());
     let before = harness.activity(thread);
-    let told = delete_on(&harness, None, handle)?;
+    let result = delete_on(&harness, None, handle)?;
     if !gate.wait_for(1) {
-        return Err(Failure::Wrong("the registration never ended".into()));
+        return Err(Failure::Wrong("the registration did not end".into()));
     }
-    // A wait of poll(2) or select(2) that was under way has the number in its arrays.
+    // A wait in poll(2) or select(2) that had begun before has the number in its arrays.
     harness.fence(thread)?;
-    ends.far.write_all(b"for nobody").map_err(Failure::broken)?;
+    ends.far.write_all(b"undelivered").map_err(Failure::set_up)?;
     harness.wait_until("the data", || descriptors::readable(old.number()))?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
@@ -56,25 +59,25 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_eq("the number is open", true, descriptors::is_open(old.number()), "S5");
     test.check_eq("handler calls", 0, old.calls(), "S6");
     test.check_eq("pollers replaced", 0, during.poll_rebuild, "suspect 17");
-    test.count("events for nobody", during.poll_drop);
+    test.record_counter("undelivered events", during.poll_drop);
     let capabilities = harness.core().backend().capabilities();
     if !(capabilities.kernel_state && capabilities.close_forgets) {
-        test.cost_eq("events for nobody", 0, during.poll_drop, "L5");
+        test.check_cost_eq("undelivered events", 0, during.poll_drop, "L5");
     }
 
     gate.open();
-    let deleted = told.recv_timeout(patience()).ok();
+    let deleted = result.recv_timeout(patience()).ok();
     test.check_eq("delete", "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
     test.check_eq("handlers dropped", 1, old.dropped(), "S4");
     drop(checkpoints);
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
 
-    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
+    spare.far.write_all(b"new").map_err(Failure::set_up)?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::broken)?;
+    harness.core().registration(next).delete().map_err(Failure::set_up)?;
     drop((ends.far, spare.far));
     harness.finish(test, &[])
 }

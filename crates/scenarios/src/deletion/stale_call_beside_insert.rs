@@ -1,6 +1,7 @@
-//! Calls with a stale handle beside the next registration of the number. Each used to take its reference before it looked: enough of
-//! them held up an insertion (1.6 s and 14.4 s, beside 8 callers), and the end of a registration, which wait until
-//! nobody has a reference. HAProxy's `fd_grab_tgid` does the same.
+//! Calls with a stale handle run beside the next registration of the number. Each call used to take its
+//! reference before it compared the generation: enough of these calls delayed an insertion (1.6 s and 14.4 s,
+//! beside 8 callers), and the end of a registration, which both wait until no reference is left. HAProxy's
+//! `fd_grab_tgid` does the same.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -10,24 +11,26 @@ use fd_core::{FdCore, FdHandle};
 use metadata::{Axes, Layer, Transport};
 
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::checkpoints::{Checkpoints, HeldThread};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::{Checkpoints, Held};
+use crate::patience::patience;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",
-    title: "A call with a stale handle, held where it is refused, holds up neither the number's next registration nor its end",
+    title: "A call with a stale handle delays neither the insertion nor the end of the number's next registration",
     layer: Layer::Contract,
     clauses: &["L7", "L9", "core 10"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
     run,
 };
 
-/// A call with a handle, and whether it was refused.
+/// The name of a call, and the call, which returns whether it was refused.
 type Call = (&'static str, fn(&FdCore, FdHandle) -> bool);
 
 const CALLS: [Call; 6] = [
@@ -39,52 +42,55 @@ const CALLS: [Call; 6] = [
     ("entry", |core, handle| core.entry(handle).is_err()),
 ];
 
-/// Stale calls that are held at the place where they are refused, and what they will answer.
+/// Stale calls that are held at the point where they are refused, and their results.
 struct Callers {
-    held: Vec<Held>,
-    answers: std::sync::mpsc::Receiver<(&'static str, bool)>,
+    held: Vec<HeldThread>,
+    results: std::sync::mpsc::Receiver<(&'static str, bool)>,
 }
 
 impl Callers {
     fn start(harness: &Harness, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self, Failure> {
-        let (tell, answers) = channel();
+        let (sender, results) = channel();
         let mut held = Vec::new();
         for (name, call) in CALLS {
             let thread = format!("{name} {when}");
             held.push(points.hold_thread(&thread, Point::PinRefused, stale.number()));
-            let (core, tell) = (Arc::clone(harness.core()), tell.clone());
+            let (core, sender) = (Arc::clone(harness.core()), sender.clone());
             let caller = std::thread::Builder::new().name(thread).spawn(move || {
                 let refused = call(&core, stale);
-                // Before the answer: the lab's end looks for what the core has open.
+                // Before the result: the end of the harness checks which descriptors the core has open.
                 drop(core);
-                let _ = tell.send((name, refused));
+                let _ = sender.send((name, refused));
             });
-            caller.map_err(Failure::broken)?;
+            caller.map_err(Failure::set_up)?;
         }
-        held.iter().try_for_each(Held::reached)?;
-        Ok(Self { held, answers })
+        held.iter().try_for_each(HeldThread::reached)?;
+        Ok(Self { held, results })
     }
 
-    /// Lets them go: each is refused.
+    /// Releases the calls and checks that each is refused.
     fn end(self, test: &mut TestContext) -> Result<(), Failure> {
-        let Self { held, answers } = self;
-        held.iter().for_each(Held::release);
+        let Self { held, results } = self;
+        held.iter().for_each(HeldThread::release);
         for _ in CALLS {
-            let (name, refused) = answers.recv_timeout(patience()).map_err(Failure::broken)?;
+            let (name, refused) = results.recv_timeout(patience()).map_err(Failure::set_up)?;
             test.check_eq(format!("{name} with the stale handle is refused"), true, refused, "S7");
         }
         Ok(())
     }
 }
 
-/// Runs `action` on a thread of its own, because it may be held up.
-fn in_time<R: Send + 'static>(what: &str, action: impl FnOnce() -> R + Send + 'static) -> Result<R, Failure> {
-    let (tell, told) = channel();
+/// Runs `action` on a thread of its own and waits for its result: the action may hang.
+fn with_time_limit<R: Send + 'static>(
+    what: &str,
+    action: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, Failure> {
+    let (sender, result) = channel();
     threads::spawn(move || {
-        let _ = tell.send(action());
+        let _ = sender.send(action());
     })?;
-    let held_up = |_| Failure::Wrong(format!("{what} is held up by calls with a stale handle (L7)"));
-    told.recv_timeout(patience()).map_err(held_up)
+    let timed_out = |_| Failure::Wrong(format!("{what} waits for calls with a stale handle (L7)"));
+    result.recv_timeout(patience()).map_err(timed_out)
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
@@ -92,33 +98,33 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let points = Checkpoints::watch();
     let thread = harness.thread(0);
     let [first, second] = [pair(test.params.transport), pair(test.params.transport)];
-    let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
+    let (first, mut second) = (first.map_err(Failure::set_up)?, second.map_err(Failure::set_up)?);
     let stale = harness.insert(first.near, Recorder::new(), thread)?;
-    harness.core().registration(stale).delete().map_err(Failure::broken)?;
-    let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
+    harness.core().registration(stale).delete().map_err(Failure::set_up)?;
+    let near = at_number(second.near, stale.number()).map_err(Failure::set_up)?;
 
     let monitor = HandlerMonitor::new(&near);
     let before = Callers::start(&harness, &points, stale, "before the insertion")?;
     let (core, handler, options) = (Arc::clone(harness.core()), monitor.recording(), harness.options());
-    let handle = in_time("an insertion", move || {
+    let handle = with_time_limit("an insertion", move || {
         let inserted = core.insert(near, handler, thread.group(), thread.mask(), options);
         drop(core);
         inserted.map_err(|refused| refused.reason)
     })?;
-    let handle = handle.map_err(Failure::broken)?;
+    let handle = handle.map_err(Failure::set_up)?;
     let meanwhile = Callers::start(&harness, &points, stale, "beside the registration")?;
     let references = harness.entry(handle)?.references;
     test.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::set_up)?;
     harness.wait_until("the next registration's data", || monitor.text() == "next")?;
     let core = Arc::clone(harness.core());
-    let deleted = in_time("the end of a registration", move || {
+    let deleted = with_time_limit("the end of a registration", move || {
         let deleted = core.registration(handle).delete();
         drop(core);
         deleted
     })?;
-    deleted.map_err(Failure::broken)?;
+    deleted.map_err(Failure::set_up)?;
     harness.wait_until("the peer sees the end", || second.far.ended())?;
     before.end(test)?;
     meanwhile.end(test)?;

@@ -1,7 +1,8 @@
-//! Two threads are woken for a shared descriptor that a third deletes, every one of the three held at every place of
-//! the protocol that matters, and let go in every order. What happened: each late thread waited for the other's
-//! running bit, for ever (bug 67); both found themselves last, and both closed (bug 66); the last one had read the
-//! thread mask too early, and nobody closed (suspect 1).
+//! Two threads are woken for a shared descriptor that a third thread deletes. Each of the three is held at
+//! every relevant point of the protocol, and they are released in every order. The errors that this finds:
+//! each late thread waits endlessly for the other's running bit (bug 67); both find that they are the last
+//! user, and both close (bug 66); the last user has read the thread mask too early, and no thread closes
+//! (suspect 1).
 
 use std::cell::Cell;
 use std::io::Write;
@@ -14,23 +15,24 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::interleaving::Interleaving;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/two-late-wakers",
-    title: "Of two late threads and the deleter of a shared FD exactly one closes it, in every order, and none hangs",
+    title: "Of two late threads and the deleter of a shared FD exactly one closes it, in every order, and no thread hangs",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "S14", "L4", "L7", "bug 66", "bug 67", "suspect 1"],
     axes: Axes { threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 
-/// Where a late thread is held. From the third on, its handler has run.
-const REPORT: [Point; 5] = [
+/// The points at which a late thread is held. From the third on, its handler has run.
+const REPORT_POINTS: [Point; 5] = [
     Point::ReportBeforeRunning,
     Point::ReportRunningSet,
     Point::ReportHandlerDone,
@@ -38,10 +40,10 @@ const REPORT: [Point; 5] = [
     Point::ExitRunningCleared,
 ];
 
-/// Where the deleter is held.
-const DELETE: [Point; 2] = [Point::DeleteTokenSet, Point::DeleteMaskCleared];
+/// The points at which the deleter is held.
+const DELETE_POINTS: [Point; 2] = [Point::DeleteTokenSet, Point::DeleteMaskCleared];
 
-/// In which order they go on: 0 and 1 the late threads, 2 the deleter.
+/// The orders in which the threads are released: 0 and 1 are the late threads, 2 is the deleter.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
@@ -54,119 +56,137 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let deleter = threads.into_iter().find(|thread| *thread != first && *thread != second);
     let mut rounds = 0;
-    for (index, one) in REPORT.into_iter().enumerate() {
-        // The two are alike.
-        for other in REPORT[index..].iter().copied() {
-            for (delete, order) in DELETE.into_iter().flat_map(|delete| ORDERS.map(|order| (delete, order))) {
-                let plan = Plan { wakers: [first, second], deleter, at: [one, other], delete, order };
-                play(test, &mut harness, plan)?;
-                test.all_hold()?;
+    for (index, first_point) in REPORT_POINTS.into_iter().enumerate() {
+        // The two threads are interchangeable.
+        for second_point in REPORT_POINTS[index..].iter().copied() {
+            for (delete, order) in
+                DELETE_POINTS.into_iter().flat_map(|delete| ORDERS.map(|order| (delete, order)))
+            {
+                let schedule = Schedule {
+                    wakers: [first, second],
+                    deleter,
+                    at: [first_point, second_point],
+                    delete,
+                    order,
+                };
+                run_schedule(test, &mut harness, schedule)?;
+                test.stop_if_failed()?;
                 rounds += 1;
             }
         }
     }
-    test.count("rounds", rounds);
+    test.record_counter("rounds", rounds);
     harness.finish(test, &[])
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Plan {
+struct Schedule {
     wakers: [ThreadId; 2],
-    /// `None`: a thread of no group.
+    /// `None`: a thread outside the runtime.
     deleter: Option<ThreadId>,
     at: [Point; 2],
     delete: Point,
     order: [usize; 3],
 }
 
-impl Plan {
-    /// How many of the two run the handler: those held behind it, and those that go on while the thread mask still
-    /// allows them.
+impl Schedule {
+    /// Returns how many of the two late threads run the handler: those held after it, and those released
+    /// while the thread mask still contains their bits.
     fn handlers_run(self) -> usize {
-        let place = |one| self.order.iter().position(|other| *other == one);
+        let place = |thread| self.order.iter().position(|ordered| *ordered == thread);
         let allowed = |waker| self.delete == Point::DeleteTokenSet && place(waker) < place(2);
-        (0..2).filter(|waker| !REPORT[..2].contains(&self.at[*waker]) || allowed(*waker)).count()
+        (0..2).filter(|waker| !REPORT_POINTS[..2].contains(&self.at[*waker]) || allowed(*waker)).count()
     }
 
-    /// Both late threads stop at the beginning of their reports first, so that neither drains what the other is to see.
-    /// Who goes on may be the one that ends the registration, and then waits for those who are still to leave.
+    /// Draws the interleaving. First, both late threads stop at the beginning of their reports, so that
+    /// neither reads the data that the other must see. A released thread may be the one that ends the
+    /// registration: it then waits for the threads that still have to exit.
     fn drawing(self) -> String {
         let begin = Point::ReportBeforeRunning;
-        let mut steps = vec![("us", "writes".to_owned())];
-        steps.extend(CAST[..2].iter().map(|waker| (*waker, format!("at {}", begin.name()))));
+        let mut steps = vec![("main", "writes".to_owned())];
+        steps.extend(COLUMNS[..2].iter().map(|waker| (*waker, format!("at {}", begin.name()))));
         let moved = (0..2).filter(|waker| self.at[*waker] != begin);
-        steps.extend(moved.map(|waker| (CAST[waker], format!("at {}", self.at[waker].name()))));
-        steps.push((CAST[2], format!("deletes at {}", self.delete.name())));
-        steps.push(("us", "counts".into()));
-        for one in self.order {
-            steps.push((CAST[one], "goes on".into()));
-            steps.push(("us", format!("see-{}-go", CAST[one])));
+        steps.extend(moved.map(|waker| (COLUMNS[waker], format!("at {}", self.at[waker].name()))));
+        steps.push((COLUMNS[2], format!("deletes at {}", self.delete.name())));
+        steps.push(("main", "counts".into()));
+        for thread in self.order {
+            steps.push((COLUMNS[thread], "continues".into()));
+            steps.push(("main", format!("see-{}-go", COLUMNS[thread])));
         }
-        steps.push((CAST[2], "ends = Ok(())".into()));
-        steps.extend(CAST[..2].iter().map(|waker| (*waker, "ends".to_owned())));
-        let columns = ["us", CAST[0], CAST[1], CAST[2]];
+        steps.push((COLUMNS[2], "ends = Ok(())".into()));
+        steps.extend(COLUMNS[..2].iter().map(|waker| (*waker, "ends".to_owned())));
+        let columns = ["main", COLUMNS[0], COLUMNS[1], COLUMNS[2]];
         let line = |cells: [&str; 4]| cells.map(|cell| format!("{cell:24}")).join("| ");
         let lines = steps
             .iter()
-            .map(|(who, step)| line(columns.map(|column| if column == *who { step.as_str() } else { "" })));
+            .map(|(name, step)| line(columns.map(|column| if column == *name { step.as_str() } else { "" })));
         std::iter::once(line(columns)).chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 
 /// The columns of the two late threads and of the deleter.
-const CAST: [&str; 3] = ["first", "second", "deleter"];
+const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
-fn play(test: &mut TestContext, harness: &mut Harness, plan: Plan) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result<(), Failure> {
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
-    // Hundreds of rounds: no TIME_WAIT is left behind.
+    // Hundreds of rounds: the option avoids connections in TIME_WAIT.
     let options = InsertOptions { reset_on_close: true, ..harness.options() };
-    let both = plan.wakers[0].mask().or(plan.wakers[1].mask());
+    let both = schedule.wakers[0].mask().or(schedule.wakers[1].mask());
     let handle = harness
         .core()
-        .insert(ends.near, monitor.recording(), plan.wakers[0].group(), both, options)
-        .map_err(Failure::broken)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    // Whichever thread was woken has done the update, for all if the backend shares what it polls; then both of the two go
-    // to sleep with it.
+        .insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)
+        .map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    // The thread that was woken has applied the update, for all threads if the backend shares its interest.
+    // Then both threads sleep with the descriptor.
     harness.fence_all()?;
-    plan.wakers.into_iter().try_for_each(|thread| harness.fence(thread))?;
+    schedule.wakers.into_iter().try_for_each(|thread| harness.fence(thread))?;
     let closed = harness.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
     let loops = [const { Cell::new(0) }; 2];
     let core = Arc::clone(harness.core());
-    // It has gone, or ends the registration and waits for the others.
-    let over = || core.entry(handle).is_err();
-    let count = |waker: usize| Harness::activity_of(&core, plan.wakers[waker]).loops;
-    let turned = |waker: usize| count(waker) > loops[waker].get();
-    let see = |what: &'static str, gone: &dyn Fn() -> bool| Harness::wait(&core, what, || gone() || over());
-    Interleaving::about(handle, format!("{plan:?}"), "S4, L7, bug 66, bug 67")
-        .worker(CAST[0], plan.wakers[0])
-        .worker(CAST[1], plan.wakers[1])
-        .caller(CAST[2], plan.deleter)
-        .does("deletes", move |participant| {
+    // The thread has exited, or it ends the registration and waits for the others.
+    let has_ended = || core.entry(handle).is_err();
+    let count = |waker: usize| Harness::activity_of(&core, schedule.wakers[waker]).loops;
+    let has_iterated = |waker: usize| count(waker) > loops[waker].get();
+    let wait_for = |what: &'static str, happened: &dyn Fn() -> bool| {
+        Harness::wait_with_core(&core, what, || happened() || has_ended())
+    };
+    Interleaving::about(handle, format!("{schedule:?}"), "S4, L7, bug 66, bug 67")
+        .worker(COLUMNS[0], schedule.wakers[0])
+        .worker(COLUMNS[1], schedule.wakers[1])
+        .caller(COLUMNS[2], schedule.deleter)
+        .action("deletes", move |participant| {
             let answer = participant.registration(handle).delete();
             returned.store(true, Ordering::SeqCst);
             answer
         })
-        .we("writes", || ends.far.write_all(b"x").map_err(Failure::broken))
-        // Both are held: a wait that ended early is not taken for one that goes on.
-        .we("counts", || {
+        .main_action("writes", || ends.far.write_all(b"x").map_err(Failure::set_up))
+        // Both are held, so a wait that ended earlier does not count as an iteration after the release.
+        .main_action("counts", || {
             (0..2).for_each(|waker| loops[waker].set(count(waker)));
             Ok(())
         })
-        .we("see-first-go", || see("the first late thread goes on", &|| turned(0)))
-        .we("see-second-go", || see("the second late thread goes on", &|| turned(1)))
-        .we("see-deleter-go", || see("the deleter goes on", &|| deleted.load(Ordering::SeqCst)))
-        .play(test, harness, &plan.drawing())?;
-    harness.wait_until(&format!("the close: {plan:?}"), || monitor.dropped() > 0)?;
-    let ran = plan.handlers_run();
-    test.check_eq(format!("handler calls: {plan:?}"), ran, monitor.calls(), "S6");
-    test.check_eq(format!("handlers dropped: {plan:?}"), 1, monitor.dropped(), "S4");
-    test.check_eq(format!("closed: {plan:?}"), 1, harness.core().registration_counts().closed - closed, "S4");
-    test.all_hold()?;
+        .main_action("see-first-go", || wait_for("the first late thread continues", &|| has_iterated(0)))
+        .main_action("see-second-go", || wait_for("the second late thread continues", &|| has_iterated(1)))
+        .main_action("see-deleter-go", || {
+            wait_for("the deleter continues", &|| deleted.load(Ordering::SeqCst))
+        })
+        .run(test, harness, &schedule.drawing())?;
+    harness.wait_until(&format!("the close: {schedule:?}"), || monitor.dropped() > 0)?;
+    let ran = schedule.handlers_run();
+    test.check_eq(format!("handler calls: {schedule:?}"), ran, monitor.calls(), "S6");
+    test.check_eq(format!("handlers dropped: {schedule:?}"), 1, monitor.dropped(), "S4");
+    test.check_eq(
+        format!("closed: {schedule:?}"),
+        1,
+        harness.core().registration_counts().closed - closed,
+        "S4",
+    );
+    test.stop_if_failed()?;
     harness.fence_all()?;
-    test.check_eq(format!("handler calls afterwards: {plan:?}"), ran, monitor.calls(), "S6");
+    test.check_eq(format!("handler calls afterwards: {schedule:?}"), ran, monitor.calls(), "S6");
     harness.wait_until("the peer sees the end", || ends.far.ended())
 }

@@ -1,11 +1,12 @@
-//! A copy that nobody told the core of. epoll reports the deleted descriptor as long as the copy lives, and no number is
-//! left to remove it by: only a new epoll gets rid of it. The core must see that by itself, or spin (protocol 16.5,
-//! suspect 17).
+//! A copy that was not declared to the core. epoll reports the deleted descriptor as long as the copy exists,
+//! and no number is left with which to remove it: only a new epoll descriptor ends these events. The core
+//! must detect this itself, or spin (protocol 16.5, suspect 17).
 //!
-//! That is so for the thread that closes. What others poll is removed before the close.
+//! This applies to the thread that closes. The registrations of other threads are removed before the close.
 //!
-//! A child between fork and exec has a copy as well, for a moment. So a process without children replaces the poller at once,
-//! and one with a child when the copy has outlived an exec, by a clock that only this scenario advances.
+//! A child between fork and exec also has a copy, for a short time. So a process without children replaces
+//! the poller at once, and a process with a child does so when the copy has outlived the time of an exec, by
+//! a clock that only this scenario advances.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -17,57 +18,59 @@ use metadata::{Axes, Layer};
 use super::children::BeforeExec;
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::still_clock::StillClock;
-use crate::test_context::{Failure, TestContext};
-use crate::transport::{Far, pair};
+use crate::manual_clock::ManualClock;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/undeclared-copy",
-    title: "A deleted FD with a copy that nobody declared is dropped a bounded number of times, and then forgotten",
+    title: "The events of a deleted FD with an undeclared copy are dropped, and they end after a bounded number",
     layer: Layer::Contract,
     clauses: &["S6", "S7", "L5", "bug 1", "suspect 17"],
     axes: Axes { threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Who deletes it, and so closes it: nobody is using it.
+/// The thread that deletes the idle descriptor, and so closes it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum By {
-    /// A thread of no group.
+enum Deleter {
+    /// A thread outside the runtime.
     Outsider,
-    /// One of the threads that poll it.
-    Poller,
+    /// One of the polling threads.
+    PollingThread,
 }
 
-/// Which other processes there are.
+/// The other processes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Beside {
-    Nobody,
-    /// A child that has exec'ed, and has no copy.
+    NoProcess,
+    /// A child that has made its exec, and has no copy.
     Child,
 }
 
-/// A copy that lives longer belongs to no child on its way to an exec.
+/// A copy that exists longer than this does not belong to a child before its exec.
 const EXEC: Duration = Duration::from_secs(1);
 
-/// How often one thread may hear of it in a row before its poller is replaced. Few: each is a turn without sleep.
+/// The number of consecutive events that one thread may receive before its poller is replaced. It is small:
+/// each costs an iteration without sleep.
 const BOUND: u64 = 16;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let clock = StillClock::new();
-    let mut harness = Harness::start_by(test, &clock)?;
-    for by in [By::Outsider, By::Poller] {
-        deleted(test, &mut harness, &clock, by, Beside::Nobody)?;
-        test.all_hold()?;
+    let clock = ManualClock::new();
+    let mut harness = Harness::start_with_clock(test, &clock)?;
+    for by in [Deleter::Outsider, Deleter::PollingThread] {
+        deleted(test, &mut harness, &clock, by, Beside::NoProcess)?;
+        test.stop_if_failed()?;
     }
     match BeforeExec::start()?.exec()? {
         Some(child) => {
-            deleted(test, &mut harness, &clock, By::Poller, Beside::Child)?;
+            deleted(test, &mut harness, &clock, Deleter::PollingThread, Beside::Child)?;
             drop(child);
         }
-        None => test.note("not tried beside a child: there is no program to exec"),
+        None => test.note("not tried beside a child: this system has no program to execute"),
     }
     harness.finish(test, &[])
 }
@@ -75,102 +78,108 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn deleted(
     test: &mut TestContext,
     harness: &mut Harness,
-    clock: &StillClock,
-    by: By,
+    clock: &ManualClock,
+    by: Deleter,
     beside: Beside,
 ) -> Result<(), Failure> {
-    let about = |what: &str| format!("deleted by {by:?} beside {beside:?}: {what}");
+    let label = |what: &str| format!("deleted by {by:?} beside {beside:?}: {what}");
     let threads = harness.threads();
     let thread = threads[0];
-    let everybody = harness.core().table().threads(thread.group());
-    // Each thread has something else, too, before and after.
-    let mut others: Vec<(Arc<HandlerMonitor>, Far)> = Vec::new();
+    let group_mask = harness.core().table().threads(thread.group());
+    // Each thread also has another descriptor, before and after.
+    let mut others: Vec<(Arc<HandlerMonitor>, FarEnd)> = Vec::new();
     for thread in &threads {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), *thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         others.push((monitor, ends.far));
     }
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let copy = ends.near.try_clone().map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let copy = ends.near.try_clone().map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, everybody)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence_all()?;
     match by {
-        By::Outsider => harness.core().registration(handle).delete().map_err(Failure::broken)?,
-        By::Poller => {
+        Deleter::Outsider => harness.core().registration(handle).delete().map_err(Failure::set_up)?,
+        Deleter::PollingThread => {
             harness
                 .on(thread, move |context| context.registration(handle).delete())?
-                .map_err(Failure::broken)?;
+                .map_err(Failure::set_up)?;
         }
     }
-    // A thread that was in poll(2) with the number may have found it closed.
+    // A thread that waited in poll(2) with the number may have reported it as closed.
     harness.fence_all()?;
     let before = snapshots(harness);
 
-    ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
+    ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
     let rebuilt = |harness: &Harness| -> u64 {
         let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
-            let since = harness.activity(thread).since(before);
-            since.poll_rebuild - since.poll_rebuild_fail
+            harness.activity(thread).since(before).poll_rebuild
         };
         harness.threads().into_iter().zip(&before).map(of).sum()
     };
-    // kqueue(2) and the others go by the number, which is closed.
-    let ghosts = !harness.core().backend().capabilities().close_forgets && by == By::Poller;
+    // kqueue(2) and the other pollers work by number, which is closed.
+    let has_stale_events =
+        !harness.core().backend().capabilities().close_forgets && by == Deleter::PollingThread;
     let level = test.trigger == Trigger::Level;
-    let replaced = u64::from(ghosts && level);
+    let replaced = u64::from(has_stale_events && level);
     if beside == Beside::Child && replaced > 0 {
         let reports = undelivered_events(harness, &before) + 3;
         harness
-            .wait_until(&about("reports of the copy"), || undelivered_events(harness, &before) >= reports)?;
-        test.check_eq(about("pollers replaced before an exec takes too long"), 0, rebuilt(harness), "core 2");
+            .wait_until(&label("reports of the copy"), || undelivered_events(harness, &before) >= reports)?;
+        test.check_eq(label("pollers replaced within the time of an exec"), 0, rebuilt(harness), "core 2");
         clock.advance(EXEC);
     }
-    harness.wait_until(&about("the poller is replaced"), || rebuilt(harness) >= replaced)?;
+    harness.wait_until(&label("the poller is replaced"), || rebuilt(harness) >= replaced)?;
     harness.fence_all()?;
     let dropped = undelivered_events(harness, &before);
-    let allowed = match (ghosts, level) {
+    let allowed = match (has_stale_events, level) {
         (false, _) => 0..=0,
         (true, true) if beside == Beside::Child => 1..=u64::MAX,
         (true, true) => 1..=BOUND,
-        // One edge, which is not missed.
+        // One edge, which is reported once.
         (true, false) => 1..=1,
     };
-    test.count(about("events for nobody"), dropped);
+    test.record_counter(label("undelivered events"), dropped);
     let expected = format!("{} to {}", allowed.start(), allowed.end());
-    test.cost(about("events for nobody"), expected, dropped, "L5: bounded", allowed.contains(&dropped));
-    test.check_eq(about("pollers replaced"), replaced, rebuilt(harness), "L5");
-    test.check_eq(about("handler calls"), 0, monitor.calls(), "S6");
+    test.check_cost(
+        label("undelivered events"),
+        expected,
+        dropped,
+        "L5: bounded",
+        allowed.contains(&dropped),
+    );
+    test.check_eq(label("pollers replaced"), replaced, rebuilt(harness), "L5");
+    test.check_eq(label("handler calls"), 0, monitor.calls(), "S6");
 
-    // From here on it is quiet: level-triggered whatever comes, edge-triggered as long as nothing comes.
+    // From here on no event follows: level-triggered with any data, edge-triggered without new data.
     let later = snapshots(harness);
     if level {
-        ends.far.write_all(b", again").map_err(Failure::broken)?;
+        ends.far.write_all(b", again").map_err(Failure::set_up)?;
     }
     harness.fence_all()?;
     harness.fence_all()?;
     test.check_eq(
-        about("events for nobody, later"),
+        label("undelivered events, later"),
         0,
         undelivered_events(harness, &later),
-        "L5: then quiet",
+        "L5: no further events",
     );
     for (monitor, far) in &mut others {
-        far.write_all(b"still here").map_err(Failure::broken)?;
+        far.write_all(b"still here").map_err(Failure::set_up)?;
         let monitor = Arc::clone(monitor);
         harness.wait_until("the other descriptors' data", || monitor.text() == "still here")?;
     }
     harness.fence_all()?;
     let calls: Vec<_> = others.iter().map(|(monitor, _)| monitor.calls()).collect();
     test.check_eq(
-        about("calls of the other handlers"),
+        label("calls of the other handlers"),
         format!("{:?}", vec![1; calls.len()]),
         format!("{calls:?}"),
         "S8",
     );
     drop(copy);
-    harness.wait_until(&about("the peer sees the end"), || ends.far.ended())
+    harness.wait_until(&label("the peer sees the end"), || ends.far.ended())
 }

@@ -1,6 +1,6 @@
-//! The control of every other contract scenario: it starts the harness, uses once what the harness offers (a task and a
-//! fence for each thread), and ends it. All scenarios do that, so a fault that fails this one says nothing about the
-//! scenario that it is switched on in.
+//! The control of every other contract scenario: it starts the harness, uses once what the harness offers (a
+//! task and a fence for each thread), and ends it. All scenarios do that, so a fault that fails this one
+//! proves nothing about the scenario that it is switched on in.
 
 use std::collections::BTreeMap;
 use std::io::{PipeWriter, Write, pipe};
@@ -11,12 +11,13 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
-use crate::deletion::registration::unpoisoned;
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
+use crate::mutex::unpoisoned;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -24,8 +25,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A runtime that starts and stops leaves nothing behind",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "L4", "L8"],
-    // Every number of threads and groups that a contract scenario has. Nothing is opened on the transport, and the fences are
-    // level-triggered.
+    // Every number of threads and groups that a contract scenario has. Nothing is opened on the transport,
+    // and the fences are level-triggered.
     axes: Axes {
         transports: &[Transport::Pipe],
         triggers: &[Mode::Level],
@@ -38,8 +39,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
-    // Were a thread still awake when it is given a task or a fence, or when the end comes, whether anything wakes it would be
-    // seen by chance alone.
+    // Each task, each fence and the end must find all threads asleep. If a thread were awake, only chance
+    // would show whether something wakes it.
     sleepers.wait(&harness)?;
     let mut fences = Vec::new();
     for thread in harness.threads() {
@@ -53,14 +54,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &kept)
 }
 
-/// Another fence, registered and passed as those of the harness are.
+/// Registers another fence, as the harness does, and sends one event through it.
 fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
-    let (near, mut far) = pipe().map_err(Failure::broken)?;
-    set_nonblocking(&near).map_err(Failure::broken)?;
+    let (near, mut far) = pipe().map_err(Failure::set_up)?;
+    set_nonblocking(&near).map_err(Failure::set_up)?;
     let recorder = Recorder::new();
     let handle = harness.insert(near.into(), recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    far.write_all(b"x").map_err(Failure::set_up)?;
     harness.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)
 }
@@ -68,24 +69,24 @@ fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
 /// Which threads sleep, by their names.
 struct Sleepers {
     asleep: Arc<Mutex<BTreeMap<String, bool>>>,
-    _watched: Checkpoints,
+    _checkpoints: Checkpoints,
 }
 
 impl Sleepers {
-    /// From before the threads start.
+    /// Must be called before the threads start.
     fn watch() -> Self {
         let asleep: Arc<Mutex<BTreeMap<String, bool>>> = Arc::default();
-        let seen = Arc::clone(&asleep);
-        let watched = Checkpoints::telling(move |point, _| {
+        let by_name = Arc::clone(&asleep);
+        let checkpoints = Checkpoints::with_listener(move |point, _| {
             if matches!(point, Point::BeforeWait | Point::AfterWait) {
                 let name = std::thread::current().name().unwrap_or_default().to_owned();
-                unpoisoned(&seen).insert(name, point == Point::BeforeWait);
+                unpoisoned(&by_name).insert(name, point == Point::BeforeWait);
             }
         });
-        Self { asleep, _watched: watched }
+        Self { asleep, _checkpoints: checkpoints }
     }
 
-    /// Waits until every thread has announced its sleep and not returned from its wait.
+    /// Waits until every thread has announced its sleep and has not returned from its wait.
     fn wait(&self, harness: &Harness) -> Result<(), Failure> {
         let threads = harness.threads().len();
         harness.wait_until("every thread sleeps", || {

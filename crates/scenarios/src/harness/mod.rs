@@ -1,10 +1,11 @@
-//! What a scenario runs in: a runtime on the backend under test, and the checks at its end. The one scenario of this
-//! family is the control of all others.
+//! The harness of every scenario: a runtime on the backend under test, and the checks at its end. The
+//! family's only scenario is the control of all others.
 
+mod quiet;
 mod runtime;
 
 pub use runtime::Harness;
 
-crate::catalogue::family! {
+crate::scenario::family! {
     control,
 }

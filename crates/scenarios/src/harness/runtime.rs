@@ -1,4 +1,4 @@
-//! A runtime under test, and the checks that every scenario ends with.
+//! A runtime under test, and the checks at the end of every scenario.
 
 use std::io::Write;
 use std::mem::ManuallyDrop;
@@ -16,30 +16,32 @@ use fd_core::{
 };
 
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::persist;
-use crate::still_clock::StillClock;
-use crate::test_context::{Failure, TestContext, patience};
-use crate::transport::{self, Far};
+use crate::manual_clock::ManualClock;
+use crate::patience::patience;
+use crate::retry;
+use crate::test_context::TestContext;
+use crate::transport::{self, FarEnd};
 
 /// A running runtime on the backend under test, with the cell's threads and groups.
 pub struct Harness {
-    /// A scenario that went wrong leaves it running: stopping waits for the threads, and one of them may hang. Its
-    /// process ends with it.
+    /// A scenario that fails leaves it running: a stop waits for the threads, and one of them may hang. The
+    /// process of the cell ends anyway.
     runtime: ManuallyDrop<Runtime>,
     fences: Vec<Fence>,
     open_before: Vec<RawFd>,
     options: InsertOptions,
     /// Whether waits and changes may fail.
     expects_errors: bool,
-    /// What the runtime takes for the time, if it is not the system's.
-    clock: Option<StillClock>,
+    /// The clock of the runtime, if it is not the system's.
+    clock: Option<ManualClock>,
 }
 
 /// A pipe into one thread's poller.
 struct Fence {
     thread: ThreadId,
-    far: Far,
+    far: FarEnd,
     passed: Arc<AtomicU64>,
 }
 
@@ -47,23 +49,25 @@ impl Harness {
     /// Starts the runtime: the cell's threads, spread evenly over its groups, all asleep.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] if the backend cannot be had here, [`Failure::Broken`] if anything else fails.
+    /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::SetUp`] if anything else
+    /// fails.
     pub fn start(test: &TestContext) -> Result<Self, Failure> {
         Self::start_with(test, |builder| builder, |_| Ok(()))
     }
 
-    /// As [`Harness::start`], with a clock that stands still. Only while errors are injected it goes on as the scenario waits: what
-    /// the system refused is tried again after a while.
+    /// As [`Harness::start`], with a clock that only the scenario advances. While errors are injected, the
+    /// clock also advances as the scenario waits: the core retries after a while what the system has refused.
     ///
     /// # Errors
     /// As for [`Harness::start`].
-    pub(crate) fn start_by(test: &TestContext, clock: &StillClock) -> Result<Self, Failure> {
-        let mut harness = Self::start_with(test, |builder| builder.clock(clock.given()), |_| Ok(()))?;
+    pub(crate) fn start_with_clock(test: &TestContext, clock: &ManualClock) -> Result<Self, Failure> {
+        let mut harness = Self::start_with(test, |builder| builder.clock(clock.source()), |_| Ok(()))?;
         harness.clock = Some(clock.clone());
         Ok(harness)
     }
 
-    /// As [`Harness::start`], with more to configure, and with something to do before the threads start.
+    /// As [`Harness::start`]; `configure` extends the configuration, and `boot` runs before the threads
+    /// start.
     ///
     /// # Errors
     /// As for [`Harness::start`], and those of `boot`.
@@ -74,10 +78,10 @@ impl Harness {
     ) -> Result<Self, Failure> {
         let open_before = descriptors::open();
         let (threads, groups) = (test.params.threads, test.params.groups);
-        // What does not divide evenly goes to the first groups.
+        // The first groups get the remainder.
         let sizes = || (0..groups).map(|group| threads / groups + usize::from(group < threads % groups));
         let builder = || configure(sizes().fold(Runtime::builder(), Builder::group));
-        let prepared = persist::prepare(builder, test.make).map_err(Failure::from_start)?;
+        let prepared = retry::prepare(builder, test.make).map_err(Failure::from_start)?;
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
         let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
@@ -91,41 +95,41 @@ impl Harness {
         Ok(harness)
     }
 
-    /// The runtime alone, without what [`Harness::finish`] checks: for a forked child.
+    /// Returns the runtime without the checks of [`Harness::finish`]: for a forked child.
     pub(crate) fn into_runtime(self) -> Runtime {
         ManuallyDrop::into_inner(self.runtime)
     }
 
-    /// The shared side.
+    /// Returns the core of the runtime.
     pub fn core(&self) -> &Arc<FdCore> {
         self.runtime.core()
     }
 
-    /// The options that the cell's trigger asks for.
+    /// Returns the insert options with the cell's trigger.
     pub fn options(&self) -> InsertOptions {
         self.options
     }
 
-    /// Every thread, group by group.
+    /// Returns every thread, group by group.
     pub fn threads(&self) -> Vec<ThreadId> {
         self.core().threads().collect()
     }
 
-    /// The thread at `index`, counted group by group and wrapping round.
+    /// Returns the thread at `index`, counted group by group and modulo the number of threads.
     pub fn thread(&self, index: usize) -> ThreadId {
         let threads = self.threads();
         threads[index % threads.len()]
     }
 
-    /// Waits and changes may fail in this trial: [`Harness::finish`] does not check that none has.
+    /// Lets waits and changes fail in this run: [`Harness::finish`] does not check them.
     pub fn expect_errors(&mut self) {
         self.expects_errors = true;
     }
 
-    /// Registers `fd` for one thread, wanting nothing yet.
+    /// Registers `fd` for one thread, without interest.
     ///
     /// # Errors
-    /// [`Failure::Broken`].
+    /// [`Failure::SetUp`] if the core refuses.
     pub fn insert(
         &self,
         fd: OwnedFd,
@@ -135,10 +139,10 @@ impl Harness {
         self.insert_shared(fd, handler, thread, thread.mask())
     }
 
-    /// Registers `fd` for several threads of `thread`'s group, wanting nothing yet.
+    /// Registers `fd` for several threads of `thread`'s group, without interest.
     ///
     /// # Errors
-    /// [`Failure::Broken`].
+    /// [`Failure::SetUp`] if the core refuses.
     pub fn insert_shared(
         &self,
         fd: OwnedFd,
@@ -146,61 +150,65 @@ impl Harness {
         thread: ThreadId,
         mask: ThreadMask,
     ) -> Result<FdHandle, Failure> {
-        self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::broken)
+        self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::set_up)
     }
 
-    /// Runs `action` on a worker thread and waits for its answer.
+    /// Runs `action` on a worker thread and waits for its result.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if the thread does not get to it: it sleeps too deeply, spins, or is gone.
+    /// [`Failure::Wrong`] if the thread does not run it: the thread was not woken, spins, or has ended.
     pub fn on<R: Send + 'static>(
         &self,
         thread: ThreadId,
         action: impl FnOnce(&Context) -> R + Send + 'static,
     ) -> Result<R, Failure> {
-        let (answer, answered) = channel();
-        let task = move |context: &Context| _ = answer.send(action(context));
+        let (sender, receiver) = channel();
+        let task = move |context: &Context| _ = sender.send(action(context));
         self.core().post(thread, task).map_err(|refused| Failure::Wrong(refused.to_string()))?;
-        answered
+        receiver
             .recv_timeout(patience())
             .map_err(|_| Failure::Wrong(format!("thread {thread} did not run a task that was posted to it")))
     }
 
-    /// Stops a thread between two turns of its loop until the gate is opened: what becomes ready meanwhile is
-    /// harvested in one batch.
+    /// Holds a thread between two iterations of its loop until the gate is opened. Everything that becomes
+    /// ready meanwhile arrives in one batch.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if the thread does not get there.
+    /// [`Failure::Wrong`] if the thread does not reach the gate.
     pub fn hold(&self, thread: ThreadId) -> Result<Gate, Failure> {
         let gate = Gate::new();
         let held = gate.clone();
         let task = move |_: &Context| held.pass();
         self.core().post(thread, task).map_err(|refused| Failure::Wrong(refused.to_string()))?;
-        let there = gate.wait_for(1);
-        there
+        let arrived = gate.wait_for(1);
+        arrived
             .then_some(gate)
-            .ok_or_else(|| Failure::Wrong(format!("thread {thread} did not come to be held")))
+            .ok_or_else(|| Failure::Wrong(format!("thread {thread} did not reach the gate of its task")))
     }
 
-    /// Waits until `holds`, looking again and again.
+    /// Waits until `holds` returns true; calls it repeatedly.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] with `what` if it never does.
+    /// [`Failure::Wrong`] with `what` if it never returns true.
     pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
-        Self::wait(self.core(), what, || {
-            self.let_time_pass();
+        Self::wait_with_core(self.core(), what, || {
+            self.advance_clock_under_injected_errors();
             holds()
         })
     }
 
-    fn let_time_pass(&self) {
+    fn advance_clock_under_injected_errors(&self) {
         if let Some(clock) = self.clock.as_ref().filter(|_| inject::is_on()) {
             clock.advance(Duration::from_millis(1));
         }
     }
 
-    /// [`Harness::wait_until`] while a script has the lab.
-    pub(crate) fn wait(core: &FdCore, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
+    /// As [`Harness::wait_until`], for callers that have the core but not the harness.
+    pub(crate) fn wait_with_core(
+        core: &FdCore,
+        what: &str,
+        mut holds: impl FnMut() -> bool,
+    ) -> Result<(), Failure> {
         let end = Instant::now() + patience();
         while !holds() {
             if Instant::now() >= end {
@@ -211,20 +219,20 @@ impl Harness {
         Ok(())
     }
 
-    /// What the table says of a descriptor now.
+    /// Returns the current table entry of a registration.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if it is not registered any more.
+    /// [`Failure::Wrong`] if the registration has ended.
     pub fn entry(&self, handle: FdHandle) -> Result<EntryInfo, Failure> {
         self.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
-    /// A thread's counters as they are now.
+    /// Returns the current counters of a thread.
     pub fn activity(&self, thread: ThreadId) -> ActivitySnapshot {
         Self::activity_of(self.core(), thread)
     }
 
-    /// [`Harness::activity`] while a script has the lab.
+    /// As [`Harness::activity`], for callers that have the core but not the harness.
     pub(crate) fn activity_of(core: &FdCore, thread: ThreadId) -> ActivitySnapshot {
         let table = core.activity().0;
         table
@@ -233,13 +241,13 @@ impl Harness {
             .map_or_else(ActivitySnapshot::default, |(_, counters)| counters)
     }
 
-    /// Proves that a thread has dispatched whatever its poller had to report before this call, and that its poller holds
-    /// what was wanted before this call: two later events on another descriptor went through the same poller. After the
-    /// first, the batch that held it may still be going on; after the second, it is over. What the kernel refused has
-    /// been applied again.
+    /// Proves that a thread has dispatched everything that its poller had to report before this call, and
+    /// that its poller has the interest that was set before this call: two later events on another descriptor
+    /// have passed through the same poller. After the first event, its batch may still be in dispatch; after
+    /// the second, it is complete. All changes that the kernel refused have been applied again.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if they never come through.
+    /// [`Failure::Wrong`] if the events do not arrive.
     pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let end = Instant::now() + patience();
         let refusals = |harness: &Self| {
@@ -249,33 +257,32 @@ impl Harness {
         loop {
             let (refused, retried) = refusals(self);
             for _ in 0..2 {
-                self.pass(thread)?;
+                self.send_fence_event(thread)?;
             }
-            // Nothing was left to be applied again before the two events, and nothing has been refused since.
+            // No refused change was pending before the two events, and none has been refused since.
             if refused == retried && refusals(self) == (refused, retried) {
                 return Ok(());
             }
             if Instant::now() >= end {
                 let (refused, retried) = refusals(self);
                 return Err(Failure::Wrong(format!(
-                    "the kernel refuses changes of thread {thread}, again and again: {refused} in all, {retried} of them applied \
-                     again"
+                    "the kernel keeps refusing changes of thread {thread}: {refused} refused, {retried} of them applied again"
                 )));
             }
         }
     }
 
     /// Sends one event through a thread's poller.
-    fn pass(&mut self, thread: ThreadId) -> Result<(), Failure> {
+    fn send_fence_event(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
-        let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
+        let fence = fence.ok_or_else(|| Failure::SetUp(format!("no thread {thread}")))?;
         let before = fence.passed.load(Ordering::SeqCst);
-        fence.far.write_all(&[0]).map_err(Failure::broken)?;
+        fence.far.write_all(&[0]).map_err(Failure::set_up)?;
         let passed = Arc::clone(&fence.passed);
         self.wait_until(&format!("the fence of thread {thread}"), || passed.load(Ordering::SeqCst) > before)
     }
 
-    /// [`Harness::fence`] for every thread.
+    /// Calls [`Harness::fence`] for every thread.
     ///
     /// # Errors
     /// As for [`Harness::fence`].
@@ -284,7 +291,7 @@ impl Harness {
     }
 
     fn make_fence(&self, thread: ThreadId) -> Result<Fence, Failure> {
-        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
+        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
         let passed = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&passed);
         let handler = move |ready: &ReadyGuard<'_>| {
@@ -292,34 +299,38 @@ impl Harness {
             let _ = transport::read_all(ready, &mut bytes);
             count.fetch_add(bytes.len() as u64, Ordering::SeqCst);
         };
-        // Level-triggered whatever the cell's trigger is: the fence is not under test.
+        // Level-triggered in every cell: the fence is not under test.
         let options = InsertOptions::default();
         let handle = self
             .core()
             .insert(ends.near, Arc::new(handler), thread.group(), thread.mask(), options)
-            .map_err(Failure::broken)?;
-        self.core().registration(handle).want_recv().map_err(Failure::broken)?;
+            .map_err(Failure::set_up)?;
+        self.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         Ok(Fence { thread, far: ends.far, passed })
     }
 
-    /// Ends the trial: stops the runtime and checks what every scenario promises. No thread died; every
-    /// registration ended once, closed or handed back; no close hit a number that was not open; no wait and no change
-    /// failed, unless that is expected; the process has the descriptors it had before. Whatever else the scenario opened
-    /// must be gone, or listed in `kept`.
+    /// Stops the runtime and makes the checks of every scenario:
+    ///
+    /// - no thread failed;
+    /// - every registration ended once, closed or disowned;
+    /// - no close hit a number that was not open;
+    /// - no wait and no change failed, unless errors are expected;
+    /// - the process has the descriptors that it had before. The scenario has closed what it opened, or lists
+    ///   it in `kept`.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if a thread died.
+    /// [`Failure::Wrong`] if a thread failed.
     pub fn finish(self, test: &mut TestContext, kept: &[RawFd]) -> Result<(), Failure> {
-        self.finish_by(test, kept, |_, runtime| {
-            runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))
+        self.finish_with(test, kept, |_, runtime| {
+            runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
         })
     }
 
-    /// [`Harness::finish`] for a runtime that `stop` ends, in one way or another.
+    /// As [`Harness::finish`], with the caller's own way to `stop` the runtime.
     ///
     /// # Errors
     /// Those of `stop`.
-    pub(crate) fn finish_by(
+    pub(crate) fn finish_with(
         self,
         test: &mut TestContext,
         kept: &[RawFd],
@@ -329,27 +340,35 @@ impl Harness {
         let core = Arc::clone(runtime.core());
         test.note(format!("show activity\n{}", core.activity()));
         let ended = stop(test, ManuallyDrop::into_inner(runtime));
-        // After the stop: the threads would see their fences end, over and over.
+        // After the stop: running threads would report the ends of their fences again and again.
         drop(fences);
-        // The wake descriptors go with the core. A thread of the scenario that has said all that it had to say may not
-        // have let go of it yet, and nobody waits for the threads of a runtime that one of them has stopped.
+        // The wake descriptors are closed with the core. A thread of the scenario may still hold a reference
+        // after its last message, and if a worker thread has stopped the runtime, no thread waits for the
+        // workers.
         let end = Instant::now() + patience();
         while Arc::strong_count(&core) > 1 && Instant::now() < end {
             std::thread::sleep(Duration::from_micros(200));
         }
-        let lives = core.registration_counts();
+        let registrations = core.registration_counts();
         let used = core.table().used();
-        for (name, value) in
-            [("inserted", lives.inserted), ("closed", lives.closed), ("released", lives.released)]
-        {
-            test.count(name, value);
+        for (name, value) in [
+            ("inserted", registrations.inserted),
+            ("closed", registrations.closed),
+            ("released", registrations.released),
+        ] {
+            test.record_counter(name, value);
         }
         let activity = core.activity();
         drop(core);
         ended?;
         test.check_eq("registrations left after the stop", 0, used, "L8");
-        test.check_eq("lives closed or handed back", lives.inserted, lives.closed + lives.released, "S4, L4");
-        test.check_eq("closes of a number that was not open", 0, lives.close_errors, "S4");
+        test.check_eq(
+            "registrations closed or disowned",
+            registrations.inserted,
+            registrations.closed + registrations.released,
+            "S4, L4",
+        );
+        test.check_eq("closes of a number that was not open", 0, registrations.close_errors, "S4");
         if !expects_errors && !inject::is_on() {
             let sum =
                 |of: fn(&ActivitySnapshot) -> u64| activity.0.iter().map(|(_, counters)| of(counters)).sum();

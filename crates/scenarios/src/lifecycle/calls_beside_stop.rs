@@ -1,4 +1,4 @@
-//! A runtime stops while threads are in the middle of calls: each of its threads, and threads that are none of them.
+//! A runtime stops while its threads, and other threads, are in the middle of calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,31 +14,33 @@ use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Tally, both_ends, idle, stopped};
-use crate::catalogue::Scenario;
+use super::{DropCounter, both_ends, idle, stop};
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
+use crate::patience::patience;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads;
-use crate::transport::Far;
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/calls-beside-stop",
-    title: "A stop at any step of a call, a report or a way to sleep ends the runtime, and the call comes to its end",
+    title: "A stop at any step of a call, of a report or on the way to sleep ends the runtime, and the call returns",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L8", "L9", "core 6", "core 8"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2, 4], ..Axes::PLAIN },
     run,
 };
 
-/// Who is in the middle of what, and what brings it there.
+/// The call or the loop step that is in progress when the runtime stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Call {
     /// By a thread of no group.
     Want,
     Delete,
-    /// By a worker thread.
+    /// By a worker thread, as all that follow but `Migrate`.
     OwnDelete,
     Migrate,
     Takeover,
@@ -47,7 +49,7 @@ enum Call {
     Sleep,
 }
 
-/// Each is held over the stop.
+/// The steps. At each of them a thread is held while the stop begins.
 const STEPS: [(Call, Point); 20] = [
     (Call::Want, Point::UpdateBitsSet),
     (Call::Delete, Point::DeleteTokenSet),
@@ -71,30 +73,30 @@ const STEPS: [(Call, Point); 20] = [
     (Call::Sleep, Point::BeforeWait),
 ];
 
-/// Runtimes that are stopped while threads call.
+/// How many runtimes are stopped while threads make random calls.
 const ROUNDS: usize = 40;
-/// Threads of no group that do.
+/// Threads of no group that make random calls.
 const CALLERS: usize = 2;
-/// Descriptors under all these calls.
+/// Descriptors that these calls use.
 const DESCRIPTORS: usize = 8;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     for (call, point) in STEPS {
         forced(test, call, point)?;
-        test.all_hold()?;
+        test.stop_if_failed()?;
     }
     let mut random = Rng::with_seed(test.seed);
     for _ in 0..ROUNDS {
         unforced(test, &mut random)?;
-        test.all_hold()?;
+        test.stop_if_failed()?;
     }
     Ok(())
 }
 
-/// Whatever a call answers: the runtime may be gone by then.
+/// Ignores the result of a call: the runtime may have ended by then.
 fn ignored<T>(_: T) {}
 
-/// A thread is in the middle of the call when the stop begins, and goes on during the stop.
+/// Holds a thread in the middle of the call until the stop has begun, and releases it during the stop.
 fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failure> {
     let about = |what: &str| format!("stop while {call:?} is at {point:?}: {what}");
     let mut harness = Harness::start(test)?;
@@ -103,7 +105,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
     let recorder = Recorder::new();
     let id = recorder.id();
     let handle = harness.insert(near, recorder, owner)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };
@@ -113,16 +115,16 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         _ => format!("worker {owner}"),
     };
     let held = points.hold_thread(&caller, point, fd);
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let outside = |action: fn(&FdCore, FdHandle, ThreadId)| {
-        let (core, tell) = (Arc::clone(harness.core()), tell.clone());
+        let (core, sender) = (Arc::clone(harness.core()), sender.clone());
         let named = std::thread::Builder::new().name("caller".into());
         let spawned = named.spawn(move || {
             action(&core, handle, other);
             drop(core);
-            let _ = tell.send(());
+            let _ = sender.send(());
         });
-        spawned.map(drop).map_err(Failure::broken)
+        spawned.map(drop).map_err(Failure::set_up)
     };
     match call {
         Call::Want => outside(|core, handle, _| ignored(core.registration(handle).want_send()))?,
@@ -137,19 +139,19 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         Call::Update => ignored(
             harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())),
         ),
-        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
+        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::set_up)?,
         Call::Sleep => harness.core().wake(owner),
     }
     held.reached()?;
-    harness.finish_by(test, &[], |test, runtime| {
+    harness.finish_with(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
         let stopping = stop_elsewhere(runtime)?;
-        Harness::wait(&core, &about("the stop begins"), || core.is_stopping())?;
+        Harness::wait_with_core(&core, &about("the stop begins"), || core.is_stopping())?;
         held.release();
         let ended = stopping.recv_timeout(patience());
         ended.map_err(|_| Failure::Wrong(about("the stop does not end")))??;
         if matches!(call, Call::Want | Call::Delete | Call::Migrate) {
-            let returned = told.recv_timeout(patience());
+            let returned = receiver.recv_timeout(patience());
             returned.map_err(|_| Failure::Wrong(about("the call does not return")))?;
         }
         test.check_eq(about("the peer sees the end"), true, far.ended(), "L8");
@@ -159,24 +161,25 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
 }
 
 fn stop_elsewhere(runtime: Runtime) -> Result<std::sync::mpsc::Receiver<Result<(), Failure>>, Failure> {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     threads::spawn(move || {
-        let _ = tell.send(stopped(runtime));
+        let _ = sender.send(stop(runtime));
     })?;
-    Ok(told)
+    Ok(receiver)
 }
 
-/// What the callers of one round share.
-struct Field {
+/// The state that the callers of one round share.
+struct Shared {
     core: Arc<FdCore>,
     handles: Vec<(FdHandle, OwnerId)>,
-    over: AtomicBool,
-    tally: Tally,
+    finished: AtomicBool,
+    tally: DropCounter,
     transport: metadata::Transport,
 }
 
-impl Field {
-    /// One call, whatever comes of it. Returns how many tokens it has given away.
+impl Shared {
+    /// Makes one random call and ignores its result. Returns how many tokens it has handed to tasks and
+    /// timers.
     fn step(&self, context: Option<&Context>, random: &mut Rng) -> usize {
         let threads: Vec<_> = self.core.threads().collect();
         let thread = threads[random.usize(..threads.len())];
@@ -219,56 +222,61 @@ impl Field {
     }
 }
 
-/// A worker's part: a few calls, and then again in its next iteration.
-fn again(context: &Context, field: Arc<Field>, given: Arc<std::sync::atomic::AtomicUsize>, mut random: Rng) {
+/// Makes a few calls on a worker thread, and posts itself for the next iteration.
+fn call_repeatedly(
+    context: &Context,
+    shared: Arc<Shared>,
+    given: Arc<std::sync::atomic::AtomicUsize>,
+    mut random: Rng,
+) {
     for _ in 0..10 {
-        given.fetch_add(field.step(Some(context), &mut random), Ordering::SeqCst);
+        given.fetch_add(shared.step(Some(context), &mut random), Ordering::SeqCst);
     }
-    if !field.over.load(Ordering::SeqCst) {
+    if !shared.finished.load(Ordering::SeqCst) {
         let core = Arc::clone(context.core());
-        let _ = core.post(context.id(), move |context| again(context, field, given, random));
+        let _ = core.post(context.id(), move |context| call_repeatedly(context, shared, given, random));
     }
 }
 
-/// All kinds of calls at random, by worker threads and by others, and a stop at some moment.
+/// Makes random calls of all kinds on worker threads and others, and stops the runtime at a random moment.
 fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
-    // A signal that comes later than the runtime ends has nobody to handle it, and must not end the process.
+    // A signal that arrives after the end of the runtime has no handler, and must not end the process.
     let harness =
         Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;
-    let (mut handles, mut peers): (Vec<(FdHandle, OwnerId)>, Vec<Far>) = Default::default();
+    let (mut handles, mut peers): (Vec<(FdHandle, OwnerId)>, Vec<FarEnd>) = Default::default();
     for index in 0..DESCRIPTORS {
         let (near, far) = both_ends(test)?;
         let recorder = Recorder::new();
         handles.push((harness.insert(near, recorder.clone(), harness.thread(index))?, recorder.id()));
         peers.push(far);
     }
-    let field = Arc::new(Field {
+    let shared = Arc::new(Shared {
         core: Arc::clone(harness.core()),
         handles,
-        over: AtomicBool::new(false),
-        tally: Tally::default(),
+        finished: AtomicBool::new(false),
+        tally: DropCounter::default(),
         transport: test.params.transport,
     });
     let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     for thread in harness.threads() {
-        let (field, given, random) = (Arc::clone(&field), Arc::clone(&given), random.fork());
-        let _ = harness.core().post(thread, move |context| again(context, field, given, random));
+        let (shared, given, random) = (Arc::clone(&shared), Arc::clone(&given), random.fork());
+        let _ = harness.core().post(thread, move |context| call_repeatedly(context, shared, given, random));
     }
     let callers: Vec<JoinHandle<usize>> = (0..CALLERS)
         .map(|_| {
-            let (field, mut random) = (Arc::clone(&field), random.fork());
+            let (shared, mut random) = (Arc::clone(&shared), random.fork());
             threads::spawn(move || {
                 let mut given = 0;
-                while !field.over.load(Ordering::SeqCst) {
-                    given += field.step(None, &mut random);
+                while !shared.finished.load(Ordering::SeqCst) {
+                    given += shared.step(None, &mut random);
                 }
                 given
             })
         })
         .collect::<Result<_, _>>()?;
     let pause = random.u64(..2_000);
-    harness.finish_by(test, &[], |test, runtime| {
-        // Not a sleep: signals that come faster than it can go on with the rest of its time would keep it for ever.
+    harness.finish_with(test, &[], |test, runtime| {
+        // Not a sleep: frequent signals would interrupt and resume it endlessly.
         let stop_at = Instant::now() + Duration::from_micros(pause);
         while Instant::now() < stop_at {
             std::thread::yield_now();
@@ -276,16 +284,16 @@ fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
         let stopping = stop_elsewhere(runtime)?;
         let ended = stopping.recv_timeout(patience());
         ended.map_err(|_| Failure::Wrong("the stop does not end".into()))??;
-        field.over.store(true, Ordering::SeqCst);
+        shared.finished.store(true, Ordering::SeqCst);
         let mut tokens = given.load(Ordering::SeqCst);
         for caller in callers {
-            tokens += caller.join().map_err(|_| Failure::Broken("a caller panicked".into()))?;
+            tokens += caller.join().map_err(|_| Failure::SetUp("a caller panicked".into()))?;
         }
         let open = peers.iter().filter(|far| !far.ended()).count();
         test.check_eq("peers that do not see the end", 0, open, "L8");
-        test.check_eq("tasks and timers dropped, run or not", tokens, field.tally.dropped(), "core 6");
-        test.count("tasks and timers in the last round", tokens as u64);
-        drop((field, peers));
+        test.check_eq("tasks and timers dropped, run or not", tokens, shared.tally.dropped(), "core 6");
+        test.record_counter("tasks and timers in the last round", tokens as u64);
+        drop((shared, peers));
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! Forked children that go on without an exec, and tell their parent what they see.
+//! Forked children that continue without an exec, and report their observations to the parent.
 
 use std::fmt::Debug;
 use std::io::{PipeReader, Read, pipe};
@@ -16,112 +16,117 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::test_context::TestContext;
 
-/// What a child ends its report with.
+/// The last line of a child's report.
 const END: &str = "end";
 
-/// A child, as its parent sees it. It is killed when this is dropped.
+/// A forked child, on the parent's side. Dropping this kills it.
 pub(crate) struct Child {
     process: Pid,
     report: PipeReader,
 }
 
-/// Where the thread that forks leaves its answer for the thread that waits for it. Without a lock, a channel's among them: the
-/// child would find it held for ever, if the waiting thread had it at the fork.
+/// The result of a fork, passed from the forking thread to a waiting one. It has no lock, as a channel has:
+/// if the waiting thread held it during the fork, it would stay locked in the child.
 #[derive(Clone, Default)]
 pub(crate) struct Forked(Arc<AtomicI32>);
 
 impl Forked {
-    /// The child's number, or why there is none. In the child it is nobody's answer.
-    pub(crate) fn tell(&self, forked: Result<Pid, Errno>) {
+    /// Sets the child's process id, or the error of the fork. In the child this has no effect: no thread
+    /// waits there.
+    pub(crate) fn set(&self, forked: Result<Pid, Errno>) {
         self.0.store(forked.map_or_else(|errno| -(errno as i32), Pid::as_raw), Ordering::SeqCst);
     }
 
-    /// The child, which writes to the other end of `report`.
+    /// Waits for the fork and returns the child, which writes to the other end of `report`.
     ///
     /// # Errors
-    /// [`Failure::Broken`] if there is none; [`Failure::Wrong`] if the thread does not come to it.
+    /// [`Failure::SetUp`] if the fork failed; [`Failure::Wrong`] if the thread does not fork.
     pub(crate) fn child(&self, harness: &Harness, report: PipeReader) -> Result<Child, Failure> {
-        harness.wait_until("the thread that is to fork", || self.0.load(Ordering::SeqCst) != 0)?;
+        harness.wait_until("the result of the fork", || self.0.load(Ordering::SeqCst) != 0)?;
         match self.0.load(Ordering::SeqCst) {
             number @ 1.. => Ok(Child { process: Pid::from_raw(number), report }),
-            errno => Err(Failure::broken(Errno::from_raw(-errno))),
+            errno => Err(Failure::set_up(Errno::from_raw(-errno))),
         }
     }
 }
 
-/// What a child writes its report to.
+/// The child's side of its report.
 #[derive(Clone, Copy)]
 pub(crate) struct Report(RawFd);
 
 impl Report {
-    /// To the pipe end with this number, which the child inherits.
+    /// A report that is written to the pipe end with this number, which the child inherits.
     pub(crate) fn at(number: RawFd) -> Self {
         Self(number)
     }
 
-    /// `observed` was seen where `expected` is right.
+    /// Reports `observed`, and that `expected` would be right.
     pub(crate) fn eq<T: Debug>(self, what: &str, expected: T, observed: T) {
         self.write(&format!("{what}\t{expected:?}\t{observed:?}\n"));
     }
 
-    /// Ends the report, and the child.
+    /// Ends the report and the child.
     pub(crate) fn end(self) -> ! {
         self.write(&format!("{END}\n"));
-        // SAFETY: ends this process, the child, at once: nothing of what it shares with its parent is touched.
+        // SAFETY: ends this process, the child, at once, without effects on anything that it shares with its
+        // parent.
         unsafe { libc::_exit(0) }
     }
 
     fn write(self, line: &str) {
-        // SAFETY: the number was opened before the fork, and the child closes nothing that it does not know.
+        // SAFETY: the number was opened before the fork, and the child closes only numbers that it knows.
         let written = unsafe { libc::write(self.0, line.as_ptr().cast(), line.len()) };
-        assert_eq!(usize::try_from(written), Ok(line.len()), "the parent reads the report");
+        assert_eq!(usize::try_from(written), Ok(line.len()), "the parent did not read the report");
     }
 }
 
 impl Child {
-    /// Forks on this thread, which goes on alone in the child: there `action` runs, and then the process ends.
+    /// Forks on this thread, the only one that exists in the child. There it runs `action` and ends the
+    /// process.
     ///
     /// # Errors
-    /// [`Failure::Broken`].
+    /// [`Failure::SetUp`] if the fork fails.
     pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
-        let (report, tell) = pipe().map_err(Failure::broken)?;
-        // SAFETY: beyond what is async-signal-safe the child uses the allocator. Every other thread of the parent sleeps, in a
-        // poller's wait or where it is held, and has no lock that the child needs.
-        match unsafe { fork() }.map_err(Failure::broken)? {
-            ForkResult::Parent { child } => Ok(Self { process: child, report }),
+        let (reader, writer) = pipe().map_err(Failure::set_up)?;
+        // SAFETY: besides async-signal-safe functions the child uses the allocator. Every other thread of the
+        // parent sleeps, in a poller's wait or where it is held, and holds no lock that the child needs.
+        match unsafe { fork() }.map_err(Failure::set_up)? {
+            ForkResult::Parent { child } => Ok(Self { process: child, report: reader }),
             ForkResult::Child => {
-                action(Report(tell.as_raw_fd()));
-                Report(tell.as_raw_fd()).end()
+                action(Report(writer.as_raw_fd()));
+                Report(writer.as_raw_fd()).end()
             }
         }
     }
 
-    /// Forks on a worker thread, in a task; see [`go_on_in_child`]. In the child `action` runs, and then the thread goes back to its loop: something
-    /// there must end the report.
+    /// Forks on a worker thread, in a task; see [`continue_in_child`]. In the child the thread runs `action`
+    /// and returns to its loop, where a task, timer or handler must end the report.
     ///
     /// # Errors
-    /// [`Failure::Broken`]; [`Failure::Wrong`] if the thread does not come to it.
+    /// [`Failure::SetUp`] if the fork fails; [`Failure::Wrong`] if the thread does not fork.
     pub(crate) fn fork_on(
         harness: &Harness,
         thread: ThreadId,
         action: impl FnOnce(&Context, Report) + Send + 'static,
     ) -> Result<Self, Failure> {
-        let (report, tell) = pipe().map_err(Failure::broken)?;
-        let (number, forked) = (tell.as_raw_fd(), Forked::default());
-        let told = forked.clone();
+        let (reader, writer) = pipe().map_err(Failure::set_up)?;
+        let (number, forked) = (writer.as_raw_fd(), Forked::default());
+        let result = forked.clone();
         let _ = harness
             .core()
-            .post(thread, move |context| told.tell(go_on_in_child(context, Report(number), action)));
-        forked.child(harness, report)
+            .post(thread, move |context| result.set(continue_in_child(context, Report(number), action)));
+        forked.child(harness, reader)
     }
 
-    /// Records what the child tells, until it has told everything.
+    /// Records the child's checks, up to the end of its report.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if it does not.
+    /// [`Failure::Wrong`] if a check failed, or if the report has no end.
     pub(crate) fn record(&mut self, test: &mut TestContext, when: &str, source: &str) -> Result<(), Failure> {
         let text = self.read();
         let mut complete = false;
@@ -135,14 +140,14 @@ impl Child {
                 _ => complete |= line == END,
             }
         }
-        test.all_hold()?;
+        test.stop_if_failed()?;
         if complete {
             return Ok(());
         }
-        Err(Failure::Wrong(format!("the child, {when}, does not come to its end; so far: {text:?}")))
+        Err(Failure::Wrong(format!("the report of the child, {when}, has no end; so far: {text:?}")))
     }
 
-    /// Everything until the child's end, or until patience ends.
+    /// Reads up to the end of the report, or until patience ends.
     fn read(&mut self) -> String {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         let end = Instant::now() + patience();
@@ -171,9 +176,9 @@ impl Drop for Child {
     }
 }
 
-/// Forks, after [`FdCore::before_fork`](fd_core::FdCore::before_fork) was called. The parent gets the child's number; the
-/// child does `action` and has no answer for anybody.
-pub(crate) fn go_on_in_child(
+/// Forks; [`FdCore::before_fork`](fd_core::FdCore::before_fork) must have been called. Returns the child's
+/// process id in the parent. In the child it runs `action` and returns `ECHILD`.
+pub(crate) fn continue_in_child(
     context: &Context,
     report: Report,
     action: impl FnOnce(&Context, Report),
@@ -189,7 +194,7 @@ pub(crate) fn go_on_in_child(
     }
 }
 
-/// Calls `then` in a later iteration of the loop, as soon as `holds`.
+/// Calls `then` in a later iteration of the loop, as soon as `holds` returns true.
 pub(crate) fn when(
     context: &Context,
     holds: impl Fn(&Context) -> bool + 'static,

@@ -1,5 +1,5 @@
-//! A thread that is none of the runtime's forks, and the child stops the runtime or drops it. There are no threads to wait for,
-//! and what they were in the middle of ends nevertheless.
+//! A thread outside the runtime forks, and the child stops or drops the runtime. The worker threads do not
+//! exist there, and their unfinished calls must end nevertheless.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,15 +11,16 @@ use metadata::{Axes, Layer, Mode, Transport};
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-drops-runtime",
-    title: "A forked child that stops its parent's runtime ends every registration, and its parent's goes on",
+    title: "A forked child that stops its copy of the runtime ends every registration, and the parent's runtime continues",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "L9", "core 11"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
@@ -45,7 +46,7 @@ fn beside_a_held_thread(
     place: Place,
     stops: bool,
 ) -> Result<(), Failure> {
-    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::SetUp("no harness".into()))?;
     let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
     let (first, other) = (running.thread(0), running.thread(1));
     let mut numbers: Vec<_> = running.core().entries().0.iter().map(|entry| entry.handle.number()).collect();
@@ -63,7 +64,7 @@ fn beside_a_held_thread(
     })?;
     child.record(test, &when, "core 11")?;
     drop((child, spare, spare_far));
-    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::SetUp("no harness".into()))?;
     running.fence(first)?;
     let wakes = running.activity(first).wake_thread - woken;
     test.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");

@@ -1,6 +1,6 @@
-//! A worker thread forks, and goes on in the child, where the other threads do not exist. What they were using, moving,
-//! inserting or closing could never end there: a delete said Ok, and the descriptor stayed open. And the child read the
-//! bytes that woke its parent's thread.
+//! A worker thread forks and continues in the child, where the other threads do not exist. The uses, moves,
+//! insertions and closes of those threads never ended there: a delete returned Ok, and the descriptor stayed
+//! open. The child also read the bytes that should wake its parent's thread.
 
 use std::io::Write;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -12,25 +12,27 @@ use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-goes-on",
-    title: "A forked child goes on with one thread: everything can end there, every number be used again, and every thread be woken",
+    title: "In a forked child that continues with one thread, registrations end, numbers are reusable, and wake-ups work",
     layer: Layer::Contract,
     clauses: &["S4", "L2", "L9", "core 11", "core 16"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 
-/// Times that parent and child each wake their thread, at the same time.
+/// How often parent and child wake their threads, at the same time.
 const WAKES: usize = 300;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
@@ -57,7 +59,7 @@ fn beside_a_held_thread(
     let (number, handle) = (scene.number, scene.handle);
     let mut child = Child::fork_on(harness, forks, move |context, report| {
         report.eq(
-            "a task of a thread that is not there is accepted",
+            "a task of a thread that does not exist is accepted",
             false,
             context.core().post(other, |_| ()).is_ok(),
         );
@@ -70,12 +72,12 @@ fn beside_a_held_thread(
         report.eq("the number is open", place.leaves_number(), descriptors::is_open(number));
         end_the_rest(context, report);
         let near = if place.leaves_number() {
-            // SAFETY: nobody in the child knows the number but this.
+            // SAFETY: no other part of the child owns the number.
             unsafe { OwnedFd::from_raw_fd(number) }
         } else {
-            number_again(number)
+            pipe_at(number)
         };
-        use_again(context, report, near, place);
+        register_again(context, report, near, place);
     })?;
     child.record(test, &format!("beside {when}"), "core 11")?;
     drop(child);
@@ -83,35 +85,36 @@ fn beside_a_held_thread(
     harness.fence_all()
 }
 
-/// Ends every registration that the child has inherited: the files are its parent's, too.
+/// Ends every registration that the child has inherited. The parent has the files, too.
 fn end_the_rest(context: &Context, report: Report) {
     let core = context.core();
     let own = |entry: &fd_core::EntryInfo| entry.state.contains(State::INTERNAL);
     let (own, rest): (Vec<_>, Vec<_>) = core.entries().0.into_iter().partition(own);
     let users = |entry: &fd_core::EntryInfo| entry.references > 0 || !entry.running.is_empty();
-    report.eq("entries with users that are not there", 0, rest.iter().filter(|entry| users(entry)).count());
+    report.eq("entries with users that do not exist", 0, rest.iter().filter(|entry| users(entry)).count());
     let refused = rest.iter().filter(|entry| context.registration(entry.handle).delete().is_err()).count();
     report.eq("deletes that are refused", 0, refused);
     let open = rest.iter().filter(|entry| descriptors::is_open(entry.handle.number())).count();
     report.eq("numbers open after their delete", 0, open);
-    report.eq("registrations that are left", own.len() as u64, core.table().used());
+    report.eq("remaining registrations", own.len() as u64, core.table().used());
 }
 
-fn number_again(number: std::os::fd::RawFd) -> OwnedFd {
+/// Returns a readable pipe under `number`.
+fn pipe_at(number: std::os::fd::RawFd) -> OwnedFd {
     let mut ends = pair(Transport::Pipe).expect("descriptors");
     ends.far.write_all(b"child").expect("room for a few bytes");
     std::mem::forget(ends.far);
     at_number(ends.near, number).expect("the number is free")
 }
 
-/// Registers the number again. When it has been reported, and a task has run, the child has told everything.
-fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
+/// Registers the number again. The report ends after its event and one task.
+fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
     let handler = move |ready: &ReadyGuard<'_>| {
         if !place.leaves_number() {
             let mut bytes = Vec::new();
             let _ = read_all(ready, &mut bytes);
             report.eq(
-                "what the number reads",
+                "data read from the number",
                 "child".to_owned(),
                 String::from_utf8_lossy(&bytes).into_owned(),
             );
@@ -132,9 +135,9 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
     let inserted = core.insert(near, Arc::new(handler), id.group(), id.mask(), InsertOptions::default());
     match inserted {
         Ok(handle) if place.leaves_number() => {
-            // Nobody but its parent could make it ready.
+            // Only the parent could make it ready.
             report.eq(
-                "delete of what was inserted again",
+                "delete of the new registration succeeds",
                 true,
                 context.registration(handle).delete().is_ok(),
             );
@@ -148,47 +151,47 @@ fn use_again(context: &Context, report: Report, near: OwnedFd, place: Place) {
     }
 }
 
-/// The thread that forks is in a handler. The child goes on in it.
+/// The thread that forks is in a handler. The child continues in it.
 fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&ends.near);
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&ends.near);
     let forked = Forked::default();
-    let told = forked.clone();
-    let (reader, report) = std::io::pipe().map_err(Failure::broken)?;
+    let result = forked.clone();
+    let (reader, report) = std::io::pipe().map_err(Failure::set_up)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&report);
-    let handler = watch.doing(move |ready| {
+    let handler = monitor.doing(move |ready| {
         let context = ready.context();
         context.core().before_fork();
-        let child = super::child::go_on_in_child(context, Report::at(number), |context, report| {
+        let child = super::child::continue_in_child(context, Report::at(number), |context, report| {
             let running = context.core().entry(ready.handle()).map(|entry| entry.running);
-            report.eq("who runs the handler", Ok(context.id().mask()), running);
+            report.eq("threads that run the handler", Ok(context.id().mask()), running);
             report.eq("delete", Ok(()), ready.registration().delete());
             report.eq("open while it runs", true, descriptors::is_open(ready.handle().number()));
             let inner = ready.handle();
             end_the_others(context, inner);
             when(context, move |_| !descriptors::is_open(inner.number()), move |_| report.end());
         });
-        // Not the child: the descriptor is deleted there.
+        // Only in the parent: the child has deleted the descriptor.
         if child.is_ok() {
             let _ = ready.registration().stop_recv();
         }
-        told.tell(child);
+        result.set(child);
     });
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"x").map_err(Failure::set_up)?;
     let mut child = forked.child(harness, reader)?;
     drop(report);
     child.record(test, "forked in a handler", "core 11")?;
     drop(child);
     harness.fence(thread)?;
-    test.check_eq("the parent's handler was dropped", 0, watch.dropped(), "the child has its own copy");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check_eq("the parent's handler was dropped", 0, monitor.dropped(), "the child has its own copy");
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.wait_until("the peer sees the end", || ends.far.ended())
 }
 
-/// Ends what the child has inherited, but for `kept`.
+/// Ends every registration that the child has inherited, except `kept`.
 fn end_the_others(context: &Context, kept: FdHandle) {
     for entry in context.core().entries().0 {
         if entry.handle != kept {
@@ -197,7 +200,7 @@ fn end_the_others(context: &Context, kept: FdHandle) {
     }
 }
 
-/// Threads of parent and child sleep, and are woken. Neither wake-up is the other one's.
+/// Wakes threads of parent and child from their sleep. A wake-up in one process must not reach the other.
 fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let (thread, other) = (harness.thread(0), harness.thread(1));
     harness.core().before_fork();
@@ -209,9 +212,9 @@ fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result<(), F
         let _ = core.post(other, |_| ());
         let started = threads::spawn(move || {
             let woken = (0..WAKES).take_while(|_| {
-                let (tell, told) = channel();
-                let _ = core.post(id, move |_| tell.send(()).unwrap_or_default());
-                told.recv_timeout(patience() / 2).is_ok()
+                let (sender, receiver) = channel();
+                let _ = core.post(id, move |_| sender.send(()).unwrap_or_default());
+                receiver.recv_timeout(patience() / 2).is_ok()
             });
             report.eq("wake-ups that its thread answered", WAKES, woken.count());
             report.end()

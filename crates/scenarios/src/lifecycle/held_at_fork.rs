@@ -1,4 +1,4 @@
-//! What one thread of a runtime is in the middle of when another one forks.
+//! The call that one thread of a runtime is in the middle of when another thread forks.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
@@ -8,20 +8,21 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, OwnerId};
 
 use super::{both_ends, idle};
+use crate::checkpoints::{Checkpoints, HeldThread};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::{Checkpoints, Held};
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
-use crate::transport::Far;
+use crate::test_context::TestContext;
+use crate::transport::FarEnd;
 
-/// Where the thread is.
+/// Where the thread is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     /// In a handler.
     Handler,
     Insertion(Point),
     Takeover(Point),
-    /// A push.
+    /// A relocation by `migrate_on`.
     Move(Point),
     Delete(Point),
 }
@@ -40,34 +41,34 @@ impl Place {
         Self::Delete(Point::RetiredBeforeClose),
     ];
 
-    /// Whether the child finds a registration.
+    /// Returns whether the child finds a registration.
     pub(super) fn leaves_registration(self) -> bool {
         matches!(self, Self::Handler | Self::Takeover(_) | Self::Move(_))
     }
 
-    /// Whether the child, once it has made the runtime its own, has the number without a registration: what the lost thread
-    /// had on its stack, nobody can close.
+    /// Returns whether the child, after its call of `forked`, has the number open without a registration: the
+    /// descriptor was on the stack of a thread that does not exist, so nothing can close it.
     pub(super) fn leaves_number(self) -> bool {
         matches!(self, Self::Insertion(_) | Self::Delete(Point::RetiredBeforeClose))
     }
 }
 
-/// A thread that is held, and the descriptor that it is at.
+/// A thread that is held, and the descriptor of its call.
 pub(super) struct Scene {
     pub(super) number: RawFd,
-    /// Unless it is still to be inserted.
+    /// `None` if the descriptor is not inserted yet.
     pub(super) handle: Option<FdHandle>,
-    pub(super) far: Far,
-    held: Held,
+    pub(super) far: FarEnd,
+    held: HeldThread,
     thread: ThreadId,
 }
 
 impl Scene {
-    /// Holds `thread` at `place`; a descriptor of `other` is what it takes. All that is registered is declared to be cloned:
-    /// later, the thread may have something locked.
+    /// Holds `thread` at `place`. A takeover takes a descriptor of `other`. Calls `before_fork` before
+    /// the thread is held, because the held thread may have an entry locked.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if it does not come there.
+    /// [`Failure::Wrong`] if the thread does not reach the place.
     pub(super) fn set(
         test: &TestContext,
         harness: &mut Harness,
@@ -96,7 +97,7 @@ impl Scene {
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
         let handle = harness.insert(near, recorder.clone(), owned_by)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         harness.fence_all()?;
         harness.core().before_fork();
         let held = match place {
@@ -106,7 +107,7 @@ impl Scene {
             }
         };
         if place == Place::Handler {
-            far.write_all(b"x").map_err(Failure::broken)?;
+            far.write_all(b"x").map_err(Failure::set_up)?;
         }
         let _ = harness.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),
@@ -118,15 +119,15 @@ impl Scene {
         Ok(Self { number, handle: Some(handle), far, held, thread })
     }
 
-    /// Lets the thread finish what it was in the middle of, and ends the registration.
+    /// Lets the thread complete its call, and ends the registration.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if something does not come to its end.
+    /// [`Failure::Wrong`] if the thread does not continue, or the registration does not end.
     pub(super) fn end(self, harness: &Harness, what: &str) -> Result<(), Failure> {
         self.held.release();
         harness.on(self.thread, |_| ())?;
         if let Some(handle) = self.handle {
-            // Refused where that is what the thread has done.
+            // Refused if the thread itself has deleted it.
             let _ = harness.core().registration(handle).delete();
         }
         harness.wait_until(&format!("{what}: the peer sees the end"), || self.far.ended())

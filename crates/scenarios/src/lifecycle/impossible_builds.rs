@@ -1,20 +1,21 @@
-//! Runtimes that cannot be: each answers with an error that says so, and leaves nothing. Some signals that cannot be caught
-//! made the start panic.
+//! Invalid configurations of a runtime: each start returns a descriptive error and leaves nothing behind.
+//! Some signals that cannot be caught made the start panic.
 
 use fd_core::error::StartError;
 use fd_core::{Builder, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
-use super::{builder, stopped};
-use crate::catalogue::Scenario;
+use super::{builder, stop};
 use crate::descriptors;
-use crate::persist;
-use crate::test_context::{Failure, TestContext};
+use crate::failure::Failure;
+use crate::retry;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/impossible-builds",
-    title: "A start with a signal, a capacity or a shape that cannot be is refused, and the next start works",
+    title: "A start with an invalid signal, capacity or shape is refused, and the next start works",
     layer: Layer::Contract,
     clauses: &["core 13"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
@@ -40,18 +41,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     ] {
         refused(test, name, "threads", build);
     }
-    test.all_hold()?;
-    let runtime = persist::start(|| builder(test).signal(libc::SIGUSR1, |_| ()).capacity(512), test.make);
-    stopped(runtime.map_err(Failure::from_start)?)?;
+    test.stop_if_failed()?;
+    let runtime = retry::start(|| builder(test).signal(libc::SIGUSR1, |_| ()).capacity(512), test.make);
+    stop(runtime.map_err(Failure::from_start)?)?;
     test.check_eq("open descriptors", format!("{before:?}"), format!("{:?}", descriptors::open()), "core 13");
     Ok(())
 }
 
-/// `says` is in the message.
-fn refused(test: &mut TestContext, what: &str, says: &str, build: Builder) {
+/// Checks that the start is refused with a message that contains `reason`.
+fn refused(test: &mut TestContext, what: &str, reason: &str, build: Builder) {
     let answer = match build.start(test.make) {
-        Ok(runtime) => stopped(runtime).map_or_else(|failure| failure.to_string(), |()| "started".into()),
-        Err(StartError::Shape(text)) if text.contains(says) => "refused".into(),
+        Ok(runtime) => stop(runtime).map_or_else(|failure| failure.to_string(), |()| "started".into()),
+        Err(StartError::Shape(text)) if text.contains(reason) => "refused".into(),
         Err(other) => format!("{other:?}"),
     };
     test.check_eq(what, "refused".into(), answer, "core 13");

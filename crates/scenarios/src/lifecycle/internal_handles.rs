@@ -1,16 +1,17 @@
-//! A dump shows the descriptors that the runtime wakes its threads with. Their handles worked like any other: a delete of
+//! A dump shows the runtime's own wake descriptors. Their handles used to work like any other: a delete of
 //! one, in safe code, made tasks and the stop hang.
 
 use fd_core::{FdHandle, OwnerId, ReadyGuard, State};
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/internal-handles",
-    title: "What a dump shows of the runtime's own descriptors can be looked at, and nothing can be done with it",
+    title: "Every call with the handle of one of the runtime's own descriptors is refused",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "core 12"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
@@ -19,8 +20,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
-    let own: Vec<_> =
-        harness.core().entries().0.into_iter().filter(|entry| entry.state.contains(State::INTERNAL)).collect();
+    let own: Vec<_> = harness
+        .core()
+        .entries()
+        .0
+        .into_iter()
+        .filter(|entry| entry.state.contains(State::INTERNAL))
+        .collect();
     if own.is_empty() {
         harness.finish(test, &[])?;
         return Err(Failure::Unsupported("this backend wakes its threads without a descriptor".into()));
@@ -29,8 +35,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         from_outside(test, &harness, entry.handle);
         from_inside(test, &harness, entry.handle, entry.owner)?;
     }
-    test.all_hold()?;
-    let left = harness.core().entries().0.iter().filter(|entry| entry.state.contains(State::INTERNAL)).count();
+    test.stop_if_failed()?;
+    let left =
+        harness.core().entries().0.iter().filter(|entry| entry.state.contains(State::INTERNAL)).count();
     test.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
     for thread in harness.threads() {
         let ran_on = harness.on(thread, |context| context.id())?;

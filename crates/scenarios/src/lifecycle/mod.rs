@@ -3,7 +3,7 @@
 pub(crate) mod child;
 mod held_at_fork;
 
-crate::catalogue::family! {
+crate::scenario::family! {
     calls_beside_stop,
     fork_drops_runtime,
     fork_goes_on,
@@ -23,34 +23,39 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::{Builder, Handler, ReadyGuard, Runtime};
 
-use crate::test_context::{Failure, TestContext};
+use crate::failure::Failure;
+use crate::test_context::TestContext;
 
-/// A runtime without a lab: the cell's threads and groups.
+/// Returns the builder of a runtime without a harness: the cell's threads and groups.
 fn builder(test: &TestContext) -> Builder {
     let (threads, groups) = (test.params.threads, test.params.groups);
     let of = |group| threads / groups + usize::from(group < threads % groups);
     (0..groups).fold(Runtime::builder(), |builder, group| builder.group(of(group)))
 }
 
-fn stopped(runtime: Runtime) -> Result<(), Failure> {
-    runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))
+/// Stops the runtime.
+///
+/// # Errors
+/// [`Failure::Wrong`] if a thread failed.
+fn stop(runtime: Runtime) -> Result<(), Failure> {
+    runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
 }
 
-/// A handler that does nothing.
+/// Returns a handler that does nothing.
 fn idle() -> Arc<dyn Handler> {
     Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
-/// Counts how often clones of it were dropped, in all.
+/// Counts how many of its tokens have been dropped.
 #[derive(Default)]
-struct Tally(Arc<AtomicUsize>);
+struct DropCounter(Arc<AtomicUsize>);
 
-/// Counts for its tally when it is dropped.
-struct Tallied(Arc<AtomicUsize>);
+/// Counts its own drop.
+struct DropToken(Arc<AtomicUsize>);
 
-impl Tally {
-    fn token(&self) -> Tallied {
-        Tallied(Arc::clone(&self.0))
+impl DropCounter {
+    fn token(&self) -> DropToken {
+        DropToken(Arc::clone(&self.0))
     }
 
     fn dropped(&self) -> usize {
@@ -58,14 +63,14 @@ impl Tally {
     }
 }
 
-impl Drop for Tallied {
+impl Drop for DropToken {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// Whether the write end of a pipe sees that its reader is gone, and so on: the peer of a registration that has ended.
-fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::Far), Failure> {
-    let ends = crate::transport::pair(test.params.transport).map_err(Failure::broken)?;
+/// Creates a connected pair over the cell's transport.
+fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd), Failure> {
+    let ends = crate::transport::pair(test.params.transport).map_err(Failure::set_up)?;
     Ok((ends.near, ends.far))
 }

@@ -1,4 +1,4 @@
-//! Something that belongs to the user panics, wherever the core runs it or drops it. The panic of a handler that had deleted
+//! User code panics, in each place where the core runs or drops it. The panic of a handler that had deleted
 //! its own descriptor was lost.
 
 use std::io::Write;
@@ -11,44 +11,45 @@ use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Tallied, Tally, both_ends};
-use crate::catalogue::Scenario;
+use super::{DropCounter, DropToken, both_ends};
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
-use crate::transport::Far;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/panics",
-    title: "A panic of a handler, task or timer, run or dropped, ends the runtime, is reported, and leaves nothing behind",
+    title: "A panic in a handler, task or timer, or in its drop, is reported and ends the runtime with everything in it",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "L9", "core 7", "core 17"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// What every panic here says first.
+/// The prefix of every intended panic's message.
 const ON_PURPOSE: &str = "on purpose: ";
 
-/// What panics.
+/// The code that panics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Panics {
     Handler,
-    /// And it has deleted its own descriptor before.
+    /// The handler, after it has deleted its own descriptor.
     HandlerThatDeleted,
     HandlerThatDisowned,
-    /// The handler, which has deleted its own descriptor, and then its drop.
+    /// The handler, after it has deleted its own descriptor, and then its drop.
     HandlerAndItsDrop,
     HandlerDrop,
     Released,
-    /// The drop of the handler, too.
+    /// `released`, and then the drop of the handler.
     ReleasedAndDrop,
     Entered,
-    /// And it has deleted the descriptor before.
+    /// The closure of `enter`, after it has deleted the descriptor.
     EnteredAndDeleted,
     Task,
     Timer,
     SignalAction,
-    /// When the runtime stops.
+    /// These are dropped when the runtime stops.
     TaskDroppedAtStop,
     TimerDroppedAtStop,
     HandlerDroppedAtStop,
@@ -83,7 +84,7 @@ impl Panics {
         matches!(self, HandlerAndItsDrop | HandlerDrop | HandlerDroppedAtStop | ReleasedAndDrop)
     }
 
-    /// What panics first.
+    /// Returns the message of the first panic.
     fn first(self) -> &'static str {
         match self {
             _ if self.in_ready() => "ready",
@@ -104,7 +105,7 @@ fn panic_on_purpose(what: &str) -> ! {
     std::panic::panic_any(format!("{ON_PURPOSE}{what}"))
 }
 
-/// A cell ends with any panic but these.
+/// Silences the intended panics. Any other panic ends the cell.
 fn expect_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -117,7 +118,7 @@ fn expect_panics() {
 
 struct Panicking {
     what: Panics,
-    _token: Tallied,
+    _token: DropToken,
 }
 
 impl Handler for Panicking {
@@ -150,9 +151,9 @@ impl Drop for Panicking {
     }
 }
 
-/// A task or timer that was not run.
+/// Dropped with a task or timer that has not run.
 struct Unrun {
-    _token: Tallied,
+    _token: DropToken,
 }
 
 impl Drop for Unrun {
@@ -165,23 +166,23 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     expect_panics();
     for what in Panics::ALL {
         panics(test, what)?;
-        test.all_hold()?;
+        test.stop_if_failed()?;
     }
     Ok(())
 }
 
 fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     let about = |of: &str| format!("{what:?} panics: {of}");
-    let tally = Tally::default();
+    let tally = DropCounter::default();
     let action = |_: &Context| panic_on_purpose("run");
     let mut harness =
         Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
-    // Signals are the first thread's.
+    // The first thread handles all signals.
     let thread = harness.thread(0);
     let (near, mut far) = both_ends(test)?;
     let panicking = Panicking { what, _token: tally.token() };
     let handle = harness.insert(near, Arc::new(panicking), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     let mut peers = Vec::new();
     for thread in harness.threads() {
         let (near, far) = both_ends(test)?;
@@ -194,27 +195,27 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     }
     harness.fence_all()?;
     let tokens = 1 + harness.threads().len() + usize::from(matches!(what.first(), "dropped unrun"));
-    harness.finish_by(test, &[], |test, runtime| {
+    harness.finish_with(test, &[], |test, runtime| {
         trigger(&runtime, what, handle, &mut far, &tally)?;
         let core = Arc::clone(runtime.core());
         if !what.at_stop() {
-            Harness::wait(&core, &about("the runtime stops"), || core.is_stopping())?;
+            Harness::wait_with_core(&core, &about("the runtime stops"), || core.is_stopping())?;
         }
         let expected = format!("{thread}: {ON_PURPOSE}{}", what.first());
-        let death = match runtime.stop() {
+        let error = match runtime.stop() {
             Ok(()) => "none".to_owned(),
             Err(WorkerError::Poller { thread, source }) => format!("{thread}: {source}"),
             Err(WorkerError::Panic { thread, panic }) => {
                 format!("{thread}: {}", panic.downcast_ref::<String>().map_or("no text", String::as_str))
             }
         };
-        // Which thread leaves last, and drops the handlers, is chance.
+        // The thread that ends last drops the handlers; it can be any thread.
         let same = match what {
-            Panics::HandlerDroppedAtStop => death.ends_with(&format!("{ON_PURPOSE}drop")),
-            _ => death == expected,
+            Panics::HandlerDroppedAtStop => error.ends_with(&format!("{ON_PURPOSE}drop")),
+            _ => error == expected,
         };
-        test.check(about("the death"), expected, death, "core 7", same);
-        let ended = far.ended() && peers.iter().all(Far::ended);
+        test.check(about("the error of the stop"), expected, error, "core 7", same);
+        let ended = far.ended() && peers.iter().all(FarEnd::ended);
         test.check_eq(about("every peer sees the end"), true, ended, "L8");
         test.check_eq(about("handlers, tasks and timers dropped"), tokens, tally.dropped(), "S4, L8");
         drop((far, peers));
@@ -222,17 +223,17 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     })
 }
 
-/// Makes it panic, or puts it where it will.
+/// Causes the panic, or prepares the one that the stop causes.
 fn trigger(
     runtime: &Runtime,
     what: Panics,
     handle: FdHandle,
-    far: &mut Far,
-    tally: &Tally,
+    far: &mut FarEnd,
+    tally: &DropCounter,
 ) -> Result<(), Failure> {
     let core = runtime.core();
-    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
-    let unrun = |tally: &Tally| Unrun { _token: tally.token() };
+    let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+    let unrun = |tally: &DropCounter| Unrun { _token: tally.token() };
     match what {
         Panics::Entered | Panics::EnteredAndDeleted => {
             let _ = core.post(thread, move |context| {
@@ -248,11 +249,11 @@ fn trigger(
         Panics::Timer => {
             let _ = core.post(thread, |context| context.after(Duration::ZERO, |_| panic_on_purpose("run")));
         }
-        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
+        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,
         Panics::TaskDroppedAtStop => {
             let unrun = unrun(tally);
             let _ = core.post(thread, move |context| {
-                // Behind this one in the queue; the loop does not come to it any more.
+                // Queued behind this task; the loop does not reach it any more.
                 let _ = context.core().post(context.id(), move |_| std::mem::forget(unrun));
                 context.core().request_stop();
             });
@@ -265,7 +266,7 @@ fn trigger(
             });
         }
         Panics::HandlerDroppedAtStop => {}
-        _ => far.write_all(b"x").map_err(Failure::broken)?,
+        _ => far.write_all(b"x").map_err(Failure::set_up)?,
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Runtimes are started and stopped many times over, each with something left to end. What one start leaves behind is as
-//! many times as much in the end: descriptors, threads, memory, address space.
+//! Runtimes are started and stopped many times, each with registrations, tasks and timers left. The
+//! repetition multiplies what one start leaves behind: descriptors, threads, memory, address space.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,26 +10,28 @@ use fd_core::{InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{UsageWho, getrusage};
 
-use super::{both_ends, builder, stopped};
-use crate::catalogue::Scenario;
+use super::{both_ends, builder, stop};
 use crate::descriptors;
-use crate::persist;
-use crate::test_context::{Failure, TestContext, slowness};
+use crate::failure::Failure;
+use crate::patience::slowness;
+use crate::retry;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/start-stop-often",
-    title: "Ten thousand runtimes, started, used, and stopped or dropped, leave no descriptor, thread or memory",
+    title: "Ten thousand runtimes that are started, used, and stopped or dropped leave no descriptor, thread or memory",
     layer: Layer::Contract,
     clauses: &["L8", "core 6", "core 8", "core 14", "bug 11"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
     run,
 };
 
-/// On a machine of ordinary speed; `--slow` says by how much this one is slower.
+/// On a machine of ordinary speed; `--slow` divides it.
 const ROUNDS: u32 = 10_000;
 
-/// How much a measure may grow in the second half of the rounds: a leak of `each` bytes a round is seen, and what an allocator
-/// comes to keep does not grow with the rounds.
+/// How much a measure may grow in the second half of the rounds. A leak of `each` bytes a round exceeds it;
+/// the memory that an allocator keeps does not grow with the rounds.
 struct Bound {
     each: u64,
     noise: u64,
@@ -38,34 +40,35 @@ struct Bound {
 /// Less than a page: each runtime writes to some of its own.
 const RESIDENT: Bound = Bound { each: 1024, noise: 2 << 20 };
 
-/// Less than the stack of a thread, and than the table of a runtime. An allocator may map an arena of 64 MiB at any time.
+/// Less than the stack of a thread, and than the table of a runtime. An allocator may map an arena of 64 MiB
+/// at any time.
 const MAPPED: Bound = Bound { each: 256 << 10, noise: 256 << 20 };
 
-/// As many entries as a table should have to be seen in the address space.
+/// Large enough for the table to show in the address space.
 const CAPACITY: usize = 1 << 16;
 
-/// What the process has.
+/// The resources of the process.
 #[derive(Clone, Copy)]
 struct Usage {
-    /// The most that was ever resident, in bytes.
+    /// The maximum resident set size, in bytes.
     resident: u64,
-    /// Its address space in bytes, and its threads, where the system can be asked.
+    /// The address space in bytes and the number of threads, where the system reports them.
     mapped: Option<(u64, u64)>,
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let rounds = (ROUNDS / slowness()).max(20);
-    test.count("rounds", rounds.into());
+    test.record_counter("rounds", rounds.into());
     let before = descriptors::open();
     let mut middle = None;
     for round in 0..rounds {
         one(test, round)?;
         if round == rounds / 2 {
-            // The process has all by now that it keeps for its own.
+            // By now the process has everything that it keeps permanently.
             middle = Some(usage()?);
         }
     }
-    let (middle, end) = (middle.ok_or_else(|| Failure::Broken("no round".into()))?, usage()?);
+    let (middle, end) = (middle.ok_or_else(|| Failure::SetUp("no round".into()))?, usage()?);
     let open = descriptors::open();
     test.check_eq("open descriptors", format!("{before:?}"), format!("{open:?}"), "core 6, bug 11");
     let half = u64::from(rounds / 2);
@@ -79,20 +82,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 fn bounded(test: &mut TestContext, what: &str, bound: &Bound, rounds: u64, grown: u64) {
     let most = bound.each * rounds + bound.noise;
-    test.count(format!("{what}: growth in the second half"), grown);
-    // What an emulator or a sanitizer keeps is not told from what its program keeps.
+    test.record_counter(format!("{what}: growth in the second half"), grown);
+    // An emulator or a sanitizer keeps memory, too, which cannot be distinguished from the program's.
     if slowness() > 1 {
         return;
     }
     test.check(format!("{what}: growth"), format!("at most {most} bytes"), grown, "core 6", grown <= most);
 }
 
-/// One runtime that has something to end: registrations, tasks and timers, some of which hold it.
+/// Starts and ends one runtime with registrations, tasks and timers, some of which hold a reference to it.
 fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
-    let runtime = match persist::start(|| builder(test).capacity(CAPACITY), test.make) {
-        Err(StartError::Backend(BackendError::Capacity { .. })) => {
-            persist::start(|| builder(test), test.make)
-        }
+    let runtime = match retry::start(|| builder(test).capacity(CAPACITY), test.make) {
+        Err(StartError::Backend(BackendError::Capacity { .. })) => retry::start(|| builder(test), test.make),
         started => started,
     };
     let runtime = runtime.map_err(Failure::from_start)?;
@@ -105,40 +106,44 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
         };
         let inserted =
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
-        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+        core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
-        let _ = core.post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
+        let _ = core
+            .post(thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(in_timer)));
         let _ = core.post(thread, move |_| drop(in_task));
     }
     match round % 4 {
         0 => drop(runtime),
-        // The thread that drops it is one of those that end.
+        // One of its own threads drops it.
         1 => {
-            let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
+            let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
             let _ = core.post(thread, move |_| drop(runtime));
-            crate::Harness::wait(&core, "the runtime is gone", || Arc::strong_count(&core) == 1)?;
+            crate::Harness::wait_with_core(&core, "the runtime has ended", || Arc::strong_count(&core) == 1)?;
         }
         2 => {
-            stopped(runtime)?;
+            stop(runtime)?;
             let held = Arc::clone(&core);
-            let _ = core.post(core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?, move |_| {
-                drop(held);
-            });
+            let _ = core.post(
+                core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?,
+                move |_| {
+                    drop(held);
+                },
+            );
         }
-        _ => stopped(runtime)?,
+        _ => stop(runtime)?,
     }
     Ok(())
 }
 
 fn usage() -> Result<Usage, Failure> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(Failure::broken)?;
+    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(Failure::set_up)?;
     // Kibibytes, but bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let resident = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;
     Ok(Usage { resident, mapped: mapped() })
 }
 
-/// proc_pid_stat(5): fields 20 and 23, counted behind the name, which may have anything in it.
+/// proc_pid_stat(5): fields 20 and 23, counted from the end of the name, which may contain any character.
 #[cfg(target_os = "linux")]
 fn mapped() -> Option<(u64, u64)> {
     // Not in every container.

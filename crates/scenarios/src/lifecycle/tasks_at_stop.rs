@@ -1,5 +1,6 @@
-//! Tasks that a runtime does not come to before it stops, and tasks that are posted later. They stayed with the core; one that
-//! holds the core is a cycle, so 200 starts and stops left 806 descriptors and 380 MB of address space.
+//! Tasks that a runtime has not run before it stops, and tasks that are posted later. The core kept them; a
+//! task that holds the core is a reference cycle, so 200 starts and stops left 806 descriptors and 380 MB of
+//! address space.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,30 +10,31 @@ use fd_core::FdCore;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use super::{Tallied, Tally, builder, stopped};
-use crate::catalogue::Scenario;
+use super::{DropCounter, DropToken, builder, stop};
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::persist;
-use crate::test_context::{Failure, TestContext};
+use crate::retry;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/tasks-at-stop",
-    title: "Tasks and timers that have not run when a runtime stops are dropped, and so are tasks that come later",
+    title: "Tasks and timers that have not run when a runtime stops are dropped, and so are tasks that are posted later",
     layer: Layer::Contract,
     clauses: &["L8", "core 6"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// On each thread.
+/// Tasks on each thread.
 const TASKS: usize = 20;
-/// Runtimes whose tasks hold them.
+/// How many runtimes have tasks that hold them.
 const ROUNDS: usize = 200;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     pending_and_late(test)?;
-    test.all_hold()?;
+    test.stop_if_failed()?;
     let before = descriptors::open();
     for _ in 0..ROUNDS {
         task_holds_the_core(test)?;
@@ -42,15 +44,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Posts again when it is dropped.
-struct Again {
+/// Posts a task when it is dropped.
+struct PostOnDrop {
     core: Arc<FdCore>,
     thread: ThreadId,
     accepted: Arc<AtomicUsize>,
-    _token: Tallied,
+    _token: DropToken,
 }
 
-impl Drop for Again {
+impl Drop for PostOnDrop {
     fn drop(&mut self) {
         let posted = self.core.post(self.thread, |_| ());
         self.accepted.fetch_add(usize::from(posted.is_ok()), Ordering::SeqCst);
@@ -59,7 +61,8 @@ impl Drop for Again {
 
 fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
-    let (tasks, timers, ran) = (Tally::default(), Tally::default(), Arc::new(AtomicUsize::new(0)));
+    let (tasks, timers, ran) =
+        (DropCounter::default(), DropCounter::default(), Arc::new(AtomicUsize::new(0)));
     let accepted = Arc::new(AtomicUsize::new(0));
     let threads = harness.threads();
     let gates = threads.iter().map(|thread| harness.hold(*thread)).collect::<Result<Vec<_>, _>>()?;
@@ -72,15 +75,15 @@ fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
             });
         }
         let (core, accepted) = (Arc::clone(harness.core()), Arc::clone(&accepted));
-        let again = Again { core, thread: *thread, accepted, _token: tasks.token() };
-        let _ = harness.core().post(*thread, move |_| drop(again));
+        let posts = PostOnDrop { core, thread: *thread, accepted, _token: tasks.token() };
+        let _ = harness.core().post(*thread, move |_| drop(posts));
     }
     let (core, count) = (Arc::clone(harness.core()), threads.len() * (TASKS + 1));
-    harness.finish_by(test, &[], |test, runtime| {
-        // Before the threads can come to their tasks.
+    harness.finish_with(test, &[], |test, runtime| {
+        // Before the threads can run their tasks.
         core.request_stop();
         gates.iter().for_each(crate::Gate::open);
-        stopped(runtime)?;
+        stop(runtime)?;
         test.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
         test.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
         test.check_eq(
@@ -98,7 +101,7 @@ fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
         drop(core);
         Ok(())
     })?;
-    test.all_hold()?;
+    test.stop_if_failed()?;
 
     let harness = Harness::start(test)?;
     for thread in &threads {
@@ -112,7 +115,7 @@ fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
 
 /// The core holds the task, and the task holds the core.
 fn task_holds_the_core(test: &TestContext) -> Result<(), Failure> {
-    let runtime = persist::start(|| builder(test), test.make).map_err(Failure::from_start)?;
+    let runtime = retry::start(|| builder(test), test.make).map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {
         let held = Arc::clone(&core);
@@ -123,7 +126,7 @@ fn task_holds_the_core(test: &TestContext) -> Result<(), Failure> {
         let held = Arc::clone(&core);
         let _ = core.post(thread, move |_| drop(held));
     }
-    stopped(runtime)?;
+    stop(runtime)?;
     for thread in core.threads() {
         let held = Arc::clone(&core);
         let _ = core.post(thread, move |_| drop(held));

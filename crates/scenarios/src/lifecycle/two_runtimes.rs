@@ -1,5 +1,5 @@
-//! Two runtimes in one process. Handles carried no table: a stale handle of one runtime deleted a live descriptor of the
-//! other, where number and generation were the same.
+//! Two runtimes in one process. Handles did not identify their table: a stale handle of one runtime deleted a
+//! live descriptor of the other if number and generation were the same.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -7,18 +7,20 @@ use std::sync::{Arc, Mutex};
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, ReadyGuard, Runtime};
 use metadata::{Axes, Layer, Transport};
 
-use super::{both_ends, builder, idle, stopped};
-use crate::catalogue::Scenario;
-use crate::deletion::registration::unpoisoned;
+use super::{both_ends, builder, idle, stop};
 use crate::deletion::monitor::HandlerMonitor;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::persist;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::mutex::unpoisoned;
+use crate::patience::patience;
+use crate::retry;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/two-runtimes",
-    title: "A handle of another runtime is refused everywhere, and a runtime may end in a handler of another one",
+    title: "Every call refuses a handle of another runtime, and a runtime can end in a handler of another one",
     layer: Layer::Contract,
     clauses: &["S7", "L8", "core 15"],
     axes: Axes { transports: &[Transport::Pipe], ..Axes::PLAIN },
@@ -27,35 +29,35 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    let other = persist::start(|| builder(test), test.make).map_err(Failure::from_start)?;
+    let other = retry::start(|| builder(test), test.make).map_err(Failure::from_start)?;
     exchanged(test, &harness, &other)?;
     ended_in_a_handler(test, &mut harness, other)?;
     harness.finish(test, &[])
 }
 
-/// The same number in the same generation, in one table and then in the other.
+/// Registers the same number with the same generation, in one table and then in the other.
 fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let (first, _first_far) = both_ends(test)?;
     let (second, mut far) = both_ends(test)?;
     let foreign = other.core().insert(first, idle(), thread.group(), thread.mask(), InsertOptions::default());
-    let foreign = foreign.map_err(Failure::broken)?;
-    other.core().registration(foreign).delete().map_err(Failure::broken)?;
-    let near = at_number(second, foreign.number()).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&near);
-    let handler = watch.recording();
+    let foreign = foreign.map_err(Failure::set_up)?;
+    other.core().registration(foreign).delete().map_err(Failure::set_up)?;
+    let near = at_number(second, foreign.number()).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&near);
+    let handler = monitor.recording();
     let owner = OwnerId::of(&handler);
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     test.check_eq(
         "number and generation",
         format!("{} {}", foreign.number(), foreign.generation()),
         format!("{} {}", handle.number(), handle.generation()),
-        "otherwise nothing is tried",
+        "the precondition of this check",
     );
     refused(test, "its own table", other.core(), foreign);
     refused(test, "the other's table", harness.core(), foreign);
-    refused(test, "the other's table, the other way round", other.core(), handle);
+    refused(test, "the other's table, with the handles exchanged", other.core(), handle);
     let answers = harness.on(thread, move |context| {
         [
             ("takeover", context.takeover(foreign, owner).is_err()),
@@ -66,10 +68,10 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     for (what, answer) in answers {
         test.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
     }
-    test.all_hold()?;
-    std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
-    harness.wait_until("the data", || watch.text() == "mine")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.stop_if_failed()?;
+    std::io::Write::write_all(&mut far, b"mine").map_err(Failure::set_up)?;
+    harness.wait_until("the data", || monitor.text() == "mine")?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.wait_until("the peer sees the end", || far.ended())
 }
 
@@ -90,27 +92,29 @@ fn refused(test: &mut TestContext, by: &str, core: &FdCore, handle: FdHandle) {
     }
 }
 
-/// One runtime ends on a thread of another one, which goes on.
+/// Ends one runtime on a thread of another one, which continues.
 fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runtime) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let core = Arc::clone(other.core());
     let (near, mut far) = both_ends(test)?;
     let (of_other, others_far) = both_ends(test)?;
     let theirs = core.insert(of_other, idle(), thread.group(), thread.mask(), InsertOptions::default());
-    core.registration(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
-    let (tell, told) = channel();
+    core.registration(theirs.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
+    let (sender, receiver) = channel();
     let other = Mutex::new(Some(other));
-    let watch = HandlerMonitor::new(&near);
-    let handler = watch.doing(move |ready| {
+    let monitor = HandlerMonitor::new(&near);
+    let handler = monitor.doing(move |ready| {
         if let Some(other) = unpoisoned(&other).take() {
-            let _ = tell.send(stopped(other));
+            let _ = sender.send(stop(other));
         }
         let _ = ready.registration().delete();
     });
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?;
-    told.recv_timeout(patience()).map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    std::io::Write::write_all(&mut far, b"x").map_err(Failure::set_up)?;
+    receiver
+        .recv_timeout(patience())
+        .map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;
     test.check_eq("registrations of the runtime that was stopped", 0, core.table().used(), "L8");
     test.check_eq("its peer sees the end", true, others_far.ended(), "L8");
     harness.wait_until("the peer of the handler sees the end", || far.ended())?;

@@ -1,21 +1,22 @@
-//! A descriptor goes to another group and comes back.
+//! A descriptor moves to another group and back.
 //!
-//! Masks are local to the group. HAProxy left the old group's registration behind, and on the way back `ADD` answered
-//! `EEXIST`, which was ignored: the interest of long ago stayed in place (`752c5cba5`).
+//! Masks are local to the group. HAProxy left the old group's kernel registration behind, and on the way back
+//! `ADD` failed with `EEXIST`, which was ignored: the former interest stayed in place (`752c5cba5`).
 
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, State};
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, reads_by_thread};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/group-round-trip",
-    title: "An FD that moves to another group and back is reported where it is",
+    title: "An FD that moves to another group and back is reported to its current owner only",
     layer: Layer::Contract,
     clauses: &["S9", "S11", "S18", "L5", "bug 77", "suspect 7"],
     axes: Axes { threads: &[2, 4, 8], groups: &[2], ..Axes::PLAIN },
@@ -30,7 +31,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     let checkpoints = Checkpoints::watch();
     there_and_back(test, &mut harness, first, last)?;
-    // The other group's numbers are where a mask of the wrong group shows: same bit, another thread.
+    // In the other group a mask of the wrong group would show: the same bit stands for another thread.
     there_and_back(test, &mut harness, last, first)?;
     while_in_batch(test, &mut harness, &checkpoints, first, last)?;
     drop(checkpoints);
@@ -51,25 +52,30 @@ fn there_and_back(
     let mut expected = format!("{home}:0");
     let mut read = b"0".to_vec();
     for (hop, thread) in [away, home, away, home].into_iter().enumerate() {
-        let at = |what: &str| format!("from {home}, hop {} to {thread}: {what}", hop + 1);
+        let label = |what: &str| format!("from {home}, hop {} to {thread}: {what}", hop + 1);
         let owner = endpoint.owner;
         let (taken, entry) = harness.on(thread, move |context| {
             let taken = context.takeover(handle, owner);
             (taken, context.core().entry(handle))
         })?;
-        check_answer(test, at("takeover"), Ok(()), taken, "L9")?;
-        landed(test, &at, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
+        check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
+        check_moved(test, &label, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
         test.check_eq(
-            at("changes of owner"),
+            label("changes of owner"),
             hop as u32 + 1,
             harness.entry(handle)?.takeovers,
             "protocol 9.5",
         );
 
-        endpoint.want(harness, thread)?;
+        endpoint.want_recv(harness, thread)?;
         harness.fence(thread)?;
         let entry = harness.entry(handle)?;
-        test.check_eq(at("threads that poll it"), thread.mask().bits(), entry.polled_recv.bits(), "S9, S11");
+        test.check_eq(
+            label("threads that poll it"),
+            thread.mask().bits(),
+            entry.polled_recv.bits(),
+            "S9, S11",
+        );
         let digit = b'1' + hop as u8;
         endpoint.write(&[digit])?;
         read.push(digit);
@@ -77,7 +83,7 @@ fn there_and_back(
         expected.push_str(&format!(" {thread}:{}", char::from(digit)));
         harness.fence_all()?;
         test.check_eq(
-            at("reports"),
+            label("reports"),
             expected.clone(),
             reads_by_thread(&endpoint.recorder.seen()),
             "S3, bug 77",
@@ -86,28 +92,34 @@ fn there_and_back(
     endpoint.end(harness)
 }
 
-/// What a descriptor must look like right after a change of group, before anybody wants it.
-fn landed(
+/// Checks the entry right after a change of group, before any interest is enabled.
+fn check_moved(
     test: &mut TestContext,
-    at: &dyn Fn(&str) -> String,
+    label: &dyn Fn(&str) -> String,
     thread: ThreadId,
     entry: EntryInfo,
 ) -> Result<(), Failure> {
-    test.check_eq(at("group"), thread.group(), entry.group, "protocol 9.6");
-    test.check_eq(at("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
-    test.check_eq(at("running"), 0, entry.running.bits(), "protocol 9.2");
+    test.check_eq(label("group"), thread.group(), entry.group, "protocol 9.6");
+    test.check_eq(label("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
+    test.check_eq(label("running"), 0, entry.running.bits(), "protocol 9.2");
     test.check_eq(
-        at("threads that poll it"),
+        label("threads that poll it"),
         0,
         entry.polled_recv.or(entry.polled_send).bits(),
         "S9, suspect 7",
     );
-    test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
-    test.check_eq(at("active directions"), State::default(), entry.state.and(State::ACTIVE), "protocol 9.5");
-    test.all_hold()
+    test.check_eq(label("threads with a pending update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
+    test.check_eq(
+        label("active directions"),
+        State::default(),
+        entry.state.and(State::ACTIVE),
+        "protocol 9.5",
+    );
+    test.stop_if_failed()
 }
 
-/// The old group's thread has an event in its hands while the descriptor goes away, and while it goes and comes back.
+/// The old group's thread holds an event in its batch while the descriptor moves away, and again while it
+/// moves away and back.
 fn while_in_batch(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -115,55 +127,55 @@ fn while_in_batch(
     home: ThreadId,
     away: ThreadId,
 ) -> Result<(), Failure> {
-    let at = |what: &str| format!("harvested: {what}");
+    let label = |what: &str| format!("held batch: {what}");
     let mut endpoint = Endpoint::start(test, harness, home)?;
     let handle = endpoint.handle;
 
     let counted = harness.activity(home);
-    let harvested = checkpoints.hold_batch(home);
+    let held_batch = checkpoints.hold_batch(home);
     endpoint.write(b"1")?;
-    harvested.reached()?;
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
-    landed(test, &at, away, harness.entry(handle)?)?;
-    harvested.release();
+    held_batch.reached()?;
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
+    check_moved(test, &label, away, harness.entry(handle)?)?;
+    held_batch.release();
     harness.fence_all()?;
     let since = harness.activity(home).since(&counted);
     let counts = format!("{} {}", since.poll_skip, since.poll_drop);
-    test.cost_eq(
-        at("events skipped and dropped by the old group's thread"),
+    test.check_cost_eq(
+        label("events skipped and dropped by the old group's thread"),
         "0 1".into(),
         counts,
         "protocol 4.2",
     );
-    test.check_eq(at("reports while nobody wants it"), 0, endpoint.recorder.reports(), "S3, S18");
-    // The late event makes its thread clean its own poller. That must not touch the new group's masks.
-    landed(test, &at, away, harness.entry(handle)?)?;
-    endpoint.want(harness, away)?;
+    test.check_eq(label("reports without interest"), 0, endpoint.recorder.reports(), "S3, S18");
+    // The late event makes its thread clean up its own poller. That must not change the new group's masks.
+    check_moved(test, &label, away, harness.entry(handle)?)?;
+    endpoint.want_recv(harness, away)?;
     endpoint.wait_for_bytes(harness, b"1")?;
     harness.fence_all()?;
 
-    // Away and home again, all while the other side holds an event.
-    let harvested = checkpoints.hold_batch(away);
+    // Moves the descriptor home and away again while the thread of the other group holds an event.
+    let held_batch = checkpoints.hold_batch(away);
     endpoint.write(b"2")?;
-    harvested.reached()?;
-    check_answer(test, at("takeover back"), Ok(()), endpoint.take_over(harness, home)?, "L7")?;
+    held_batch.reached()?;
+    check_answer(test, label("takeover back"), Ok(()), endpoint.take_over(harness, home)?, "L7")?;
     check_answer(
         test,
-        at("push away again"),
+        label("second migration"),
         Ok(()),
         harness.core().registration(handle).migrate_on(away),
         "protocol 9",
     )?;
-    landed(test, &at, away, harness.entry(handle)?)?;
-    harvested.release();
+    check_moved(test, &label, away, harness.entry(handle)?)?;
+    held_batch.release();
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 1, endpoint.recorder.reports(), "S18");
-    endpoint.want(harness, away)?;
+    test.check_eq(label("reports before the interest is enabled"), 1, endpoint.recorder.reports(), "S18");
+    endpoint.want_recv(harness, away)?;
     endpoint.wait_for_bytes(harness, b"12")?;
     harness.fence_all()?;
     let expected = format!("{away}:1 {away}:2");
-    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3, bug 77");
+    test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3, bug 77");
     let entry = harness.entry(handle)?;
-    test.check_eq(at("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
+    test.check_eq(label("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
     endpoint.end(harness)
 }

@@ -1,23 +1,25 @@
-//! The old owner's report arrives in each window of a takeover.
+//! A report of the old owner arrives in each window of a takeover.
 //!
-//! HAProxy's first lock-free takeover let both threads run (`cd8914bc5`, bug 66), and today's lets the old owner,
-//! which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5). Every window
-//! is held open here with a thread on each side.
+//! HAProxy's first lock-free takeover let both threads run (`cd8914bc5`, bug 66). The present one lets the
+//! old owner, which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5).
+//! This scenario holds every window open, with a thread on each side.
 
+use fd_core::State;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/late-report-of-old-owner",
-    title: "A report of the old owner in any window of a takeover runs no handler and closes nothing",
+    title: "A late report of the old owner, in any window of a takeover, runs no handler and closes no FD",
     layer: Layer::Contract,
     clauses: &["S1", "S2", "S3", "S4", "S5", "L7", "bug 53", "bug 66", "suspect 4", "suspect 20"],
     axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
@@ -34,8 +36,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             lost_before_running(test, &mut harness, &checkpoints, route)?;
             lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverRunningSet)?;
             lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverMaskSet)?;
-            taken_at_the_exit(test, &mut harness, &checkpoints, route)?;
-            leaving_under_delete(test, &mut harness, &checkpoints, route)?;
+            taken_during_exit(test, &mut harness, &checkpoints, route)?;
+            exit_during_delete(test, &mut harness, &checkpoints, route)?;
         }
         refused_while_reporting(test, &mut harness, &checkpoints, route, Point::ReportRunningSet)?;
     }
@@ -43,7 +45,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// The report has seen itself allowed; the takeover goes through before it says that it is running.
+/// The report has found its bit in the thread mask; the takeover completes before the report sets its running
+/// bit.
 fn lost_before_running(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -51,7 +54,7 @@ fn lost_before_running(
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("taken before the report is running: {what}");
+    let label = |what: &str| format!("taken before the report is running: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let counted = harness.activity(old);
     let late = points.hold(old, Point::ReportBeforeRunning, endpoint.handle.number());
@@ -59,16 +62,16 @@ fn lost_before_running(
     late.reached()?;
     check_answer(
         test,
-        at("takeover"),
+        label("takeover"),
         Ok(()),
         endpoint.take_over(harness, new)?,
-        "protocol 8.2: nobody is running",
+        "protocol 8.2: no thread is running",
     )?;
     late.release();
-    lost(test, harness, &at, endpoint, route, counted.poll_skip)
+    check_lost(test, harness, &label, endpoint, route, counted.poll_skip)
 }
 
-/// The report arrives while the takeover is between two of its steps.
+/// The report arrives between two steps of the takeover.
 fn lost_within_takeover(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -77,65 +80,78 @@ fn lost_within_takeover(
     window: Point,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("report at {window:?}: {what}");
+    let label = |what: &str| format!("report at {window:?}: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
-    let (answer, take) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let _ = harness.core().post(new, move |context| {
-        let _ = answer.send(context.takeover(handle, owner));
+        let _ = sender.send(context.takeover(handle, owner));
     });
     taking.reached()?;
     if window == Point::TakeoverRunningSet {
-        // Allowed still, but not alone: it must wait for the new mask, and not run meanwhile.
+        // The old owner is still allowed, but not alone: it must wait for the new mask without running the
+        // handler.
         let late = points.hold(old, Point::ReportRunningSet, handle.number());
         endpoint.write(b"one")?;
         late.reached()?;
         late.release();
     } else {
-        // Not allowed any more: it goes on at once, though the takeover does not (L7, bug 67).
+        // The old owner is not allowed any more: it continues at once, although the takeover has not ended
+        // (L7, bug 67).
         endpoint.write(b"one")?;
         harness.fence(old)?;
-        test.check_eq(at("reports so far"), 0, endpoint.recorder.reports(), "S3");
+        test.check_eq(label("reports so far"), 0, endpoint.recorder.reports(), "S3");
     }
     taking.release();
-    let taken = take
-        .recv_timeout(crate::test_context::patience())
-        .map_err(|_| Failure::Wrong(at("the takeover did not end")))?;
-    check_answer(test, at("takeover"), Ok(()), taken, "L9")?;
-    lost(test, harness, &at, endpoint, route, counted.poll_skip)
+    let taken = receiver
+        .recv_timeout(crate::patience::patience())
+        .map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
+    check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
+    check_lost(test, harness, &label, endpoint, route, counted.poll_skip)
 }
 
-/// After a report that lost: it was skipped once, and the new owner gets the data.
-fn lost(
+/// Checks the state after a report that lost: it was skipped once, and the new owner gets the data.
+fn check_lost(
     test: &mut TestContext,
     harness: &mut Harness,
-    at: &dyn Fn(&str) -> String,
+    label: &dyn Fn(&str) -> String,
     endpoint: Endpoint,
     route: Route,
     skipped_before: u64,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 0, endpoint.recorder.reports(), "S3, bug 66");
-    test.cost_eq(
-        at("reports skipped"),
+    test.check_eq(
+        label("reports before the interest is enabled"),
+        0,
+        endpoint.recorder.reports(),
+        "S3, bug 66",
+    );
+    test.check_cost_eq(
+        label("reports skipped"),
         1,
         harness.activity(old).poll_skip - skipped_before,
         "protocol 4.5, L5",
     );
     let entry = harness.entry(endpoint.handle)?;
-    test.check_eq(at("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
-    test.check_eq(at("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
-    endpoint.want(harness, new)?;
+    test.check_eq(label("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
+    test.check_eq(label("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
+    endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{new}:one"), reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
+    test.check_eq(
+        label("reports"),
+        format!("{new}:one"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S1, S3",
+    );
     endpoint.end(harness)
 }
 
-/// Somebody in a report cannot be robbed. To change the group even its reference is in the way.
+/// A descriptor cannot be taken from a thread that is in a report. For a change of group the reference of the
+/// report alone is enough to refuse it.
 fn refused_while_reporting(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -144,70 +160,81 @@ fn refused_while_reporting(
     window: Point,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("{}, taken at {window:?}: {what}", route.name);
+    let label = |what: &str| format!("{}, taken at {window:?}: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let late = points.hold(old, window, endpoint.handle.number());
     endpoint.write(b"one")?;
     late.reached()?;
     let before = harness.entry(endpoint.handle)?;
-    check_answer(test, at("takeover"), Err(MoveError::Busy), endpoint.take_over(harness, new)?, "S2, L7")?;
-    check_unchanged(test, at("entry"), before, harness.entry(endpoint.handle)?, "S2, bug 53")?;
+    check_answer(test, label("takeover"), Err(MoveError::Busy), endpoint.take_over(harness, new)?, "S2, L7")?;
+    check_unchanged(test, label("entry"), before, harness.entry(endpoint.handle)?, "S2, bug 53")?;
     late.release();
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports"), format!("{old}:one"), reads_by_thread(&endpoint.recorder.seen()), "S2, S3");
-    check_answer(test, at("takeover afterwards"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    test.check_eq(
+        label("reports"),
+        format!("{old}:one"),
+        reads_by_thread(&endpoint.recorder.seen()),
+        "S2, S3",
+    );
+    check_answer(test, label("takeover afterwards"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
     endpoint.end(harness)
 }
 
-/// The handler has run and its running bit is gone, and the report has not looked at the mask again: free to take.
-fn taken_at_the_exit(
+/// The handler has returned and its running bit is cleared, and the report has not yet checked the mask
+/// again: the takeover succeeds.
+fn taken_during_exit(
     test: &mut TestContext,
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("taken at the exit: {what}");
+    let label = |what: &str| format!("taken during the exit: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
-    let leaving = points.hold(old, Point::ExitRunningCleared, endpoint.handle.number());
+    let exiting = points.hold(old, Point::ExitRunningCleared, endpoint.handle.number());
     endpoint.write(b"one")?;
-    leaving.reached()?;
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
-    endpoint.want(harness, new)?;
+    exiting.reached()?;
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    endpoint.want_recv(harness, new)?;
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
-    leaving.release();
+    exiting.release();
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{old}:one {new}:two"),
         reads_by_thread(&endpoint.recorder.seen()),
         "S1, S3",
     );
-    test.check_eq(at("active"), fd_core::State::ACTIVE_R, harness.entry(endpoint.handle)?.state.and(fd_core::State::ACTIVE), "bug 53");
+    test.check_eq(
+        label("active"),
+        State::ACTIVE_R,
+        harness.entry(endpoint.handle)?.state.and(State::ACTIVE),
+        "bug 53",
+    );
     endpoint.end(harness)
 }
 
-/// Suspect 20. The old owner lost, and has given up its running bit; the new owner has set the token of its delete and
-/// not cleared the mask. The token is not the old owner's to win.
-fn leaving_under_delete(
+/// Suspect 20. The old owner lost, and has given up its running bit; the new owner has set the token of its
+/// delete and not yet cleared the mask. The old owner must not win this token.
+fn exit_during_delete(
     test: &mut TestContext,
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("leaving under the new owner's delete: {what}");
+    let label = |what: &str| format!("exit during the new owner's delete: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
     let late = points.hold(old, Point::ReportBeforeRunning, handle.number());
     endpoint.write(b"one")?;
     late.reached()?;
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
-    let leaving = points.hold(old, Point::ExitRunningCleared, handle.number());
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    let exiting = points.hold(old, Point::ExitRunningCleared, handle.number());
     late.release();
-    leaving.reached()?;
+    exiting.reached()?;
     let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
     let closes = (
         harness.core().registration_counts().closed,
@@ -218,38 +245,38 @@ fn leaving_under_delete(
         let _ = context.registration(handle).delete();
     });
     deleting.reached()?;
-    leaving.release();
-    let waits = "the old owner gets out of its report, and does not wait to close what the new one deletes";
-    harness.fence(old).map_err(|stuck| Failure::Wrong(at(&format!("{waits} (suspect 20): {stuck}"))))?;
+    exiting.release();
+    let waits = "the old owner waits in its report for the new owner's delete (suspect 20)";
+    harness.fence(old).map_err(|error| Failure::Wrong(label(&format!("{waits}: {error}"))))?;
     test.check_eq(
-        at("the number is open while the delete is under way"),
+        label("the number is open while the delete is under way"),
         true,
         descriptors::is_open(handle.number()),
         "S5",
     );
     test.check_eq(
-        at("closes so far"),
+        label("closes so far"),
         closes.0,
         harness.core().registration_counts().closed,
         "S5, suspect 20",
     );
     deleting.release();
-    harness.wait_until(&at("the close"), || harness.core().registration_counts().closed > closes.0)?;
+    harness.wait_until(&label("the close"), || harness.core().registration_counts().closed > closes.0)?;
     harness.fence_all()?;
     let (by_old, by_new) =
         (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);
     test.check_eq(
-        at("closes by the old and the new owner"),
+        label("closes by the old and the new owner"),
         "0 1".into(),
         format!("{by_old} {by_new}"),
         "S4, suspect 20",
     );
     test.check_eq(
-        at("the number is open after the close"),
+        label("the number is open after the close"),
         false,
         descriptors::is_open(handle.number()),
         "L4",
     );
-    test.check_eq(at("reports"), 0, endpoint.recorder.reports(), "S3");
+    test.check_eq(label("reports"), 0, endpoint.recorder.reports(), "S3");
     Ok(())
 }

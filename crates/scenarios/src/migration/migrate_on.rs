@@ -1,7 +1,7 @@
-//! A descriptor is pushed to another thread.
+//! `migrate_on` moves a descriptor to another thread.
 //!
-//! HAProxy's push ignores who is running the handler (suspect 15): a running bit would survive in a mask that
-//! belongs to another group by then. Here it is refused.
+//! HAProxy's `fd_migrate_on` ignores the running mask (suspect 15): a running bit would survive in a mask
+//! that by then belongs to another group. Here the move is refused.
 
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
@@ -9,24 +9,25 @@ use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",
-    title: "An FD pushed to another thread stops here and goes on there",
+    title: "An FD that is moved to another thread is reported to that thread only",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "S9", "L1", "L3", "protocol 9", "suspect 15", "suspect 16"],
     axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Who pushes.
+/// The thread that calls `migrate_on`.
 #[derive(Clone, Copy, PartialEq)]
-enum By {
+enum Caller {
     Owner,
     Target,
     Outsider,
@@ -35,68 +36,76 @@ enum By {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
-        for by in [By::Owner, By::Target, By::Outsider] {
-            pushed(test, &mut harness, route, by)?;
+        for by in [Caller::Owner, Caller::Target, Caller::Outsider] {
+            migrated(test, &mut harness, route, by)?;
         }
-        pushed_while_listed(test, &mut harness, route)?;
+        migrated_while_listed(test, &mut harness, route)?;
         refused_in_handler(test, &mut harness, route)?;
     }
     no_such_thread(test, &mut harness)?;
     harness.finish(test, &[])
 }
 
-fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -> Result<(), Failure> {
-    let who = match by {
-        By::Owner => "its owner",
-        By::Target => "the target",
-        By::Outsider => "no worker",
+fn migrated(test: &mut TestContext, harness: &mut Harness, route: Route, by: Caller) -> Result<(), Failure> {
+    let caller = match by {
+        Caller::Owner => "its owner",
+        Caller::Target => "the target",
+        Caller::Outsider => "a thread outside the runtime",
     };
-    let at = |what: &str| format!("{}, by {who}: {what}", route.name);
+    let label = |what: &str| format!("{}, by {caller}: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, route.from)?;
     let (handle, target) = (endpoint.handle, route.to);
-    // The reading end of a pipe is nothing to write to.
+    // The reading end of a pipe cannot be written.
     let sends = test.params.transport != Transport::Pipe;
-    let answer = match by {
-        By::Owner => harness.on(route.from, move |context| {
-            // Within one task: what it wanted last has not reached the poller when the descriptor goes.
+    let result = match by {
+        Caller::Owner => harness.on(route.from, move |context| {
+            // Within one task: the last change of the interest has not reached the poller when the descriptor
+            // moves.
             if sends {
                 context.registration(handle).want_send()?;
             }
             context.registration(handle).migrate_on(target)
         })?,
-        By::Target => harness.on(target, move |context| context.registration(handle).migrate_on(target))?,
-        By::Outsider => harness.core().registration(handle).migrate_on(target),
+        Caller::Target => {
+            harness.on(target, move |context| context.registration(handle).migrate_on(target))?
+        }
+        Caller::Outsider => harness.core().registration(handle).migrate_on(target),
     };
-    check_answer(test, at("push"), Ok(()), answer, "protocol 9")?;
+    check_answer(test, label("migrate_on"), Ok(()), result, "protocol 9")?;
     let entry = harness.entry(handle)?;
-    test.check_eq(at("group"), target.group(), entry.group, "protocol 9");
-    test.check_eq(at("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
-    test.check_eq(at("active directions"), State::default(), entry.state.and(State::ACTIVE), "protocol 9.5: both are stopped");
-    test.check_eq(at("changes of owner"), 1, entry.takeovers, "protocol 9");
+    test.check_eq(label("group"), target.group(), entry.group, "protocol 9");
+    test.check_eq(label("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
+    test.check_eq(
+        label("active directions"),
+        State::default(),
+        entry.state.and(State::ACTIVE),
+        "protocol 9.5: both are stopped",
+    );
+    test.check_eq(label("changes of owner"), 1, entry.takeovers, "protocol 9");
 
     if route.crosses() {
-        // Left behind, it would tell the target's next want that an update is on its way already.
-        test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "S9, L1");
+        // A bit that is left behind would suppress the update of the target's next change of interest.
+        test.check_eq(label("threads with a pending update"), 0, entry.update_mask.bits(), "S9, L1");
     }
-    test.all_hold()?;
+    test.stop_if_failed()?;
 
-    // Stopped until the target wants it.
+    // No report until the target enables its interest.
     harness.fence_all()?;
     endpoint.write(b"one")?;
     harness.fence_all()?;
-    test.check_eq(at("reports before anybody wants it"), 0, endpoint.recorder.reports(), "S3, S18");
-    if by == By::Outsider {
-        // The target sleeps, and must be woken for it.
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    test.check_eq(label("reports before the interest is enabled"), 0, endpoint.recorder.reports(), "S3, S18");
+    if by == Caller::Outsider {
+        // The target sleeps, and must be woken for the update.
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     } else {
-        endpoint.want(harness, target)?;
+        endpoint.want_recv(harness, target)?;
     }
     endpoint.wait_for_bytes(harness, b"one")?;
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{target}:one {target}:two"),
         reads_by_thread(&endpoint.recorder.seen()),
         "S3, L1",
@@ -104,33 +113,39 @@ fn pushed(test: &mut TestContext, harness: &mut Harness, route: Route, by: By) -
     endpoint.end(harness)
 }
 
-/// It is in the shared list, because somebody outside wanted it while its owner was busy. An FD that changes its group
-/// must not stay linked in the old group's list: the new group would never list it (suspect 16).
-fn pushed_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+/// Moves a descriptor that is in the shared list: a thread outside the runtime has enabled its interest while
+/// its owner was busy. An FD that changes its group must not stay linked in the old group's list: the new
+/// group would never list it (suspect 16).
+fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("{}, listed: {what}", route.name);
+    let label = |what: &str| format!("{}, listed: {what}", route.name);
     let mut busy = Endpoint::start(test, harness, old)?;
     let inside = busy.recorder.hold_next();
     busy.write(b"busy")?;
     inside.reached()?;
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
     let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let owed = harness.entry(handle)?.update_mask;
-    test.check_eq(at("threads that owe an update before"), old.mask().bits(), owed.bits(), "protocol 11.2");
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    let pending = harness.entry(handle)?.update_mask;
+    test.check_eq(
+        label("threads with a pending update before"),
+        old.mask().bits(),
+        pending.bits(),
+        "protocol 11.2",
+    );
     check_answer(
         test,
-        at("push"),
+        label("migrate_on"),
         Ok(()),
         harness.core().registration(handle).migrate_on(new),
         "protocol 9",
     )?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     endpoint.write(b"one")?;
-    // The old owner is still busy: nobody else's pass must be needed.
+    // The old owner is still busy: its iteration must not be needed.
     endpoint.wait_for_bytes(harness, b"one")?;
     inside.release();
     busy.wait_for_bytes(harness, b"busy")?;
@@ -138,20 +153,20 @@ fn pushed_while_listed(test: &mut TestContext, harness: &mut Harness, route: Rou
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{new}:one {new}:two"),
         reads_by_thread(&endpoint.recorder.seen()),
         "S3, L1, L3",
     );
     let entry = harness.entry(handle)?;
-    test.check_eq(at("threads that owe an update"), 0, entry.update_mask.bits(), "L3");
+    test.check_eq(label("threads with a pending update"), 0, entry.update_mask.bits(), "L3");
     busy.end(harness)?;
     endpoint.end(harness)
 }
 
 fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("{}, in the handler: {what}", route.name);
+    let label = |what: &str| format!("{}, in the handler: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
     let inside = endpoint.recorder.hold_next();
@@ -161,27 +176,32 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     let busy = Err(MoveError::Busy);
     check_answer(
         test,
-        at("push from outside"),
+        label("migrate_on from outside"),
         busy,
         harness.core().registration(handle).migrate_on(new),
         "S2, suspect 15",
     )?;
-    let pushed = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
-    check_answer(test, at("push by the target"), busy, pushed, "S2, suspect 15")?;
-    check_unchanged(test, at("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
+    let migrated = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
+    check_answer(test, label("migrate_on by the target"), busy, migrated, "S2, suspect 15")?;
+    check_unchanged(test, label("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
     inside.release();
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence(old)?;
 
-    // By its own user, too: the running bit would stay behind.
-    let own = harness
-        .on(old, move |context| context.enter(handle, |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new)))?;
-    test.check_eq(at("push inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2, suspect 15");
+    // A call by the running thread itself is refused, too: its running bit would stay behind.
+    let moves = move |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new);
+    let own = harness.on(old, move |context| context.enter(handle, moves))?;
+    test.check_eq(
+        label("migrate_on inside enter()"),
+        "Ok(Err(Busy))".into(),
+        format!("{own:?}"),
+        "S2, suspect 15",
+    );
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{old}:one {old}:two"),
         reads_by_thread(&endpoint.recorder.seen()),
         "S3",
@@ -192,16 +212,16 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
 fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let endpoint = Endpoint::start(test, harness, harness.thread(0))?;
     let before = harness.entry(endpoint.handle)?;
-    // The highest thread of a group: no cell has that many.
-    let nobody = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
-    let pushed = harness.core().registration(endpoint.handle).migrate_on(nobody);
+    // The highest thread of a group: no cell has 64 threads.
+    let no_thread = ThreadId::new(before.group, 63).ok_or_else(|| Failure::SetUp("no thread 63".into()))?;
+    let migrated = harness.core().registration(endpoint.handle).migrate_on(no_thread);
     check_answer(
         test,
-        "push to a thread that does not exist".into(),
+        "migrate_on to a thread that does not exist".into(),
         Err(MoveError::NoThread),
-        pushed,
+        migrated,
         "S19",
     )?;
-    check_unchanged(test, "entry after that".into(), before, harness.entry(endpoint.handle)?, "S19")?;
+    check_unchanged(test, "entry after the refusal".into(), before, harness.entry(endpoint.handle)?, "S19")?;
     endpoint.end(harness)
 }

@@ -1,8 +1,8 @@
-//! Descriptors that change their owner.
+//! Migration: descriptors that change their owner.
 
 mod stream;
 
-crate::catalogue::family! {
+crate::scenario::family! {
     group_round_trip,
     idle_takeover,
     late_report_of_old_owner,
@@ -27,12 +27,13 @@ use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
 
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::recorder::{Recorder, Seen};
-use crate::test_context::{Failure, TestContext};
-use crate::transport::{Far, pair};
+use crate::recorder::{Recorder, Report};
+use crate::test_context::TestContext;
+use crate::transport::{FarEnd, pair};
 
-/// A way that a descriptor can go.
+/// The former and the new owner of a descriptor.
 #[derive(Clone, Copy)]
 struct Route {
     from: ThreadId,
@@ -41,14 +42,15 @@ struct Route {
 }
 
 impl Route {
-    /// Whether it leads to another group.
+    /// Returns whether it leads to another group.
     fn crosses(self) -> bool {
         self.from.group() != self.to.group()
     }
 }
 
-/// From the first thread to another one of its group and to the first one of another, where there are such. The
-/// latter has the same bit in its masks: it is the one that would take bits of the wrong group for its own.
+/// Returns the routes from the first thread to another thread of its group, and to the first thread of
+/// another group, where these exist. The latter has the same bit in its masks, so it is the thread that would
+/// mistake bits of the wrong group for its own.
 fn routes(harness: &Harness) -> Vec<Route> {
     let threads = harness.threads();
     let first = harness.thread(0);
@@ -59,49 +61,49 @@ fn routes(harness: &Harness) -> Vec<Route> {
     near.into_iter().chain(far).collect()
 }
 
-/// A descriptor under test, and its far end.
+/// A registered descriptor under test, with its handler and its peer.
 pub(crate) struct Endpoint {
     pub(crate) handle: FdHandle,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) owner: OwnerId,
-    pub(crate) far: Far,
+    pub(crate) far: FarEnd,
 }
 
 impl Endpoint {
-    /// One that `thread` polls for receiving.
+    /// Registers a new descriptor that `thread` polls for receiving.
     pub(crate) fn start(
         test: &TestContext,
         harness: &mut Harness,
         thread: ThreadId,
     ) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         Self::start_with(harness, thread, ends.near, ends.far)
     }
 
-    /// As [`Endpoint::start`], with the ends given.
+    /// As [`Endpoint::start`], with a given pair of ends.
     pub(crate) fn start_with(
         harness: &mut Harness,
         thread: ThreadId,
         near: OwnedFd,
-        far: Far,
+        far: FarEnd,
     ) -> Result<Self, Failure> {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
         let endpoint = Self { handle, owner: recorder.id(), recorder, far };
-        endpoint.want(harness, thread)?;
-        // The pass that follows the want is over.
+        endpoint.want_recv(harness, thread)?;
+        // The iteration that applies the interest is complete.
         harness.fence(thread)?;
         Ok(endpoint)
     }
 
-    pub(crate) fn want(&self, harness: &Harness, thread: ThreadId) -> Result<(), Failure> {
+    pub(crate) fn want_recv(&self, harness: &Harness, thread: ThreadId) -> Result<(), Failure> {
         let handle = self.handle;
         harness
             .on(thread, move |context| context.registration(handle).want_recv())?
             .map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
-    /// What a takeover by `thread` answers.
+    /// Lets `thread` take over the descriptor, and returns the result.
     pub(crate) fn take_over(
         &self,
         harness: &Harness,
@@ -112,53 +114,53 @@ impl Endpoint {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.far.write_all(bytes).map_err(Failure::broken)
+        self.far.write_all(bytes).map_err(Failure::set_up)
     }
 
-    /// Waits until everything up to `bytes` was read.
+    /// Waits until the handler has read exactly `bytes`.
     pub(crate) fn wait_for_bytes(&self, harness: &Harness, bytes: &[u8]) -> Result<(), Failure> {
-        let what = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
-        harness.wait_until(&what, || self.recorder.bytes() == bytes)
+        let label = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
+        harness.wait_until(&label, || self.recorder.bytes() == bytes)
     }
 
     pub(crate) fn wait_for_reports(&self, harness: &Harness, count: usize) -> Result<(), Failure> {
-        let what = format!("{count} reports of {}", self.handle.number());
-        harness.wait_until(&what, || self.recorder.reports() >= count)
+        let label = format!("{count} reports of {}", self.handle.number());
+        harness.wait_until(&label, || self.recorder.reports() >= count)
     }
 
-    /// Closes both ends.
+    /// Deletes the registration and closes both ends.
     pub(crate) fn end(self, harness: &Harness) -> Result<(), Failure> {
         harness.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }
 
-/// Which thread read what, for messages.
-fn reads_by_thread(seen: &[Seen]) -> String {
-    let one = |seen: &Seen| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
-    seen.iter().map(one).collect::<Vec<_>>().join(" ")
+/// Returns which thread read which data, as text: `1/0:data`.
+fn reads_by_thread(seen: &[Report]) -> String {
+    let format_read = |seen: &Report| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
+    seen.iter().map(format_read).collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that a takeover, or a push, answered `expected`.
+/// Checks that a takeover or a `migrate_on` returned `expected`.
 fn check_answer(
     test: &mut TestContext,
-    what: String,
+    label: String,
     expected: Result<(), MoveError>,
-    answer: Result<(), MoveError>,
+    result: Result<(), MoveError>,
     source: &str,
 ) -> Result<(), Failure> {
-    test.check_eq(what, format!("{expected:?}"), format!("{answer:?}"), source);
-    test.all_hold()
+    test.check_eq(label, format!("{expected:?}"), format!("{result:?}"), source);
+    test.stop_if_failed()
 }
 
-/// Checks that nothing in an entry has changed. References come and go with everybody who looks.
+/// Checks that an entry has not changed. References are not compared: every lookup takes and releases one.
 fn check_unchanged(
     test: &mut TestContext,
-    what: String,
+    label: String,
     before: EntryInfo,
     after: EntryInfo,
     source: &str,
 ) -> Result<(), Failure> {
-    let still = |entry| EntryInfo { references: 0, ..entry };
-    test.check_eq(what, still(before), still(after), source);
-    test.all_hold()
+    let without_references = |entry| EntryInfo { references: 0, ..entry };
+    test.check_eq(label, without_references(before), without_references(after), source);
+    test.stop_if_failed()
 }

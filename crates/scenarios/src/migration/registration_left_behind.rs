@@ -1,69 +1,72 @@
-//! A number comes back for the same open file, while the kernel still has its registration of an earlier life.
+//! A number is registered again for the same open file while the kernel still has the registration of an
+//! earlier generation.
 //!
-//! `ADD` then answers `EEXIST`. HAProxy ignored that, so the registration of long ago stayed in place, with its
-//! interest and its generation (`752c5cba5`, found through a round trip between groups). Here the leftover is made on
-//! purpose: a copy that nobody declared keeps the open file, and with it epoll's registration, over the close by the
-//! thread that polls it.
+//! `ADD` then fails with `EEXIST`. HAProxy ignored that error, so the former registration stayed in place,
+//! with its interest and its generation (`752c5cba5`, found through a round trip between groups). Here the
+//! scenario leaves the registration behind on purpose: an undeclared copy keeps the open file, and with it
+//! epoll's registration, across the close by the thread that polls it.
 
 use std::os::fd::AsFd;
 
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, reads_by_thread};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/registration-left-behind",
-    title: "A registration left over from an earlier life of the number is replaced by the new one",
+    title: "A kernel registration left over from an earlier use of the number is replaced by the new one",
     layer: Layer::Contract,
     clauses: &["S7", "L1", "L5", "bug 77", "epoll_ctl(2) EEXIST"],
     axes: Axes::PLAIN,
     run,
 };
 
-const LIVES: usize = 3;
+const REGISTRATIONS: usize = 3;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let start = harness.activity(thread);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let copy = ends.near.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let copy = ends.near.as_fd().try_clone_to_owned().map_err(Failure::set_up)?;
     let mut endpoint = Endpoint::start_with(&mut harness, thread, ends.near, ends.far)?;
-    for life in 1..=LIVES {
-        let at = |what: &str| format!("life {life}: {what}");
+    for round in 1..=REGISTRATIONS {
+        let label = |what: &str| format!("registration {round}: {what}");
         endpoint.write(b"data")?;
         endpoint.wait_for_bytes(&harness, b"data")?;
         harness.fence(thread)?;
         test.check_eq(
-            at("reports"),
+            label("reports"),
             format!("{thread}:data"),
             reads_by_thread(&endpoint.recorder.seen()),
             "S7, bug 77",
         );
         let since = harness.activity(thread).since(&start);
         let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
-        test.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
-        test.all_hold()?;
-        if life < LIVES {
+        test.check_cost_eq(label("stale events, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
+        test.stop_if_failed()?;
+        if round < REGISTRATIONS {
             let Endpoint { handle, far, .. } = endpoint;
-            // By the thread that polls it: a close by any other takes the registration out first.
+            // The polling thread deletes: a close by any other thread removes the kernel registration first.
             let deleted = harness.on(thread, move |context| context.registration(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
-            let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
+            let again = copy_at(&copy, handle.number()).map_err(Failure::set_up)?;
             endpoint = Endpoint::start_with(&mut harness, thread, again, far)?;
             test.check_eq(
-                at("number"),
+                label("number"),
                 handle.number(),
                 endpoint.handle.number(),
                 "the scenario's own doing",
             );
         }
     }
-    // The last life is declared: what the kernel would remember of it is taken out before the close.
+    // The copy is declared for the last registration: the kernel registration is then removed before the
+    // close.
     harness
         .core()
         .registration(endpoint.handle)

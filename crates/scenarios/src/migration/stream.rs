@@ -1,57 +1,59 @@
-//! A connection that knows what it must read next, and notices who reads it at the same time.
+//! A connection that checks the order of its data, and detects concurrent readers.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fd_core::poller::Trigger;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
+use crate::mutex::unpoisoned;
 use crate::test_context::TestContext;
 use crate::transport::read_all;
 
-/// A connection: what it must read next, and who is reading.
+/// A connection that receives numbered frames and counts concurrent readers.
 pub(super) struct Connection {
     stream: Mutex<Stream>,
-    inside: AtomicBool,
+    is_reading: AtomicBool,
     overlaps: AtomicU64,
-    /// Whether it may leave data for the next report.
+    /// Whether it may leave data unread until the next report.
     may_leave: bool,
-    /// Its registration, once it has one.
+    /// Its registration, after the insertion.
     pub(super) handle: OnceLock<FdHandle>,
 }
 
 #[derive(Default)]
 struct Stream {
-    /// The beginning of a frame.
+    /// The bytes of an unfinished frame.
     partial: Vec<u8>,
     next: u32,
-    /// The first frame that was not the next one.
+    /// The first frame out of order: the expected number and the received one.
     wrong: Option<(u32, u32)>,
 }
 
 impl Connection {
-    /// One that has read nothing. Level-triggered, it may leave data for the next report.
+    /// Creates a connection that has read nothing. Level-triggered, it may leave data unread until the next
+    /// report.
     pub(super) fn new(trigger: Trigger) -> Arc<Self> {
         Arc::new(Self {
             stream: Mutex::default(),
-            inside: AtomicBool::new(false),
+            is_reading: AtomicBool::new(false),
             overlaps: AtomicU64::new(0),
             may_leave: trigger == Trigger::Level,
             handle: OnceLock::new(),
         })
     }
 
-    /// Reads what there is, or some of it.
+    /// Reads the available data, or a part of it.
     pub(super) fn read(&self, ready: &ReadyGuard<'_>) {
-        // S1 makes the mutex superfluous. It is there so that a core that breaks S1 is still counted correctly.
-        if self.inside.swap(true, Ordering::SeqCst) {
+        // S1 makes the mutex superfluous. With it, the counts are correct even in a core that violates S1.
+        if self.is_reading.swap(true, Ordering::SeqCst) {
             self.overlaps.fetch_add(1, Ordering::SeqCst);
         }
         if fastrand::u8(..4) == 0 {
-            // Whoever takes it now, against the rules, meets somebody inside.
+            // Gives another thread the chance to enter, which would violate S1.
             std::thread::yield_now();
         }
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = unpoisoned(&self.stream);
         let mut bytes = std::mem::take(&mut stream.partial);
         let end = if self.may_leave && fastrand::bool() {
             let mut some = [0; 16];
@@ -75,28 +77,28 @@ impl Connection {
         if end {
             let _ = ready.registration().stop_recv();
         }
-        self.inside.store(false, Ordering::SeqCst);
+        self.is_reading.store(false, Ordering::SeqCst);
     }
 
-    /// How many frames it has read.
+    /// Returns the number of frames that it has read.
     pub(super) fn received(&self) -> u32 {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner).next
+        unpoisoned(&self.stream).next
     }
 
-    /// Whether somebody is reading.
-    pub(super) fn is_inside(&self) -> bool {
-        self.inside.load(Ordering::SeqCst)
+    /// Returns whether a thread is reading.
+    pub(super) fn has_reader(&self) -> bool {
+        self.is_reading.load(Ordering::SeqCst)
     }
 
     /// Checks that it has read `frames` frames in order, by one thread at a time.
-    pub(super) fn account(&self, test: &mut TestContext, at: &dyn Fn(&str) -> String, frames: u32) {
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn check(&self, test: &mut TestContext, label: &dyn Fn(&str) -> String, frames: u32) {
+        let stream = unpoisoned(&self.stream);
         let wrong = format!("{:?}", stream.wrong);
-        test.check_eq(at("frames"), frames, stream.next, "S3, L1: none lost, none doubled");
-        test.check_eq(at("bytes of an unfinished frame"), 0, stream.partial.len(), "S3");
-        test.check_eq(at("first frame out of order"), "None".into(), wrong, "S1, S3");
+        test.check_eq(label("frames"), frames, stream.next, "S3, L1: none lost, none duplicated");
+        test.check_eq(label("bytes of an unfinished frame"), 0, stream.partial.len(), "S3");
+        test.check_eq(label("first frame out of order"), "None".into(), wrong, "S1, S3");
         let overlaps = self.overlaps.load(Ordering::SeqCst);
-        test.check_eq(at("entries while another thread was inside"), 0, overlaps, "S1, bug 66");
+        test.check_eq(label("reads while another thread was reading"), 0, overlaps, "S1, bug 66");
     }
 }
 

@@ -1,7 +1,7 @@
-//! A takeover meets a delete.
+//! A takeover and a delete run at the same time.
 //!
-//! HAProxy's callers exclude this with a lock. Without one, a takeover that stores its bit into the thread mask of
-//! an entry under deletion brings it back to life: nobody would close it any more (protocol 8.3).
+//! HAProxy's callers exclude this with a lock. Without a lock, a takeover that stores its bit into the thread
+//! mask of an entry under deletion revives the entry: no thread would close it any more (protocol 8.3).
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -11,22 +11,25 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, routes};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
+use crate::deletion::monitor::delete_on;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-during-delete",
-    title: "A takeover during a delete neither revives the FD nor keeps it from being closed once",
+    title: "A takeover during a delete does not revive the FD, and the FD is closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "L7", "protocol 8.3"],
     axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Who must have closed it.
+/// The thread that must have closed the descriptor.
 #[derive(PartialEq)]
 enum Closer {
     Deleter,
@@ -49,7 +52,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// The owner's delete stops half-way, and another thread takes over.
+/// Holds the owner's delete half-way while another thread takes over.
 fn delete_held(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -58,42 +61,42 @@ fn delete_held(
     window: Point,
 ) -> Result<(), Failure> {
     let (owner, taker) = (route.from, route.to);
-    let at = |what: &str| format!("{}, delete at {window:?}: {what}", route.name);
+    let label = |what: &str| format!("{}, delete at {window:?}: {what}", route.name);
     let endpoint = Endpoint::start(test, harness, owner)?;
     let number = endpoint.handle.number();
     let closes = Closes::so_far(harness, route);
     let deleting = points.hold(owner, window, number);
-    let deleted = delete_on(harness, &endpoint, owner);
+    let deleted = delete_on(harness, Some(owner), endpoint.handle)?;
     deleting.reached()?;
     let (taken, expected, closer) = match (route.crosses(), window) {
-        // The deleter's reference keeps the group word from being locked.
+        // The deleter's reference prevents the lock of the group word.
         (true, _) => {
             let taken = endpoint.take_over(harness, taker)?;
             deleting.release();
             (taken, Err(MoveError::Busy), Closer::Deleter)
         }
-        // The mask is still there: the takeover comes first, and the delete ends what it took.
+        // The mask is still set: the takeover comes first, and the delete ends the new owner's registration.
         (false, Point::DeleteTokenSet) => {
             let taken = endpoint.take_over(harness, taker)?;
             deleting.release();
             (taken, Ok(()), Closer::Deleter)
         }
-        // Both give up at the same time; whoever closes waits for the other's reference.
+        // Both exit at the same time; the thread that closes waits for the other's reference.
         (false, _) => {
-            let leaving = points.hold(taker, Point::ExitRunningCleared, number);
+            let exiting = points.hold(taker, Point::ExitRunningCleared, number);
             let taken = take_on(harness, &endpoint, taker);
-            leaving.reached()?;
+            exiting.reached()?;
             deleting.release();
-            leaving.release();
-            (answer(&taken)?, Err(MoveError::Deleted), Closer::Either)
+            exiting.release();
+            (result_of(&taken)?, Err(MoveError::Deleted), Closer::Either)
         }
     };
-    check_answer(test, at("takeover"), expected, taken, "protocol 8.3, L7")?;
-    test.check_eq(at("delete"), "Ok(())".into(), format!("{:?}", answer(&deleted)?), "protocol 6");
-    closed_once(test, harness, &at, &endpoint, closes, closer)
+    check_answer(test, label("takeover"), expected, taken, "protocol 8.3, L7")?;
+    test.check_eq(label("delete"), "Ok(())".into(), format!("{:?}", result_of(&deleted)?), "protocol 6");
+    closed_once(test, harness, &label, &endpoint, closes, closer)
 }
 
-/// A takeover stops half-way, and the owner deletes.
+/// Holds a takeover half-way while the owner deletes.
 fn takeover_held(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -102,35 +105,35 @@ fn takeover_held(
     window: Point,
 ) -> Result<(), Failure> {
     let (owner, taker) = (route.from, route.to);
-    let at = |what: &str| format!("takeover at {window:?}: {what}");
+    let label = |what: &str| format!("takeover at {window:?}: {what}");
     let endpoint = Endpoint::start(test, harness, owner)?;
     let closes = Closes::so_far(harness, route);
     let taking = points.hold(taker, window, endpoint.handle.number());
     let taken = take_on(harness, &endpoint, taker);
     taking.reached()?;
-    let deleted = answer(&delete_on(harness, &endpoint, owner))?;
+    let deleted = result_of(&delete_on(harness, Some(owner), endpoint.handle)?)?;
     test.check_eq(
-        at("delete"),
+        label("delete"),
         "Ok(())".into(),
         format!("{deleted:?}"),
         "protocol 6.3, L7: it does not wait",
     );
     let open = descriptors::is_open(endpoint.handle.number());
-    test.check_eq(at("the number is open while the taker is at work"), true, open, "S5");
-    let again = harness.core().registration(endpoint.handle).delete();
+    test.check_eq(label("the number is open during the takeover"), true, open, "S5");
+    let second_result = harness.core().registration(endpoint.handle).delete();
     test.check_eq(
-        at("a second delete"),
+        label("second delete"),
         "Err(AlreadyDeleted)".into(),
-        format!("{again:?}"),
+        format!("{second_result:?}"),
         "S4, protocol 6.1",
     );
     taking.release();
     let expected = if window == Point::TakeoverRunningSet { Err(MoveError::Deleted) } else { Ok(()) };
-    check_answer(test, at("takeover"), expected, answer(&taken)?, "protocol 8.3")?;
-    closed_once(test, harness, &at, &endpoint, closes, Closer::Taker)
+    check_answer(test, label("takeover"), expected, result_of(&taken)?, "protocol 8.3")?;
+    closed_once(test, harness, &label, &endpoint, closes, Closer::Taker)
 }
 
-/// How often the process, the owner and the taker have closed.
+/// Closes so far: in all, by the owner, and by the taker.
 struct Closes {
     route: Route,
     counts: [u64; 3],
@@ -149,13 +152,13 @@ impl Closes {
 fn closed_once(
     test: &mut TestContext,
     harness: &mut Harness,
-    at: &dyn Fn(&str) -> String,
+    label: &dyn Fn(&str) -> String,
     endpoint: &Endpoint,
     before: Closes,
     closer: Closer,
 ) -> Result<(), Failure> {
     harness
-        .wait_until(&at("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
+        .wait_until(&label("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
     harness.fence_all()?;
     let after = Closes::so_far(harness, before.route);
     let since: Vec<_> =
@@ -167,42 +170,29 @@ fn closed_once(
     };
     let holds = allowed.iter().any(|allowed| *allowed == *since);
     test.check(
-        at("closes in all, by the owner, by the taker"),
+        label("closes in all, by the owner, by the taker"),
         format!("{allowed:?}"),
         format!("{since:?}"),
         "S4, L4",
         holds,
     );
     let open = descriptors::is_open(endpoint.handle.number());
-    test.check_eq(at("the number is open afterwards"), false, open, "L4");
-    let late = endpoint.take_over(harness, before.route.to)?;
-    let holds = matches!(late, Err(MoveError::Stale(_)));
-    test.check(at("takeover afterwards"), "stale", format!("{late:?}"), "S6", holds);
+    test.check_eq(label("the number is open afterwards"), false, open, "L4");
+    let late_takeover = endpoint.take_over(harness, before.route.to)?;
+    let holds = matches!(late_takeover, Err(MoveError::Stale(_)));
+    test.check(label("takeover afterwards"), "stale", format!("{late_takeover:?}"), "S6", holds);
     Ok(())
 }
 
 fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
     let (handle, owner) = (endpoint.handle, endpoint.owner);
-    let (answer, answers) = channel();
+    let (sender, receiver) = channel();
     let _ = harness.core().post(thread, move |context| {
-        let _ = answer.send(context.takeover(handle, owner));
+        let _ = sender.send(context.takeover(handle, owner));
     });
-    answers
+    receiver
 }
 
-fn delete_on(
-    harness: &Harness,
-    endpoint: &Endpoint,
-    thread: ThreadId,
-) -> Receiver<Result<(), fd_core::error::DeleteError>> {
-    let handle = endpoint.handle;
-    let (answer, answers) = channel();
-    let _ = harness.core().post(thread, move |context| {
-        let _ = answer.send(context.registration(handle).delete());
-    });
-    answers
-}
-
-fn answer<T>(answers: &Receiver<T>) -> Result<T, Failure> {
-    answers.recv_timeout(patience()).map_err(|_| Failure::Wrong("a takeover or a delete did not end".into()))
+fn result_of<T>(receiver: &Receiver<T>) -> Result<T, Failure> {
+    receiver.recv_timeout(patience()).map_err(|_| Failure::Wrong("a takeover or a delete did not end".into()))
 }

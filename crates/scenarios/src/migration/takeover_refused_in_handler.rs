@@ -1,20 +1,21 @@
-//! A takeover while the owner is in the handler.
+//! A takeover is tried while the owner is in the handler.
 //!
-//! Before `8d7b51782` HAProxy's takeover stopped receiving even when it failed: the owner, which went on, was
-//! never told of data again.
+//! Before `8d7b51782` HAProxy's takeover disabled receiving even when it failed: the owner, which continued,
+//! never received data again.
 
 use fd_core::ReadyGuard;
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-in-handler",
-    title: "A takeover is refused while another thread runs the handler, and changes nothing",
+    title: "A takeover while another thread runs the handler is refused and changes nothing",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "L7", "L9", "bug 41"],
     axes: Axes { groups: &[1, 2], ..Axes::PLAIN },
@@ -33,7 +34,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("{}: {what}", route.name);
+    let label = |what: &str| format!("{}: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let inside = endpoint.recorder.hold_next();
@@ -43,7 +44,7 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     let before = harness.entry(handle)?;
     let counted = harness.activity(new);
     test.check_eq(
-        at("running while in the handler"),
+        label("running mask in the handler"),
         old.mask().bits(),
         before.running.bits(),
         "protocol 4.4",
@@ -52,54 +53,55 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     let refused = harness
         .on(new, move |context| (0..ATTEMPTS).filter(|_| context.takeover(handle, owner) == busy).count())?;
     test.check_eq(
-        at("takeovers that were refused as busy"),
+        label("takeovers that were refused as busy"),
         ATTEMPTS,
         refused,
         "S3, L7: refused at once, every time",
     );
     check_answer(
         test,
-        at("push from outside"),
+        label("migrate_on from outside"),
         busy,
         harness.core().registration(handle).migrate_on(new),
         "protocol 9.2",
     )?;
-    check_unchanged(test, at("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
+    check_unchanged(test, label("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
     let counted = harness.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);
     test.check_eq(
-        at("takeovers counted, granted and refused"),
+        label("takeovers counted, granted and refused"),
         format!("0 {ATTEMPTS}"),
         counts,
-        "seed counters",
+        "activity counters",
     );
 
-    test.all_hold()?;
+    test.stop_if_failed()?;
 
-    // The owner goes on as if nothing had happened.
+    // The owner continues unaffected.
     inside.release();
     endpoint.wait_for_bytes(harness, b"one")?;
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence(old)?;
 
-    // Use outside a report protects just as well, and against oneself.
-    let own = harness.on(old, move |context| context.enter(handle, |_: &ReadyGuard<'_>| context.takeover(handle, owner)))?;
-    test.check_eq(at("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
+    // Use outside a report protects as well, and also against the thread itself.
+    let own = harness.on(old, move |context| {
+        context.enter(handle, |_: &ReadyGuard<'_>| context.takeover(handle, owner))
+    })?;
+    test.check_eq(label("takeover inside enter()"), "Ok(Err(Busy))".into(), format!("{own:?}"), "S2");
 
-    check_answer(
-        test,
-        at("takeover once the handler was left"),
-        Ok(()),
-        endpoint.take_over(harness, new)?,
-        "L9",
-    )?;
-    endpoint.want(harness, new)?;
+    check_answer(test, label("takeover after the handler"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
+    endpoint.want_recv(harness, new)?;
     endpoint.write(b"three")?;
     endpoint.wait_for_bytes(harness, b"onetwothree")?;
     harness.fence_all()?;
     let expected = format!("{old}:one {old}:two {new}:three");
-    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
-    test.check_eq(at("changes of owner"), 1, harness.entry(handle)?.takeovers, "S3: refusals do not count");
+    test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S1, S3");
+    test.check_eq(
+        label("changes of owner"),
+        1,
+        harness.entry(handle)?.takeovers,
+        "S3: refusals do not count",
+    );
     endpoint.end(harness)
 }

@@ -1,7 +1,7 @@
-//! A takeover of a descriptor that several threads share.
+//! A thread tries to take over a descriptor that several threads share.
 //!
-//! Between threads that are all allowed, a takeover between its two steps could not be told from a running handler:
-//! HAProxy's callers never try. A push may narrow it to one thread.
+//! Between threads that are all allowed, a takeover between its two steps is indistinguishable from a running
+//! handler: HAProxy's callers never try it. `migrate_on` may narrow the mask to one thread.
 
 use std::sync::Arc;
 
@@ -9,15 +9,16 @@ use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, check_unchanged, routes};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",
-    title: "An FD that several threads share cannot be taken over, but pushed to one of them or to another",
+    title: "An FD that several threads share cannot be taken over, but it can be moved to one thread",
     layer: Layer::Contract,
     clauses: &["S3", "S9", "L5", "protocol 9"],
     axes: Axes { threads: &[4], groups: &[1, 2], ..Axes::PLAIN },
@@ -34,21 +35,21 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut targets = vec![first];
     targets.extend(routes(&harness).iter().map(|route| route.to));
     for target in targets {
-        let at = |what: &str| format!("to {target}: {what}");
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let label = |what: &str| format!("to {target}: {what}");
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), first, sharing)?;
         let mut endpoint =
             Endpoint { handle, owner: recorder.id(), recorder: Arc::clone(&recorder), far: ends.far };
-        endpoint.want(&harness, first)?;
-        // Every sharing thread learns of it from its own next pass.
+        endpoint.want_recv(&harness, first)?;
+        // Every sharing thread applies the update in its next iteration.
         harness.fence_all()?;
         let before = harness.entry(handle)?;
         for thread in harness.threads() {
-            let what = at(&format!("takeover by {thread}"));
+            let takeover = label(&format!("takeover by {thread}"));
             check_answer(
                 test,
-                what,
+                takeover,
                 Err(MoveError::Shared),
                 endpoint.take_over(&harness, thread)?,
                 "MoveError::Shared",
@@ -57,7 +58,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         harness.fence_all()?;
         check_unchanged(
             test,
-            at("entry after the refusals"),
+            label("entry after the refusals"),
             before,
             harness.entry(handle)?,
             "MoveError::Shared",
@@ -65,15 +66,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
         check_answer(
             test,
-            at("push"),
+            label("migrate_on"),
             Ok(()),
             harness.core().registration(handle).migrate_on(target),
             "protocol 9",
         )?;
         let mask = harness.entry(handle)?.thread_mask;
-        test.check_eq(at("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
-        test.all_hold()?;
-        endpoint.want(&harness, target)?;
+        test.check_eq(label("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
+        test.stop_if_failed()?;
+        endpoint.want_recv(&harness, target)?;
         harness.fence(target)?;
         endpoint.write(b"one")?;
         endpoint.wait_for_bytes(&harness, b"one")?;
@@ -81,8 +82,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         endpoint.write(b"two")?;
         endpoint.wait_for_bytes(&harness, b"onetwo")?;
         harness.fence_all()?;
-        let strangers = recorder.reports() - recorder.reports_on(target);
-        test.check_eq(at("reports on other threads"), 0, strangers, "S3");
+        let other_reports = recorder.reports() - recorder.reports_on(target);
+        test.check_eq(label("reports on other threads"), 0, other_reports, "S3");
         endpoint.end(&harness)?;
     }
     harness.finish(test, &[])

@@ -1,15 +1,16 @@
-//! A takeover that expects another owner.
+//! A takeover names a wrong owner.
 //!
-//! Who steals a connection found it in a list, and the number may be somebody else's by the time it acts. The
-//! owner is compared first (the first check of the reference takeover, `f69fea64e`).
+//! A thread that takes over a connection found it in a list, and the number may belong to another connection
+//! by then. The owner is compared first (the first check of the reference takeover, `f69fea64e`).
 
 use fd_core::error::MoveError;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-wrong-owner",
@@ -24,41 +25,48 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
         let (old, new) = (route.from, route.to);
-        let at = |what: &str| format!("{}: {what}", route.name);
+        let label = |what: &str| format!("{}: {what}", route.name);
         let mut endpoint = Endpoint::start(test, &mut harness, old)?;
-        // The wrong owner exists, and owns something of the thief's.
+        // The wrong owner exists: it owns a descriptor of the calling thread.
         let mut other = Endpoint::start(test, &mut harness, new)?;
         let (handle, wrong) = (endpoint.handle, other.owner);
         let wrong_owner = Err(MoveError::WrongOwner);
 
         let before = (harness.entry(handle)?, harness.entry(other.handle)?);
-        for thief in [new, old] {
-            let refused = harness.on(thief, move |context| context.takeover(handle, wrong))?;
-            check_answer(test, at(&format!("takeover by {thief}")), wrong_owner, refused, "protocol 8.1")?;
+        for caller in [new, old] {
+            let refused = harness.on(caller, move |context| context.takeover(handle, wrong))?;
+            check_answer(
+                test,
+                label(&format!("takeover by {caller}")),
+                wrong_owner,
+                refused,
+                "protocol 8.1",
+            )?;
         }
         check_unchanged(
             test,
-            at("entry after the refusals"),
+            label("entry after the refusals"),
             before.0,
             harness.entry(handle)?,
             "protocol 8.1, bug 41",
         )?;
         check_unchanged(
             test,
-            at("the wrong owner's entry"),
+            label("the wrong owner's entry"),
             before.1,
             harness.entry(other.handle)?,
             "protocol 8.1",
         )?;
 
-        // While it is in use, the owner is still what is compared first: nobody waits, nobody is told to retry.
+        // Also while the descriptor is in use, the owner is compared first: the call does not wait and does
+        // not return Busy.
         let inside = endpoint.recorder.hold_next();
         endpoint.write(b"one")?;
         inside.reached()?;
         let refused = harness.on(new, move |context| context.takeover(handle, wrong))?;
         check_answer(
             test,
-            at("takeover while in the handler"),
+            label("takeover while in the handler"),
             wrong_owner,
             refused,
             "protocol 8.1, protocol 8.2",
@@ -71,19 +79,19 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
         check_answer(
             test,
-            at("takeover with the right owner"),
+            label("takeover with the right owner"),
             Ok(()),
             endpoint.take_over(&harness, new)?,
             "L9",
         )?;
-        endpoint.want(&harness, new)?;
+        endpoint.want_recv(&harness, new)?;
         endpoint.write(b"two")?;
         endpoint.wait_for_bytes(&harness, b"onetwo")?;
         harness.fence_all()?;
         let expected = format!("{old}:one {new}:two");
-        test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3");
+        test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3");
         test.check_eq(
-            at("the other's reports"),
+            label("the other's reports"),
             format!("{new}:mine"),
             reads_by_thread(&other.recorder.seen()),
             "S3",

@@ -1,11 +1,11 @@
-//! Every thread takes connections from every other, without a pause and under traffic.
+//! Every thread takes connections from every other thread, continuously and under traffic.
 //!
-//! What cannot be forced one interleaving at a time. The recipe is that of `cd8914bc5`: threads are delayed wherever
-//! only one of two masks has been changed.
+//! This covers the interleavings that cannot be forced one by one. The method is that of `cd8914bc5`: threads
+//! are delayed wherever only one of two masks has been changed.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
@@ -14,16 +14,18 @@ use fd_core::{Context, FdHandle, OwnerId};
 use metadata::{Axes, Layer};
 
 use super::stream::Connection;
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads::spawn;
-use crate::transport::{Far, pair};
+use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-storm",
-    title: "No event is lost or doubled while threads take FDs from each other",
+    title: "No data is lost or duplicated while threads take FDs from each other",
     layer: Layer::Contract,
     clauses: &["S1", "S2", "S3", "L1", "L5", "L9", "M1", "M10", "bug 42", "bug 66"],
     axes: Axes { threads: &[2, 4, 8], groups: &[1, 2], ..Axes::PLAIN },
@@ -34,23 +36,23 @@ const CONNECTIONS: usize = 6;
 /// Numbers sent through each connection, four bytes each.
 const FRAMES: u32 = 4000;
 
-struct Storm {
+struct Workload {
     connections: Vec<Arc<Connection>>,
-    over: AtomicBool,
-    /// Threads that still steal.
-    thieves: AtomicU64,
+    stop: AtomicBool,
+    /// Threads that still take connections.
+    active_threads: AtomicU64,
     taken: AtomicU64,
-    /// Takeovers that were granted while somebody was inside.
-    not_alone: AtomicU64,
+    /// Takeovers that succeeded while another thread was reading.
+    concurrent: AtomicU64,
     busy: AtomicU64,
     refused: Mutex<Vec<MoveError>>,
 }
 
-impl Storm {
-    /// One theft by this thread, and the next one after its next pass.
-    fn steal(self: Arc<Self>, context: &Context) {
-        if self.over.load(Ordering::SeqCst) {
-            self.thieves.fetch_sub(1, Ordering::SeqCst);
+impl Workload {
+    /// Takes one connection, and schedules the next takeover for the next iteration.
+    fn take_one(self: Arc<Self>, context: &Context) {
+        if self.stop.load(Ordering::SeqCst) {
+            self.active_threads.fetch_sub(1, Ordering::SeqCst);
             return;
         }
         let connection = &self.connections[fastrand::usize(..self.connections.len())];
@@ -58,9 +60,9 @@ impl Storm {
         match context.takeover(handle, OwnerId::of(connection)) {
             Ok(()) => {
                 self.taken.fetch_add(1, Ordering::Relaxed);
-                self.check_alone(context, connection, handle);
+                self.check_exclusive(context, connection, handle);
                 if fastrand::u8(..4) == 0 {
-                    // It may have been stolen again already.
+                    // Another thread may have taken it again already.
                     let _ = context.enter(handle, |ready| connection.read(ready));
                 }
                 let _ = context.registration(handle).want_recv();
@@ -68,15 +70,13 @@ impl Storm {
             Err(MoveError::Busy) => {
                 self.busy.fetch_add(1, Ordering::Relaxed);
             }
-            Err(error) => self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(error),
+            Err(error) => unpoisoned(&self.refused).push(error),
         }
         let core = Arc::clone(context.core());
-        let _ = core.post(context.id(), move |context| self.steal(context));
+        let _ = core.post(context.id(), move |context| self.take_one(context));
     }
-}
 
-impl Storm {
-    /// Waits until every connection has read everything, however long it takes: as long as some frame arrives.
+    /// Waits until every connection has read everything: as long as frames arrive, there is no time limit.
     fn read_everything(&self, harness: &Harness) -> Result<(), Failure> {
         let read = || self.connections.iter().map(|connection| connection.received()).collect::<Vec<_>>();
         loop {
@@ -90,13 +90,14 @@ impl Storm {
         }
     }
 
-    /// After a takeover and before its own next step, nobody is inside. If it is still this thread's after the look,
-    /// it was this thread's at the look: only a takeover by this thread makes it so again.
-    fn check_alone(&self, context: &Context, connection: &Connection, handle: FdHandle) {
-        let inside = connection.is_inside();
+    /// Checks that no thread is reading right after a takeover, before this thread's own next step. If the
+    /// connection still belongs to this thread after the check, it belonged to it during the check: only a
+    /// takeover by this thread would make it the owner again.
+    fn check_exclusive(&self, context: &Context, connection: &Connection, handle: FdHandle) {
+        let has_reader = connection.has_reader();
         let Ok(entry) = context.core().entry(handle) else { return };
-        if inside && entry.group == context.id().group() && entry.thread_mask == context.id().mask() {
-            self.not_alone.fetch_add(1, Ordering::SeqCst);
+        if has_reader && entry.group == context.id().group() && entry.thread_mask == context.id().mask() {
+            self.concurrent.fetch_add(1, Ordering::SeqCst);
         }
     }
 }
@@ -106,43 +107,46 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut fars = Vec::new();
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let connection = Connection::new(test.trigger);
         let handle = harness.insert(ends.near, connection.clone(), harness.thread(index))?;
         let _ = connection.handle.set(handle);
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         connections.push(connection);
         fars.push(ends.far);
     }
     let threads = harness.threads();
-    let storm = Arc::new(Storm {
+    let workload = Arc::new(Workload {
         connections,
-        over: AtomicBool::new(false),
-        thieves: AtomicU64::new(threads.len() as u64),
+        stop: AtomicBool::new(false),
+        active_threads: AtomicU64::new(threads.len() as u64),
         taken: AtomicU64::new(0),
-        not_alone: AtomicU64::new(0),
+        concurrent: AtomicU64::new(0),
         busy: AtomicU64::new(0),
         refused: Mutex::default(),
     });
-    let delays = Checkpoints::telling(|point, _| delay(point));
+    let delays = Checkpoints::with_listener(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {
-        let (storm, seed) = (Arc::clone(&storm), test.seed.wrapping_add(1 + index as u64));
+        let (workload, seed) = (Arc::clone(&workload), test.seed.wrapping_add(1 + index as u64));
         let _ = harness.core().post(*thread, move |context| {
             fastrand::seed(seed);
-            storm.steal(context);
+            workload.take_one(context);
         });
     }
     let seed = test.seed;
-    // Not joined if the scenario fails: the stop closes the near ends, which ends it.
+    // Not joined if the scenario fails: the stop closes the near ends, which ends the writer.
     let writer = spawn(move || write_all(fars, seed))?;
-    let ended = storm.read_everything(&harness);
-    storm.over.store(true, Ordering::SeqCst);
+    let ended = workload.read_everything(&harness);
+    workload.stop.store(true, Ordering::SeqCst);
     drop(delays);
     ended?;
-    harness.wait_until("the thieves have ended", || storm.thieves.load(Ordering::SeqCst) == 0)?;
-    let fars = writer.join().map_err(|_| Failure::Broken("the writer".into()))?.map_err(Failure::broken)?;
+    harness.wait_until("every thread has ended its takeovers", || {
+        workload.active_threads.load(Ordering::SeqCst) == 0
+    })?;
+    let fars =
+        writer.join().map_err(|_| Failure::SetUp("the writer panicked".into()))?.map_err(Failure::set_up)?;
     harness.fence_all()?;
-    account(test, &harness, &storm, &threads)?;
+    check(test, &harness, &workload, &threads)?;
     drop(fars);
     harness.finish(test, &[])
 }
@@ -163,7 +167,7 @@ fn delay(point: Point) {
 }
 
 /// Sends the numbers in pieces of all sizes, through all connections in turn.
-fn write_all(mut fars: Vec<Far>, seed: u64) -> std::io::Result<Vec<Far>> {
+fn write_all(mut fars: Vec<FarEnd>, seed: u64) -> std::io::Result<Vec<FarEnd>> {
     fastrand::seed(seed);
     let bytes: Vec<u8> = (0..FRAMES).flat_map(u32::to_le_bytes).collect();
     let mut sent = [0; CONNECTIONS];
@@ -173,50 +177,50 @@ fn write_all(mut fars: Vec<Far>, seed: u64) -> std::io::Result<Vec<Far>> {
         fars[index].write_all(&bytes[sent[index]..end])?;
         sent[index] = end;
         if fastrand::u8(..4) == 0 {
-            // The readers get a chance to catch up, so that there are many edges.
+            // Lets the readers catch up, so that there are many edges.
             std::thread::yield_now();
         }
     }
     Ok(fars)
 }
 
-fn account(
+fn check(
     test: &mut TestContext,
     harness: &Harness,
-    storm: &Storm,
+    workload: &Workload,
     threads: &[ThreadId],
 ) -> Result<(), Failure> {
-    for (index, connection) in storm.connections.iter().enumerate() {
-        let at = |what: &str| format!("connection {index}: {what}");
-        connection.account(test, &at, FRAMES);
+    for (index, connection) in workload.connections.iter().enumerate() {
+        let label = |what: &str| format!("connection {index}: {what}");
+        connection.check(test, &label, FRAMES);
         if let Some(handle) = connection.handle.get() {
             let entry = harness.entry(*handle)?;
-            test.check_eq(at("running at the end"), 0, entry.running.bits(), "L9");
-            test.check_eq(at("references at the end"), 0, entry.references, "S12");
+            test.check_eq(label("running at the end"), 0, entry.running.bits(), "L9");
+            test.check_eq(label("references at the end"), 0, entry.references, "S12");
         }
     }
     let sum = |count: fn(&fd_core::ActivitySnapshot) -> u64| {
         threads.iter().map(|id| count(&harness.activity(*id))).sum::<u64>()
     };
-    let (taken, busy) = (storm.taken.load(Ordering::SeqCst), storm.busy.load(Ordering::SeqCst));
-    let refused = storm.refused.lock().unwrap_or_else(PoisonError::into_inner);
+    let (taken, busy) = (workload.taken.load(Ordering::SeqCst), workload.busy.load(Ordering::SeqCst));
+    let refused = unpoisoned(&workload.refused);
     test.check_eq(
-        "refusals but for being busy",
+        "refusals other than Busy",
         String::new(),
         format!("{refused:?}").trim_matches(['[', ']']).into(),
         "L9",
     );
-    let not_alone = storm.not_alone.load(Ordering::SeqCst);
-    test.check_eq("takeovers granted while somebody was inside", 0, not_alone, "S2, S3");
-    test.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "seed counters");
-    test.check_eq("refusals counted", busy, sum(|counters| counters.fd_takeover_fail), "seed counters");
+    let concurrent = workload.concurrent.load(Ordering::SeqCst);
+    test.check_eq("takeovers while another thread was reading", 0, concurrent, "S2, S3");
+    test.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "activity counters");
+    test.check_eq("refusals counted", busy, sum(|counters| counters.fd_takeover_fail), "activity counters");
     let skips = sum(|counters| counters.poll_skip);
-    test.cost("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
-    test.check("takeovers", "some", taken, "the storm took place", taken > 0);
-    test.count("takeovers", taken);
-    test.count("takeovers refused as busy", busy);
-    test.count("skips", skips);
-    test.count("drops", sum(|counters| counters.poll_drop));
-    test.count("reports", sum(|counters| counters.fd_run));
+    test.check_cost("skips", "at most two per takeover", skips, "L5", skips <= 2 * taken);
+    test.check("takeovers", "at least one", taken, "the workload took place", taken > 0);
+    test.record_counter("takeovers", taken);
+    test.record_counter("takeovers refused as busy", busy);
+    test.record_counter("skips", skips);
+    test.record_counter("drops", sum(|counters| counters.poll_drop));
+    test.record_counter("reports", sum(|counters| counters.fd_run));
     Ok(())
 }

@@ -1,21 +1,22 @@
-//! Data that is there already when the descriptor changes its owner.
+//! Data is unread when the descriptor changes its owner.
 //!
-//! HAProxy's edge-triggered registrations are never refreshed by a takeover (suspect 10): after A, B, A, the
-//! first thread's poller believes that it has told everything, and the connection stalls. Here each way in which an
-//! edge can have been spent before the new owner asks is forced in turn.
+//! HAProxy does not refresh edge-triggered registrations on a takeover (suspect 10): after A, B, A, the first
+//! thread's poller has consumed its edge, and the connection stalls. This scenario forces each way in which
+//! an edge can be consumed before the new owner enables its interest.
 
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
-use crate::catalogue::Scenario;
+use crate::checkpoints::Checkpoints;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::hold::Checkpoints;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-unread-data",
-    title: "Data that arrived before a takeover is reported to the new thread",
+    title: "Unread data that arrived before a takeover is reported to the new owner",
     layer: Layer::Contract,
     clauses: &["L1", "S3", "S18", "suspect 10"],
     axes: Axes { threads: &[2, 4], groups: &[1, 2], ..Axes::PLAIN },
@@ -26,75 +27,77 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
-        seen_and_left(test, &mut harness, route)?;
+        reported_and_unread(test, &mut harness, route)?;
         reported_to_the_former_owner(test, &mut harness, route)?;
         between_wait_and_dispatch(test, &mut harness, &checkpoints, route)?;
         round_trip_between_wait_and_dispatch(test, &mut harness, &checkpoints, route)?;
-        // A pass pins what it looks at, and a change of group waits for that.
+        // An update pins its entry, and a change of group waits for that pin.
         if harness.core().backend().capabilities().kernel_state && !route.crosses() {
-            taken_back_under_a_pass(test, &mut harness, &checkpoints, route)?;
+            taken_back_during_update(test, &mut harness, &checkpoints, route)?;
         }
     }
     drop(checkpoints);
     harness.finish(test, &[])
 }
 
-/// The owner is told, reads nothing, and loses the descriptor: the edge is spent, the data still there.
-fn seen_and_left(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+/// The owner receives the report, reads nothing, and loses the descriptor: the edge is consumed, the data is
+/// still unread.
+fn reported_and_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
-    let at = |what: &str| format!("{}, seen and left: {what}", route.name);
+    let label = |what: &str| format!("{}, reported and unread: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
 
     endpoint.recorder.leave_unread(true);
     endpoint.write(b"one")?;
     endpoint.wait_for_reports(harness, 1)?;
     harness.fence(first)?;
-    // A, B, A: the second owner wants nothing, so that it is the first one's old registration that counts. It wants at
-    // once, before a pass could take that out: what is held is then what is wanted.
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    // A, B, A: the second owner does not enable its interest, so the first thread's old registration counts.
+    // The first thread enables its interest at once, before an update could remove that registration: the
+    // registered interest then equals the wanted one.
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     endpoint.recorder.leave_unread(false);
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let taken = harness.on(first, move |context| {
         let taken = context.takeover(handle, owner);
         (taken, context.registration(handle).want_recv().is_ok())
     })?;
-    check_answer(test, at("takeover back"), Ok(()), taken.0, "L9")?;
-    test.check_eq(at("wanted"), true, taken.1, "RegistrationRef::want_recv");
+    check_answer(test, label("takeover back"), Ok(()), taken.0, "L9")?;
+    test.check_eq(label("interest enabled"), true, taken.1, "RegistrationRef::want_recv");
     endpoint.wait_for_bytes(harness, b"one")?;
 
     endpoint.recorder.leave_unread(true);
     endpoint.write(b"two")?;
     endpoint.wait_for_reports(harness, 3)?;
     harness.fence(first)?;
-    check_answer(test, at("takeover with data left"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    check_answer(test, label("takeover with data left"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     endpoint.recorder.leave_unread(false);
-    endpoint.want(harness, second)?;
+    endpoint.want_recv(harness, second)?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     let expected = format!("{first}: {first}:one {first}: {second}:two");
-    test.check_eq(at("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "L1, suspect 10");
+    test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "L1, suspect 10");
     endpoint.end(harness)
 }
 
-/// The second owner's pass is about to take the mark of its own takeover when the first one takes the descriptor back: the
-/// mark is of that takeover, too, and must reach the first one's pass.
+/// The second owner's update is about to clear the mark of its own takeover when the first owner takes the
+/// descriptor back. The mark then stands for that takeover, too, and must reach the first owner's update.
 ///
 /// ```text
 /// first           | second
 ///                 | takes
 ///                 | sees the mark
-/// takes, wants    |
-///                 | takes the mark, ends its pass
+/// takes, enables  |
+///                 | clears the mark, ends its update
 /// applies         |
 /// ```
-fn taken_back_under_a_pass(
+fn taken_back_during_update(
     test: &mut TestContext,
     harness: &mut Harness,
     checkpoints: &Checkpoints,
     route: Route,
 ) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
-    let at = |what: &str| format!("{}, taken back under a pass: {what}", route.name);
+    let label = |what: &str| format!("{}, taken back during an update: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
 
     endpoint.recorder.leave_unread(true);
@@ -102,47 +105,48 @@ fn taken_back_under_a_pass(
     endpoint.wait_for_reports(harness, 1)?;
     harness.fence(first)?;
     let seen = checkpoints.hold(second, Point::RearmSeen, endpoint.handle.number());
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     seen.reached()?;
     endpoint.recorder.leave_unread(false);
-    let passed = checkpoints.hold(second, Point::BeforeWait, -1);
+    let update_ended = checkpoints.hold(second, Point::BeforeWait, -1);
     let (handle, owner) = (endpoint.handle, endpoint.owner);
-    // The first thread does not get to its own pass before the second one's is over.
+    // The first thread does not start its own update before the second thread's update is over.
     let back = harness.on(first, move |context| {
         let taken = context.takeover(handle, owner);
         let wanted = context.registration(handle).want_recv().is_ok();
         seen.release();
-        let reached = passed.reached();
-        passed.release();
+        let reached = update_ended.reached();
+        update_ended.release();
         (taken, wanted, reached)
     })?;
     back.2?;
-    check_answer(test, at("takeover back"), Ok(()), back.0, "L9")?;
-    test.check_eq(at("wanted"), true, back.1, "RegistrationRef::want_recv");
+    check_answer(test, label("takeover back"), Ok(()), back.0, "L9")?;
+    test.check_eq(label("interest enabled"), true, back.1, "RegistrationRef::want_recv");
     endpoint.wait_for_bytes(harness, b"one")?;
     endpoint.end(harness)
 }
 
-/// The former owner's poller reports the data while the descriptor is another's, and then it comes back.
+/// The former owner's poller reports the data while another thread owns the descriptor, and then the
+/// descriptor comes back.
 fn reported_to_the_former_owner(
     test: &mut TestContext,
     harness: &mut Harness,
     route: Route,
 ) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
-    let at = |what: &str| format!("{}, reads_by_thread the former owner: {what}", route.name);
+    let label = |what: &str| format!("{}, reported to the former owner: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
 
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     endpoint.write(b"one")?;
-    // Its registration, where it still has one, has spent its edge on nobody.
+    // Its kernel registration, if it still has one, has consumed its edge without a handler.
     harness.fence(first)?;
-    check_answer(test, at("takeover back"), Ok(()), endpoint.take_over(harness, first)?, "L9")?;
-    endpoint.want(harness, first)?;
+    check_answer(test, label("takeover back"), Ok(()), endpoint.take_over(harness, first)?, "L9")?;
+    endpoint.want_recv(harness, first)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{first}:one"),
         reads_by_thread(&endpoint.recorder.seen()),
         "L1, L5, suspect 10",
@@ -150,7 +154,7 @@ fn reported_to_the_former_owner(
     endpoint.end(harness)
 }
 
-/// The event is in the old thread's hands when the descriptor is taken.
+/// The old thread has received the event and not yet dispatched it when the descriptor is taken.
 fn between_wait_and_dispatch(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -158,48 +162,49 @@ fn between_wait_and_dispatch(
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let at = |what: &str| format!("{}, harvested: {what}", route.name);
+    let label = |what: &str| format!("{}, held batch: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
 
     let counted = harness.activity(old);
-    let harvested = checkpoints.hold_batch(old);
+    let held_batch = checkpoints.hold_batch(old);
     endpoint.write(b"one")?;
-    harvested.reached()?;
+    held_batch.reached()?;
     check_answer(
         test,
-        at("takeover"),
+        label("takeover"),
         Ok(()),
         endpoint.take_over(harness, new)?,
         "L7: no waiting for a batch",
     )?;
-    endpoint.want(harness, new)?;
+    endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
-    harvested.release();
+    held_batch.release();
     harness.fence_all()?;
     let counted = harness.activity(old).since(&counted);
-    // Another group's masks are not looked at: there it counts as dropped.
+    // The masks of another group are not checked: there the event counts as dropped.
     let expected = if route.crosses() { "0 1" } else { "1 0" };
     let counts = format!("{} {}", counted.poll_skip, counted.poll_drop);
-    test.cost_eq(
-        at("events skipped and dropped by the old thread"),
+    test.check_cost_eq(
+        label("events skipped and dropped by the old thread"),
         expected.into(),
         counts,
         "protocol 4.2, protocol 4.3",
     );
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{new}:one"),
         reads_by_thread(&endpoint.recorder.seen()),
         "S3, bug 66",
     );
     let entry = harness.entry(endpoint.handle)?;
-    // The late event is what makes the old thread forget it.
-    test.cost_eq(at("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
+    // The late event makes the old thread remove its registration.
+    test.check_cost_eq(label("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
     endpoint.end(harness)
 }
 
-/// The event is in the owner's hands while the descriptor goes away and comes back. It may handle it then, but nobody
-/// wants anything any more; the edge must come again for the want that follows.
+/// The owner has received the event and not yet dispatched it while the descriptor moves away and back. It
+/// may then handle the event, but no interest is enabled any more; the edge must be reported again once the
+/// interest is enabled.
 fn round_trip_between_wait_and_dispatch(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -207,28 +212,28 @@ fn round_trip_between_wait_and_dispatch(
     route: Route,
 ) -> Result<(), Failure> {
     let (home, away) = (route.from, route.to);
-    let at = |what: &str| format!("{}, round trip while harvested: {what}", route.name);
+    let label = |what: &str| format!("{}, round trip during a held batch: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, home)?;
 
-    let harvested = checkpoints.hold_batch(home);
+    let held_batch = checkpoints.hold_batch(home);
     endpoint.write(b"one")?;
-    harvested.reached()?;
-    check_answer(test, at("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
-    let pushed = harness.core().registration(endpoint.handle).migrate_on(home);
-    check_answer(test, at("push back"), Ok(()), pushed, "protocol 9")?;
-    harvested.release();
+    held_batch.reached()?;
+    check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
+    let moved_back = harness.core().registration(endpoint.handle).migrate_on(home);
+    check_answer(test, label("migrate_on back"), Ok(()), moved_back, "protocol 9")?;
+    held_batch.release();
     harness.fence_all()?;
     test.check_eq(
-        at("reports before anybody wants"),
+        label("reports before the interest is enabled"),
         String::new(),
         reads_by_thread(&endpoint.recorder.seen()),
         "S18",
     );
-    endpoint.want(harness, home)?;
+    endpoint.want_recv(harness, home)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
     test.check_eq(
-        at("reports"),
+        label("reports"),
         format!("{home}:one"),
         reads_by_thread(&endpoint.recorder.seen()),
         "L1, suspect 10",

@@ -1,6 +1,7 @@
-//! The reader of a pipe is gone. poll(2), select(2) and epoll say so for ever. FreeBSD's kqueue says it once, takes the write
-//! filter out as it does (`EV_ONESHOT`, though nobody asked for it), and refuses it from then on (`EPIPE`; measured). Its
-//! backend must say it in the kernel's place: who did not write at once would never hear of it again.
+//! The reader of a pipe has closed. poll(2), select(2) and epoll report that as long as it lasts. FreeBSD's
+//! kqueue reports it once, removes the write filter (as with `EV_ONESHOT`, which was not requested), and
+//! refuses the filter from then on (`EPIPE`; measured). The backend must report in the kernel's place: a
+//! writer that did not write at once would get no further event.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,75 +13,76 @@ use fd_core::poller::{Events, Trigger};
 use fd_core::{Context, FdHandle};
 use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::regression::set_up::{fill, is_quiet};
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::fill;
 use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/dead-pipe",
-    title: "A pipe whose reader is gone is reported to its writer for as long as it wants to send, and no longer",
+    title: "A pipe whose reader has closed is reported to its writer exactly as long as it wants to send",
     layer: Layer::Contract,
     clauses: &["L1", "L6", "V28"],
     axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
-/// More of them than a kernel tells by itself.
+/// More than a kernel reports by itself.
 const REPORTS: usize = 4;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let (reader, writer) = io::pipe().map_err(Failure::broken)?;
+    let (reader, writer) = io::pipe().map_err(Failure::set_up)?;
     let writer = OwnedFd::from(writer);
-    set_nonblocking(&writer).map_err(Failure::broken)?;
-    fill(&writer)?;
-    let watch = HandlerMonitor::new(&writer);
-    let told = Arc::new(AtomicUsize::new(0));
+    set_nonblocking(&writer).map_err(Failure::set_up)?;
+    fill(&writer).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&writer);
+    let reported = Arc::new(AtomicUsize::new(0));
     let handler = {
-        let told = Arc::clone(&told);
-        watch.doing(move |ready| {
+        let reported = Arc::clone(&reported);
+        monitor.doing(move |ready| {
             let of_sending = Events::READY_W.or(Events::ERR).or(Events::SHUT_W);
             let of_sending = ready.events().intersects(of_sending);
-            told.fetch_add(usize::from(of_sending), Ordering::SeqCst);
+            reported.fetch_add(usize::from(of_sending), Ordering::SeqCst);
         })
     };
-    let reports = || told.load(Ordering::SeqCst);
+    let reports = || reported.load(Ordering::SeqCst);
     let handle = harness.insert(writer, handler, thread)?;
-    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
-    is_quiet(test, &mut harness, thread, "while it is full", "S18")?;
+    harness.core().registration(handle).want_send().map_err(Failure::set_up)?;
+    harness.check_quiet(test, thread, "while it is full", "S18")?;
     test.check_eq("reports while it is full", 0, reports(), "S18");
-    test.all_hold()?;
+    test.stop_if_failed()?;
 
     drop(reader);
     let expected = match test.trigger {
         Trigger::Level => REPORTS,
         Trigger::Edge => 1,
     };
-    let heard = |harness: &Harness, when: &str, count: usize| {
+    let wait_for_reports = |harness: &Harness, when: &str, count: usize| {
         harness.wait_until(&format!("the reports {when}"), || reports() >= count)
     };
-    heard(&harness, "when the reader is gone", expected)?;
+    wait_for_reports(&harness, "when the reader has closed", expected)?;
     on(&harness, handle, |context, handle| context.registration(handle).stop_both())?;
-    is_quiet(test, &mut harness, thread, "with nothing wanted", "L6")?;
+    harness.check_quiet(test, thread, "without interest", "L6")?;
     if test.trigger == Trigger::Edge {
         test.check_eq("reports of one edge", 1, reports(), "EPOLLET, EV_CLEAR");
     } else {
         on(&harness, handle, |context, handle| context.registration(handle).want_send())?;
-        heard(&harness, "when it is wanted again", reports() + REPORTS)?;
+        wait_for_reports(&harness, "when sending is wanted again", reports() + REPORTS)?;
         on(&harness, handle, |context, handle| context.registration(handle).want_recv())?;
         harness.fence(thread)?;
-        heard(&harness, "when receiving is wanted, too", reports() + REPORTS)?;
+        wait_for_reports(&harness, "when receiving is wanted, too", reports() + REPORTS)?;
     }
 
-    // Deleted while it is reported: then there is nothing that keeps the thread awake.
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    // Deleted while it is reported: then nothing keeps the thread awake.
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.fence(thread)?;
-    is_quiet(test, &mut harness, thread, "after the delete", "L6")?;
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    harness.check_quiet(test, thread, "after the delete", "L6")?;
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     harness.finish(test, &[])
 }
 
@@ -89,5 +91,5 @@ fn on(
     handle: FdHandle,
     act: fn(&Context, FdHandle) -> Result<(), Stale>,
 ) -> Result<(), Failure> {
-    harness.on(harness.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
+    harness.on(harness.thread(0), move |context| act(context, handle))?.map_err(Failure::set_up)
 }

@@ -1,5 +1,5 @@
-//! A wait that the kernel refuses, for lack of memory or for no reason that the thread knows. One such answer is no reason to end a
-//! thread that others rely on: it counts the failure, pauses, and waits again.
+//! The kernel refuses a wait, for lack of memory or for a reason that the thread does not know. One failure
+//! is no reason to end a thread that other threads rely on: it counts the failure, pauses, and waits again.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -17,25 +17,27 @@ use fd_core::poller::{
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/failed-wait",
-    title: "Waits that fail for a while are counted, and the thread goes on to run tasks and to see what is reported",
+    title: "A thread whose waits fail for a while counts the failures, and still runs tasks and gets events",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "L10", "core 3", "core 9"],
     axes: Axes { transports: &[Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Waits that fail in a row, on each thread on the average. Fewer than those after which a poller counts as lost.
+/// Consecutive failures for each thread, on average: fewer than those after which a poller is considered
+/// lost.
 const FAILURES: u64 = 5;
 
-/// What the waits of all pollers answer in place of waiting.
+/// The error that the waits of all pollers return, a number of times.
 #[derive(Default)]
 struct Refusal {
     left: AtomicU64,
@@ -61,11 +63,12 @@ impl Refusal {
 }
 
 thread_local! {
-    /// The backend under test, and what its waits are to answer. The thread that starts the runtime makes the backend.
+    /// The backend under test, and the error for its waits. The thread that starts the runtime creates the
+    /// backend.
     static UNDER_TEST: RefCell<Option<(MakeBackend, Arc<Refusal>)>> = const { RefCell::new(None) };
 }
 
-/// The backend under test, with waits that can be made to fail.
+/// Creates the backend under test, with waits that can be made to fail.
 fn make(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
     let under_test = UNDER_TEST.with_borrow(Option::clone);
     let (make, refusal) = under_test.expect("the scenario sets it before it starts a runtime");
@@ -144,37 +147,42 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     UNDER_TEST.set(Some((real, Arc::clone(&refusal))));
     let mut harness = Harness::start(test)?;
     harness.expect_errors();
-    let mut subjects = Vec::new();
+    let mut endpoints = Vec::new();
     for thread in harness.threads() {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = HandlerMonitor::new(&ends.near);
-        let handle = harness.insert(ends.near, watch.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        subjects.push((watch, ends.far));
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let monitor = HandlerMonitor::new(&ends.near);
+        let handle = harness.insert(ends.near, monitor.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        endpoints.push((monitor, ends.far));
     }
     harness.fence_all()?;
-    // Those that pass, and those that say that there is no poller any more: to be believed only if they go on.
+    // Transient errors, and errors that mean a lost poller: a thread must believe those only if they persist.
     for errno in [Errno::ENOMEM, Errno::EAGAIN, Errno::EBADF, Errno::EINVAL] {
         let errors = |harness: &Harness| -> u64 {
             harness.threads().into_iter().map(|thread| harness.activity(thread).poll_error).sum()
         };
-        let (before, times) = (errors(&harness), FAILURES * subjects.len() as u64);
+        let (before, times) = (errors(&harness), FAILURES * endpoints.len() as u64);
         refusal.begin(errno, times);
-        for (_, far) in &mut subjects {
+        for (_, far) in &mut endpoints {
             let written = far.write_all(format!("{errno:?};").as_bytes());
             written.map_err(|error| Failure::Wrong(format!("the descriptor is gone: {error}")))?;
         }
-        // What has failed once is not waited for: each thread comes to its next wait by a task.
+        // A thread does not repeat a failed wait at once: a task makes it wait again.
         while !refusal.is_over() {
             for thread in harness.threads() {
                 harness.on(thread, |_| ())?;
             }
         }
         harness.fence_all()?;
-        test.cost_eq(format!("{errno:?}: waits that failed"), times, errors(&harness) - before, "core 3");
-        let read = |(watch, _): &(Arc<HandlerMonitor>, _)| watch.text().ends_with(&format!("{errno:?};"));
-        harness.wait_until(&format!("{errno:?}: what was written is read"), || subjects.iter().all(read))?;
+        test.check_cost_eq(
+            format!("{errno:?}: waits that failed"),
+            times,
+            errors(&harness) - before,
+            "core 3",
+        );
+        let read = |(monitor, _): &(Arc<HandlerMonitor>, _)| monitor.text().ends_with(&format!("{errno:?};"));
+        harness.wait_until(&format!("{errno:?}: the data are read"), || endpoints.iter().all(read))?;
     }
-    drop(subjects);
+    drop(endpoints);
     harness.finish(test, &[])
 }

@@ -1,6 +1,6 @@
-//! `RLIMIT_NOFILE` is lowered below the number of open descriptors, which stay open. Linux's poll(2) then answers `EINVAL`, as
-//! it does to more descriptors than the limit: its backend has to look at them in parts. With a limit of zero it may look
-//! at none, and its threads look for work in short intervals.
+//! `RLIMIT_NOFILE` is lowered below the number of open descriptors, which stay open. Linux's poll(2) returns
+//! `EINVAL` for more descriptors than the limit: the backend has to poll them in parts. With a limit of zero
+//! it cannot poll any descriptor, and its threads check for work at short intervals.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,68 +12,71 @@ use fd_core::{FdHandle, InsertOptions, Runtime};
 use metadata::{Axes, Layer, Transport};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::persist;
-use crate::test_context::{Failure, TestContext, patience};
-use crate::transport::{Far, pair};
+use crate::patience::patience;
+use crate::retry;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/lowered-limit",
-    title: "With a limit below what is open already, every descriptor is reported, every thread woken, and the stop works",
+    title: "With a limit below the number of open descriptors, all are reported, every thread is woken, and the stop works",
     layer: Layer::Contract,
     clauses: &["L1", "L2", "L8", "S4"],
     axes: Axes { transports: &[Transport::Pipe], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// How many each thread polls, besides its wake descriptor and its fence.
+/// Descriptors that each thread polls, besides its wake descriptor and its fence.
 const EACH: usize = 7;
 
-/// Parts of several sizes, of one descriptor, and no part at all.
+/// Parts of several descriptors, parts of one, and none.
 const LIMITS: [rlim_t; 4] = [6, 2, 1, 0];
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    let mut subjects = Vec::new();
+    let mut endpoints = Vec::new();
     for thread in harness.threads() {
         for _ in 0..EACH {
-            subjects.push(Subject::new(test, &harness, thread)?);
+            endpoints.push(Endpoint::new(test, &harness, thread)?);
         }
     }
     harness.fence_all()?;
     for limit in LIMITS {
-        under(test, &harness, &mut subjects, limit)?;
-        test.all_hold()?;
+        under(test, &harness, &mut endpoints, limit)?;
+        test.stop_if_failed()?;
     }
     harness.fence_all()?;
     let written: String = LIMITS.into_iter().map(data).collect();
-    for subject in &subjects {
-        test.check_eq(subject.about("data"), written.clone(), subject.watch.text(), "S8");
+    for endpoint in &endpoints {
+        test.check_eq(endpoint.about("data"), written.clone(), endpoint.monitor.text(), "S8");
     }
-    stopped(test)?;
+    stop_under_limit(test)?;
     let counters = harness.core().activity().0;
-    test.count("waits in parts", counters.iter().map(|(_, counters)| counters.poll_degraded).sum());
-    drop(subjects);
+    test.record_counter("waits in parts", counters.iter().map(|(_, counters)| counters.poll_degraded).sum());
+    drop(endpoints);
     harness.finish(test, &[])
 }
 
-/// What is written while the limit is so low.
+/// Returns the data that are written under this limit.
 fn data(limit: rlim_t) -> String {
     format!("{limit};")
 }
 
-/// Every thread is woken, every timer fires, and every descriptor is reported: if the limit is zero, once it is raised.
+/// Checks that every thread is woken, every timer fires, and every descriptor is reported. If the limit is
+/// zero, the reports come once it is raised.
 fn under(
     test: &mut TestContext,
     harness: &Harness,
-    subjects: &mut [Subject],
+    endpoints: &mut [Endpoint],
     limit: rlim_t,
 ) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
-    for subject in &mut *subjects {
-        subject.far.write_all(data(limit).as_bytes()).map_err(Failure::broken)?;
+    for endpoint in &mut *endpoints {
+        endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::set_up)?;
     }
     for thread in harness.threads() {
         let (fire, fired) = channel();
@@ -85,9 +88,9 @@ fn under(
         let fired = fired.recv_timeout(patience()).is_ok();
         test.check_eq(format!("limit {limit}: the timer of thread {thread}"), true, fired, "L10");
     }
-    let told = |subject: &Subject| subject.watch.text().ends_with(&data(limit));
+    let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
     let wait = || {
-        let every = || subjects.iter().all(told);
+        let every = || endpoints.iter().all(is_read);
         harness.wait_until(&format!("limit {limit}: every descriptor's data"), every)
     };
     if limit > 0 {
@@ -97,20 +100,19 @@ fn under(
     wait()
 }
 
-/// A runtime stops while the limit is below what it polls.
-fn stopped(test: &mut TestContext) -> Result<(), Failure> {
-    let prepared =
-        persist::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
+/// Stops a runtime while the limit is below the number of descriptors that it polls.
+fn stop_under_limit(test: &mut TestContext) -> Result<(), Failure> {
+    let prepared = retry::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let core = prepared.core();
-    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
+    let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
     let mut watched = Vec::new();
     for _ in 0..EACH {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = HandlerMonitor::new(&ends.near);
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let monitor = HandlerMonitor::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
-        let inserted = core.insert(ends.near, watch.recording(), group, mask, InsertOptions::default());
-        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
-        watched.push((watch, ends.far));
+        let inserted = core.insert(ends.near, monitor.recording(), group, mask, InsertOptions::default());
+        core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
+        watched.push((monitor, ends.far));
     }
     let runtime = prepared.start().map_err(Failure::from_start)?;
     let lowered = Lowered::to(1)?;
@@ -119,11 +121,11 @@ fn stopped(test: &mut TestContext) -> Result<(), Failure> {
         let _ = ran.send(());
     });
     let has_run = has_run.recv_timeout(patience()).is_ok();
-    test.check_eq("a task of the thread that is stopped", true, has_run, "L2");
-    test.all_hold()?;
-    runtime.stop().map_err(|death| Failure::Wrong(death.to_string()))?;
+    test.check_eq("a task of the runtime that is stopped", true, has_run, "L2");
+    test.stop_if_failed()?;
+    runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))?;
     drop(lowered);
-    let dropped: usize = watched.iter().map(|(watch, _)| watch.dropped()).sum();
+    let dropped: usize = watched.iter().map(|(monitor, _)| monitor.dropped()).sum();
     test.check_eq("handlers dropped by the stop", EACH, dropped, "L8, S4");
     Ok(())
 }
@@ -135,8 +137,8 @@ struct Lowered {
 
 impl Lowered {
     fn to(limit: rlim_t) -> Result<Self, Failure> {
-        let before = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
-        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1).map_err(Failure::broken)?;
+        let before = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::set_up)?;
+        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1).map_err(Failure::set_up)?;
         Ok(Self { before })
     }
 }
@@ -148,20 +150,20 @@ impl Drop for Lowered {
 }
 
 /// One descriptor that is polled.
-struct Subject {
-    watch: Arc<HandlerMonitor>,
+struct Endpoint {
+    monitor: Arc<HandlerMonitor>,
     handle: FdHandle,
     thread: ThreadId,
-    far: Far,
+    far: FarEnd,
 }
 
-impl Subject {
+impl Endpoint {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let watch = HandlerMonitor::new(&ends.near);
-        let handle = harness.insert(ends.near, watch.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        Ok(Self { watch, handle, thread, far: ends.far })
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let monitor = HandlerMonitor::new(&ends.near);
+        let handle = harness.insert(ends.near, monitor.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        Ok(Self { monitor, handle, thread, far: ends.far })
     }
 
     fn about(&self, what: &str) -> String {

@@ -1,6 +1,6 @@
-//! What pollers promise of descriptors, whatever the kernel thinks of them.
+//! Promises of the pollers that hold even where kernels differ or refuse.
 
-crate::catalogue::family! {
+crate::scenario::family! {
     dead_pipe,
     device_always_ready,
     failed_wait,

@@ -1,5 +1,6 @@
-//! Waits of less than a millisecond. epoll_wait and poll count in milliseconds and must round up; epoll_pwait2 (Linux 5.11),
-//! select and kevent count finer. An emulator that does not know epoll_pwait2 answers `ENOSYS`, and the cell says so.
+//! Waits of less than a millisecond. epoll_wait and poll count in milliseconds and must round up;
+//! epoll_pwait2 (Linux 5.11), select and kevent have finer units. Under an emulator without epoll_pwait2
+//! (`ENOSYS`) the cell is unsupported.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -7,41 +8,43 @@ use std::time::{Duration, Instant};
 use fd_core::Context;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/short-wait",
-    title: "A wait of less than a millisecond is one wait, and does not end before its time",
+    title: "A wait of less than a millisecond takes one wait, and does not end early",
     layer: Layer::Contract,
     clauses: &["L10", "T03"],
-    // Nothing is there to be reported.
+    // No descriptor is under test.
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
 const WAITS: usize = 40;
 const WAIT: Duration = Duration::from_micros(200);
-/// One that waits, and one for what the runtime itself has to do.
-const TURNS_PER_WAIT: u64 = 2;
+/// One iteration that waits, and one for the runtime's own work.
+const ITERATIONS_PER_WAIT: u64 = 2;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    if let Err(why) = harness.core().backend().capabilities().fine_timeouts {
-        return Err(Failure::Unsupported(why.into()));
+    if let Err(reason) = harness.core().backend().capabilities().fine_timeouts {
+        return Err(Failure::Unsupported(reason.into()));
     }
     let thread = harness.thread(0);
     harness.fence(thread)?;
     let before = harness.activity(thread);
-    let (tell, told) = channel();
-    let _ = harness.core().post(thread, move |context| next(context, WAITS, tell));
+    let (sender, receiver) = channel();
+    let _ = harness.core().post(thread, move |context| next(context, WAITS, sender));
     let mut took = Vec::with_capacity(WAITS);
     while took.len() < WAITS {
-        let one = told.recv_timeout(patience());
+        let one = receiver.recv_timeout(patience());
         took.push(one.map_err(|_| Failure::Wrong(format!("{} of {WAITS} waits ended", took.len())))?);
     }
-    let turns = harness.activity(thread).since(&before).loops;
+    let iterations = harness.activity(thread).since(&before).loops;
     took.sort_unstable();
     test.check(
         "the shortest wait",
@@ -50,26 +53,26 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         "L10",
         took[0] >= WAIT,
     );
-    let bound = WAITS as u64 * TURNS_PER_WAIT;
-    test.cost(
-        format!("turns of the loop for {WAITS} waits"),
+    let bound = WAITS as u64 * ITERATIONS_PER_WAIT;
+    test.check_cost(
+        format!("iterations of the loop for {WAITS} waits"),
         format!("at most {bound}"),
-        turns,
+        iterations,
         "L10: no spin",
-        turns <= bound,
+        iterations <= bound,
     );
     test.note(format!("a wait of {WAIT:?} took {:?} in the middle", took[WAITS / 2]));
     harness.finish(test, &[])
 }
 
-/// One wait after the other.
-fn next(context: &Context, left: usize, tell: Sender<Duration>) {
+/// Waits once, then starts the next wait.
+fn next(context: &Context, left: usize, sender: Sender<Duration>) {
     if left == 0 {
         return;
     }
     let began = Instant::now();
     context.after(WAIT, move |context| {
-        let _ = tell.send(began.elapsed());
-        next(context, left - 1, tell);
+        let _ = sender.send(began.elapsed());
+        next(context, left - 1, sender);
     });
 }

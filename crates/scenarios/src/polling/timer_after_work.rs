@@ -1,5 +1,6 @@
-//! Timers go by a clock that only this scenario advances: no real time passes for them. A thread that computes its wait from
-//! the time at which its iteration began sleeps past a timer that its own work has made due (200 ms became 301 ms here).
+//! Timers use a clock that only this scenario advances: no real time passes for them. A thread that computes
+//! its wait from the time at which its iteration began sleeps past a timer that became due during its own
+//! work (200 ms became 301 ms here).
 
 use std::rc::Rc;
 use std::sync::mpsc::{Sender, channel};
@@ -10,38 +11,39 @@ use fastrand::Rng;
 use fd_core::Context;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
-use crate::deletion::registration::unpoisoned;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::still_clock::StillClock;
-use crate::test_context::{Failure, TestContext};
+use crate::manual_clock::ManualClock;
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/timer-after-work",
-    title: "Timers fire in order, never early, and before the next wait if work has made them due, whatever the delay",
+    title: "Timers fire in order, never early, and before the next wait if they became due during other work",
     layer: Layer::Contract,
     clauses: &["L10", "T02", "core 4", "core 13"],
-    // Nothing is there to be reported.
+    // No descriptor is under test.
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// Waits and works of an hour each.
+/// Waits, and pieces of work, of an hour each.
 const STEPS: u32 = 25;
 /// Timers at random times of one day, on each thread.
 const TIMERS: usize = 40;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let clock = StillClock::new();
-    let mut harness = Harness::start_by(test, &clock)?;
+    let clock = ManualClock::new();
+    let mut harness = Harness::start_with_clock(test, &clock)?;
     let (never, dropped) = channel();
     for thread in harness.threads() {
         let never = never.clone();
         harness.on(thread, move |context| {
             for delay in [Duration::MAX, Duration::from_secs(u64::MAX)] {
-                tell_never(context, delay, never.clone());
+                set_endless_timer(context, delay, never.clone());
             }
         })?;
         wait_and_work(test, &harness, &clock, thread)?;
@@ -60,21 +62,21 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell_never(context: &Context, delay: Duration, tell: Sender<()>) {
+fn set_endless_timer(context: &Context, delay: Duration, sender: Sender<()>) {
     context.after(delay, move |_| {
-        let _ = tell.send(());
+        let _ = sender.send(());
     });
 }
 
-/// Sets a timer for the next hour, works for an hour, and so on: each timer is due when the work is done, so no hour is lost
-/// between two of them.
+/// Sets a timer of an hour, works for an hour, and repeats that in the timer: each timer is due when the work
+/// is done, so no time is lost between two of them.
 fn wait_and_work(
     test: &mut TestContext,
     harness: &Harness,
-    clock: &StillClock,
+    clock: &ManualClock,
     thread: fd_core::ids::ThreadId,
 ) -> Result<(), Failure> {
-    fn step(context: &Context, clock: &StillClock, left: u32, fired: Sender<Duration>) {
+    fn step(context: &Context, clock: &ManualClock, left: u32, fired: Sender<Duration>) {
         let _ = fired.send(clock.passed());
         if left > 0 {
             let later = clock.clone();
@@ -82,37 +84,38 @@ fn wait_and_work(
             clock.advance(HOUR);
         }
     }
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let (began, works) = (clock.passed(), clock.clone());
-    harness.on(thread, move |context| step(context, &works, STEPS, tell))?;
+    harness.on(thread, move |context| step(context, &works, STEPS, sender))?;
     let mut fired = Vec::new();
     harness.wait_until(&format!("{STEPS} timers, each due when the work before it is done"), || {
-        fired.extend(told.try_iter().map(|at| (at - began).as_secs() / 60));
+        fired.extend(receiver.try_iter().map(|at| (at - began).as_secs() / 60));
         fired.len() > STEPS as usize
     })?;
     let expected: Vec<_> = (0..=u64::from(STEPS)).map(|step| 60 * step).collect();
     let what = format!("when the timers of {thread} fired, in minutes");
     test.check_eq(what, format!("{expected:?}"), format!("{fired:?}"), "core 4: no drift");
-    test.all_hold()
+    test.stop_if_failed()
 }
 
-/// What has fired, on all threads: the thread's index, and when each timer was due and set.
+/// The timers that have fired: the thread's index, the delay of the timer, and its place in the order of
+/// setting.
 type Fired = Arc<Mutex<Vec<(usize, (Duration, usize))>>>;
 
-/// Timers at random times, and a clock that goes on in random steps.
-fn random(test: &mut TestContext, harness: &mut Harness, clock: &StillClock) -> Result<(), Failure> {
+/// Sets timers at random times, and advances the clock in random steps.
+fn random(test: &mut TestContext, harness: &mut Harness, clock: &ManualClock) -> Result<(), Failure> {
     let mut random = Rng::with_seed(test.seed);
     let (began, fired) = (clock.passed(), Fired::default());
     let mut due = Vec::new();
     for (index, thread) in harness.threads().into_iter().enumerate() {
-        // Few different times: some are due at once, and fire in the order in which they were set.
+        // Few different times: some timers are due together, and fire in the order in which they were set.
         let delays: Vec<_> = (0..TIMERS).map(|_| MINUTE * 30 * random.u32(1..=48)).collect();
         let mut expected: Vec<_> = delays.iter().copied().zip(0..).collect();
         expected.sort_unstable();
         due.push(expected);
         let fired = Arc::clone(&fired);
         harness.on(thread, move |context| {
-            // What a timer holds need not be Send.
+            // A timer's closure need not be Send.
             let fired = Rc::new(fired);
             for (order, delay) in delays.into_iter().enumerate() {
                 let fired = Rc::clone(&fired);
@@ -122,7 +125,8 @@ fn random(test: &mut TestContext, harness: &mut Harness, clock: &StillClock) -> 
     }
     while clock.passed() - began <= HOUR * 24 {
         clock.advance(MINUTE * random.u32(1..200));
-        // The threads sleep in real time. Two events each: before the second one the timers have been looked at.
+        // The threads sleep in real time. A fence is two events: before the second one the thread has checked
+        // its timers.
         harness.fence_all()?;
         let now = clock.passed() - began;
         for (index, timers) in due.iter().enumerate() {
@@ -134,7 +138,7 @@ fn random(test: &mut TestContext, harness: &mut Harness, clock: &StillClock) -> 
                 format!("timers of thread {index} that have fired after {} minutes", now.as_secs() / 60);
             test.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), "L10, T02");
         }
-        test.all_hold()?;
+        test.stop_if_failed()?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Handlers that end when the runtime stops call it: they stop a listener, delete what belongs to them. HAProxy published
-//! such an update to a list that was freed (bug 29), and looked into that list for what to forget (bug 59).
+//! Handlers that are dropped when the runtime stops call it: they stop a listener, or delete descriptors that
+//! belong to them. HAProxy appended such an update to a freed list (bug 29), and searched that list for
+//! descriptors to forget (bug 59).
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,39 +9,40 @@ use std::sync::{Arc, Mutex, Weak};
 use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
-use crate::deletion::registration::unpoisoned;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/called-while-it-stops",
-    title: "A handler that ends with the runtime may stop, want, delete and insert: nothing is touched that is gone",
+    title: "A handler that is dropped when the runtime stops can stop, want, delete and insert without touching freed state",
     layer: Layer::Contract,
     clauses: &["S4", "L8", "bug 29", "bug 59"],
     axes: Axes { transports: &[Transport::Unix], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// Ends with the runtime, and calls it then.
-struct Parting {
+/// Calls the runtime when it is dropped.
+struct CallsOnDrop {
     core: Weak<FdCore>,
-    /// Others of the runtime; some of them have ended before.
+    /// All registrations of this kind; some of them have ended before.
     others: Arc<Mutex<Vec<FdHandle>>>,
     spare: Mutex<Option<OwnedFd>>,
     refused: Arc<AtomicU64>,
 }
 
-impl Handler for Parting {
+impl Handler for CallsOnDrop {
     fn ready(&self, _: &ReadyGuard<'_>) {}
 }
 
-impl Drop for Parting {
+impl Drop for CallsOnDrop {
     fn drop(&mut self) {
-        // The core itself may be on its way out: then there is nothing left to call.
+        // The core itself may be about to be dropped: then no call is possible.
         let Some(core) = self.core.upgrade() else { return };
-        // Copied out of the lock: whoever ends because of a call here comes by, too.
+        // Copied out of the lock: a call below can drop another handler, which takes the lock, too.
         let others = unpoisoned(&self.others).clone();
         for (index, other) in others.into_iter().enumerate() {
             let fd = core.registration(other);
@@ -67,8 +69,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let threads = harness.threads();
     for thread in threads.iter().cycle().take(6) {
         let (ends, spare) = (pair(test.params.transport), pair(test.params.transport));
-        let (ends, spare) = (ends.map_err(Failure::broken)?, spare.map_err(Failure::broken)?);
-        let handler = Parting {
+        let (ends, spare) = (ends.map_err(Failure::set_up)?, spare.map_err(Failure::set_up)?);
+        let handler = CallsOnDrop {
             core: Arc::downgrade(harness.core()),
             others: Arc::clone(&others),
             spare: Mutex::new(Some(spare.near)),
@@ -79,7 +81,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         ends_kept.extend([ends.far, spare.far]);
     }
     harness.fence_all()?;
-    // The threads have updates that they will not come to: private ones, and shared ones.
+    // Private and shared updates that the threads do not apply before they end.
     let handles = unpoisoned(&others).clone();
     let held = harness.hold(threads[0])?;
     let updates = handles.clone();
@@ -90,14 +92,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.core().request_stop();
     });
     for handle in &handles {
-        harness.core().registration(*handle).want_send().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_send().map_err(Failure::set_up)?;
     }
     held.open();
     drop(ends_kept);
     let count = handles.len() as u64;
     harness.finish(test, &[])?;
     test.check_eq(
-        "inserts that were refused, their descriptors closed",
+        "refused inserts, whose descriptors are closed",
         count,
         refused.load(Ordering::SeqCst),
         "L8",

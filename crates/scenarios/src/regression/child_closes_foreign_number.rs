@@ -1,10 +1,10 @@
-//! `ba8e8c351`: a forked child closed "its" kqueue, which no child inherits: the number was free, or another file's by
-//! then. An epoll is inherited, and is the parent's all the same (`fb8983f21`): what the child registers in it wakes the
-//! parent.
+//! `ba8e8c351`: a forked child closed "its" kqueue, which a child does not inherit: the number was free, or
+//! belonged to another file by then. An epoll descriptor is inherited, but shared with the parent
+//! (`fb8983f21`): registrations of the child wake the parent.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
@@ -14,35 +14,38 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 use nix::{errno::Errno, libc};
 
-use super::set_up::null;
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
+use crate::descriptors::null_device;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::mutex::unpoisoned;
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{pair, set_nonblocking};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/child-closes-foreign-number",
-    title: "A forked child that goes on polls with a poller of its own, and closes nothing that is not its own",
+    title: "A forked child that continues uses a poller of its own, and closes only its own descriptors",
     layer: Layer::Contract,
     clauses: &["S4", "bug 5", "protocol 16.4", "kqueue(2)"],
-    // The child goes on with the thread that forked.
+    // The child continues with the thread that forked.
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
-/// Enough to get every number that a poller had and the child does not inherit.
+/// Enough files to take every number of a poller that the child does not inherit.
 const FOREIGN: usize = 16;
 
-/// The child, until it is no longer needed.
+/// A forked child. Dropping this ends it.
 struct Child {
     process: Pid,
-    /// Ends with this process, whatever ends it, and then so does the child.
+    /// Closed when this process ends for any reason. Then the child ends, too.
     leash: Option<PipeWriter>,
 }
 
-/// What the child has of its parent's, by number.
+/// The numbers of the inherited descriptors that the child uses.
 #[derive(Clone, Copy)]
 struct Inherits {
     waits: RawFd,
@@ -61,22 +64,22 @@ impl Drop for Child {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert(ends.near, watch.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&ends.near);
+    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
 
-    let (answers, answer) = pipe().map_err(Failure::broken)?;
+    let (answers, answer) = pipe().map_err(Failure::set_up)?;
     let before = harness.activity(thread);
-    let (waits, leash) = pipe().map_err(Failure::broken)?;
+    let (waits, leash) = pipe().map_err(Failure::set_up)?;
     let inherits =
         Inherits { waits: waits.as_raw_fd(), leash: leash.as_raw_fd(), answer: answer.as_raw_fd() };
     let forked = harness.on(thread, move |context| {
         context.core().before_fork();
-        // SAFETY: the thread that forks goes on alone in the child. Beyond what is async-signal-safe it uses the
-        // allocator, whose lock nobody else holds: this runtime has one thread, and the scenario's own one waits for
-        // this task's answer.
+        // SAFETY: only the forking thread continues in the child. Besides async-signal-safe functions it uses
+        // the allocator, whose lock no other thread holds: this runtime has one thread, and the scenario's
+        // own thread waits for the result of this task.
         match unsafe { fork() } {
             Ok(ForkResult::Parent { child }) => Ok(child),
             Ok(ForkResult::Child) => {
@@ -89,37 +92,37 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             Err(errno) => Err(errno),
         }
     })?;
-    let child = Child { process: forked.map_err(Failure::broken)?, leash: Some(leash) };
+    let child = Child { process: forked.map_err(Failure::set_up)?, leash: Some(leash) };
     drop((answer, waits));
 
-    // The child's poller has reported, and the child stays until it is killed.
+    // The child's poller has reported. The child stays until it is killed.
     let intact = read_answer(&answers);
-    test.check_eq("the child's poller works", true, intact.is_some(), "bug 5: the child is reported to");
+    test.check_eq("the child's poller works", true, intact.is_some(), "bug 5: the child gets its event");
     let intact = intact.map_or_else(|| "unknown".into(), |count| count.to_string());
     test.check_eq("files of the child that are still its own", FOREIGN.to_string(), intact, "bug 5");
-    test.all_hold()?;
+    test.stop_if_failed()?;
     harness.fence(thread)?;
     let since = harness.activity(thread).since(&before);
-    let nobodys = since.poll_drop + since.poll_skip;
-    test.cost_eq("events of the child's registrations that its parent saw", 0, nobodys, "fb8983f21");
-    ends.far.write_all(b"still heard").map_err(Failure::broken)?;
-    harness.wait_until("the parent's data", || watch.text() == "still heard")?;
-    test.check_eq("calls of the parent's handler", 1, watch.calls(), "the child deleted its copy only");
+    let strays = since.poll_drop + since.poll_skip;
+    test.check_cost_eq("events of the child's registrations that its parent saw", 0, strays, "fb8983f21");
+    ends.far.write_all(b"more data").map_err(Failure::set_up)?;
+    harness.wait_until("the parent's data", || monitor.text() == "more data")?;
+    test.check_eq("calls of the parent's handler", 1, monitor.calls(), "the child deleted its copy only");
     drop(child);
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     drop((ends.far, answers));
     harness.finish(test, &[])
 }
 
-/// What the child does before it goes back to its loop: other files take the free numbers, what was inherited is
-/// deleted, and something new is registered that is readable at once.
+/// The child's part before it returns to its loop: opens files that take the free numbers, deletes the
+/// inherited registration, and registers a descriptor that is readable at once.
 fn in_the_child(
     context: &Context,
     inherited: FdHandle,
     numbers: Inherits,
 ) -> Result<(), Box<dyn std::error::Error>> {
     context.forked();
-    let foreign = (0..FOREIGN).map(|_| null()).collect::<Result<Vec<_>, _>>()?;
+    let foreign = (0..FOREIGN).map(|_| null_device()).collect::<Result<Vec<_>, _>>()?;
     context.registration(inherited).delete()?;
     let (reader, mut writer) = pipe()?;
     writer.write_all(b"x")?;
@@ -127,12 +130,12 @@ fn in_the_child(
     let foreign = Mutex::new(Some((foreign, writer)));
     let handler = move |ready: &ReadyGuard<'_>| {
         let _ = ready.registration().stop_recv();
-        let foreign = foreign.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let foreign = unpoisoned(&foreign).take();
         let intact = foreign.iter().flat_map(|(files, _)| files).filter(|fd| is_intact(fd)).count();
         let answer = [u8::try_from(intact).unwrap_or(u8::MAX)];
-        // SAFETY: writes one byte to a number that the child has inherited, and reads from another until its parent
-        // lets go. Nothing but that ends this process, so that nothing of it is closed in the meantime. Its own copy
-        // of the parent's end must go first.
+        // SAFETY: writes one byte to an inherited number, and reads from another until the parent closes its
+        // end. Only that ends this process, so nothing of it is closed in the meantime. The child's own copy
+        // of the parent's end must be closed first.
         unsafe {
             libc::close(numbers.leash);
             libc::write(numbers.answer, answer.as_ptr().cast(), 1);
@@ -153,12 +156,12 @@ fn in_the_child(
     Ok(context.registration(handle).want_recv()?)
 }
 
-/// Whether the number is open, and still a device that cannot be exhausted.
+/// Returns whether the number is open and still the null device, which accepts every write.
 fn is_intact(fd: &OwnedFd) -> bool {
     descriptors::is_open(fd.as_raw_fd()) && nix::unistd::write(fd, b"x") == Ok(1)
 }
 
-/// What the child says, unless it ends or says nothing.
+/// Returns the child's answer. `None` if the child ends or does not answer.
 fn read_answer(mut answers: &PipeReader) -> Option<u8> {
     let timeout = PollTimeout::try_from(patience()).unwrap_or(PollTimeout::MAX);
     let mut polled = [PollFd::new(answers.as_fd(), PollFlags::POLLIN)];

@@ -1,4 +1,5 @@
-//! `808e1b7c4`: what was never opened was closed all the same, as number −1, or as number 0, which was somebody's.
+//! `808e1b7c4`: a descriptor that was never opened was closed all the same, as number −1, or as number 0,
+//! which belonged to another file.
 
 use std::os::fd::RawFd;
 
@@ -7,16 +8,17 @@ use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::persist::{from_the_system, persist, prepare};
-use crate::test_context::{Failure, TestContext};
+use crate::failure::Failure;
+use crate::retry::{is_system_error, prepare, retry};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deinit-without-init",
-    title: "A poller or runtime that ends before it was started, or was opened twice, closes what it opened and no more",
+    title: "A poller or runtime that ends before it starts, or is opened twice, closes exactly what it opened",
     layer: Layer::Contract,
     clauses: &["S4", "bug 24"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
@@ -27,18 +29,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let before = descriptors::open();
     let limits = Limits { capacity: 64, groups: 2, threads: 2 };
     let first = GroupId::new(1).and_then(|group| ThreadId::new(group, 0));
-    let first = first.ok_or_else(|| Failure::Broken("no first thread".into()))?;
+    let first = first.ok_or_else(|| Failure::SetUp("no first thread".into()))?;
     let make = test.make;
-    let backend = || make(&limits).map_err(Failure::broken);
+    let backend = || make(&limits).map_err(Failure::set_up);
 
     drop(backend()?);
     unchanged(test, &before, "a backend without a poller")?;
 
     let some = backend()?;
     let open =
-        |backend: &dyn Backend| persist(|| backend.poller(first), from_the_system).map_err(Failure::broken);
+        |backend: &dyn Backend| retry(|| backend.poller(first), is_system_error).map_err(Failure::set_up);
     let poller = open(&*some)?;
-    // The backend first, its poller last.
+    // The backend is dropped before its poller.
     drop((some, poller));
     unchanged(test, &before, "a backend with some of its pollers")?;
 
@@ -48,29 +50,29 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop((poller, again, twice));
     unchanged(test, &before, "a poller that was opened twice")?;
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&ends.near);
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
     let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();
     let inserted =
-        prepared.core().insert(ends.near, watch.recording(), first.group(), ThreadMask::ALL, options);
-    let handle = inserted.map_err(Failure::broken)?;
-    prepared.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        prepared.core().insert(ends.near, monitor.recording(), first.group(), ThreadMask::ALL, options);
+    let handle = inserted.map_err(Failure::set_up)?;
+    prepared.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     drop(prepared);
     let ended = ends.far.ended();
     drop(ends.far);
     unchanged(test, &before, "a runtime that was never started")?;
-    test.check_eq("what was inserted into that one is closed", true, ended, "S4");
-    test.check_eq("handlers dropped", 1, watch.dropped(), "S4");
+    test.check_eq("the descriptor inserted into that runtime is closed", true, ended, "S4");
+    test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     Ok(())
 }
 
-/// Nothing is open that was not, and nothing is closed that was. If something is, whatever comes next would get its
-/// number.
+/// Checks that the same descriptors are open as before. A difference ends the run: later descriptors would
+/// reuse the numbers.
 fn unchanged(test: &mut TestContext, before: &[RawFd], what: &str) -> Result<(), Failure> {
     let after = descriptors::open();
     let what = format!("open descriptors after {what}");
     test.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 24");
-    test.all_hold()
+    test.stop_if_failed()
 }

@@ -1,5 +1,6 @@
-//! A descriptor is deleted while it is in the shared list, and its number lives again in another group. HAProxy's stayed
-//! listed (bug 22); then the new life is in the wrong list, or in none (suspect 16).
+//! A descriptor is deleted while it is in the shared list, and its number is registered again in another
+//! group. HAProxy left it in the list (bug 22); then the new registration is in the wrong list, or in none
+//! (suspect 16).
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,16 +11,17 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use super::one_of_each_group;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
-use crate::transport::{Far, at_number, pair};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
+use crate::transport::{FarEnd, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deleted-while-listed",
-    title: "A number that is deleted with an update pending lives again in another group, and both groups go on",
+    title: "A number deleted with a pending update can be registered in another group, and both groups keep working",
     layer: Layer::Contract,
     clauses: &["S10", "S13", "L1", "L3", "bug 22", "suspect 16"],
     axes: Axes {
@@ -37,27 +39,27 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for (from, to) in [(first, second), (second, first)] {
         let held = [harness.hold(from)?, harness.hold(to)?];
         let guards = held.each_ref().map(Gate::guard);
-        let ends = || pair(test.params.transport).map_err(Failure::broken);
-        let (before, doomed, after, next) = (ends()?, ends()?, ends()?, ends()?);
-        let number = doomed.near.as_raw_fd();
-        // In this order in the list of the group that one of them leaves.
+        let ends = || pair(test.params.transport).map_err(Failure::set_up);
+        let (before, deleted, after, next) = (ends()?, ends()?, ends()?, ends()?);
+        let number = deleted.near.as_raw_fd();
+        // They are in this order in the shared list, from which the second one is deleted.
         let before = Listed::new(&harness, before.near, before.far, from)?;
-        let doomed = Listed::new(&harness, doomed.near, doomed.far, from)?;
+        let deleted = Listed::new(&harness, deleted.near, deleted.far, from)?;
         let after = Listed::new(&harness, after.near, after.far, from)?;
-        harness.core().registration(doomed.handle).delete().map_err(Failure::broken)?;
-        let near = at_number(next.near, number).map_err(Failure::broken)?;
+        harness.core().registration(deleted.handle).delete().map_err(Failure::set_up)?;
+        let near = at_number(next.near, number).map_err(Failure::set_up)?;
         let next = Listed::new(&harness, near, next.far, to)?;
         drop(guards);
         for mut listed in [before, next, after] {
-            listed.far.write_all(b"x").map_err(Failure::broken)?;
+            listed.far.write_all(b"x").map_err(Failure::set_up)?;
             harness.wait_until("it is reported", || listed.recorder.bytes() == b"x")?;
             harness.fence_all()?;
             let entry = harness.entry(listed.handle)?;
-            test.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+            test.check_eq("pending updates", 0, entry.update_mask.bits(), "L3");
             test.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
             test.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
-            test.all_hold()?;
-            harness.core().registration(listed.handle).delete().map_err(Failure::broken)?;
+            test.stop_if_failed()?;
+            harness.core().registration(listed.handle).delete().map_err(Failure::set_up)?;
         }
     }
     harness.finish(test, &[])
@@ -68,15 +70,15 @@ struct Listed {
     handle: FdHandle,
     thread: ThreadId,
     recorder: Arc<Recorder>,
-    far: Far,
+    far: FarEnd,
 }
 
 impl Listed {
-    fn new(harness: &Harness, near: OwnedFd, far: Far, thread: ThreadId) -> Result<Self, Failure> {
+    fn new(harness: &Harness, near: OwnedFd, far: FarEnd, thread: ThreadId) -> Result<Self, Failure> {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
-        // By a thread of no group, so it is nobody's private update.
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        // A thread of no group sets the interest, so the update goes to the shared list.
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         Ok(Self { handle, thread, recorder, far })
     }
 }

@@ -1,5 +1,5 @@
-//! The peer of an idle connection closes while another thread takes the connection. HAProxy's old owner handled the end
-//! of what was not its own any more (bug 49).
+//! The peer of an idle connection closes while another thread takes the connection over. In HAProxy the old
+//! owner handled the end of a connection that it no longer owned (bug 49).
 
 use std::sync::Arc;
 
@@ -7,14 +7,15 @@ use fd_core::error::MoveError;
 use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/end-reported-to-the-old-owner",
-    title: "The end of a connection that is just being taken is handled by the new owner, once",
+    title: "The new owner handles the end of a connection that closes during the takeover, once",
     layer: Layer::Contract,
     clauses: &["S1", "S3", "bug 49"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
@@ -25,31 +26,31 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     for window in ["ReportBeforeRunning", "AfterWait"] {
-        let subject = Endpoint::start(test, &mut harness, old)?;
-        let script = about(&subject, format!("taken at {window}"), "S3, bug 49");
-        let Endpoint { handle, owner, recorder, far } = subject;
+        let endpoint = Endpoint::start(test, &mut harness, old)?;
+        let interleaving = about(&endpoint, format!("taken at {window}"), "S3, bug 49");
+        let Endpoint { handle, owner, recorder, far } = endpoint;
         let counted = Arc::clone(&recorder);
         let mut far = Some(far);
-        script
+        interleaving
             .worker("old", old)
             .worker("new", new)
-            .does("takes-and-wants", move |participant| -> Result<(), MoveError> {
+            .action("takes-and-wants", move |participant| -> Result<(), MoveError> {
                 participant
                     .context()
                     .map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))?;
                 Ok(participant.registration(handle).want_recv()?)
             })
-            .we("closes", || {
+            .main_action("closes", || {
                 far = None;
                 Ok(())
             })
-            .we("ends-seen", || Ok(counted.reports()))
-            .play(
+            .main_action("ends-seen", || Ok(counted.reports()))
+            .run(
                 test,
                 &mut harness,
                 &format!(
                     "
-                    us            | old         | new
+                    main          | old         | new
                     closes        |             |
                                   | at {window} |
                                   |             | takes-and-wants at ApplyBegun
@@ -62,7 +63,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         harness.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
         harness.fence_all()?;
         let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();
-        test.check_eq("who read the end", format!("{:?}", [(new, true)]), format!("{seen:?}"), "S1, S3");
+        test.check_eq(
+            "threads that read the end",
+            format!("{:?}", [(new, true)]),
+            format!("{seen:?}"),
+            "S1, S3",
+        );
         harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
     }
     harness.finish(test, &[])

@@ -1,21 +1,22 @@
-//! kqueue takes changes and gives events in one call. To hear of every change that fails, the call needs room for as
-//! many answers (`ebaba7542`); if they are not asked for by `EV_RECEIPT`, events come into that room, and an edge that
-//! nobody looks at is gone.
+//! kevent takes changes and returns events in one call. To report every change that fails, the call needs
+//! room for as many results (`ebaba7542`). Without `EV_RECEIPT` the kernel also fills that room with events,
+//! and an edge that the caller ignores is lost.
 
 use std::io::Write;
 
 use metadata::{Axes, Layer};
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/event-taken-by-change",
-    title: "What became ready before a pass with changes is reported after it",
+    title: "An event that is pending when changes are applied is reported after them",
     layer: Layer::Contract,
     clauses: &["L1", "bug 19", "kevent(2) EV_RECEIPT"],
     axes: Axes { threads: &[1], ..Axes::PLAIN },
@@ -25,25 +26,25 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ready = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut changed = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ready = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut changed = pair(test.params.transport).map_err(Failure::set_up)?;
     let (waiting, newcomer) = (HandlerMonitor::new(&ready.near), HandlerMonitor::new(&changed.near));
     let handle = harness.insert(ready.near, waiting.recording(), thread)?;
     let next = harness.insert(changed.near, newcomer.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
 
-    // The thread is between two turns: it finds both the event and the change.
-    let turn = harness.hold(thread)?;
-    ready.far.write_all(b"heard").map_err(Failure::broken)?;
+    // The thread is held between two iterations: the next one finds both the event and the change.
+    let gate = harness.hold(thread)?;
+    ready.far.write_all(b"data").map_err(Failure::set_up)?;
     harness.wait_until("the data", || descriptors::readable(waiting.number()))?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
-    turn.open();
+    harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
+    gate.open();
     harness.fence(thread)?;
-    test.check_eq("what was read", "heard".into(), waiting.text(), "L1: no event is lost");
+    test.check_eq("bytes read", "data".into(), waiting.text(), "L1: no event is lost");
     test.check_eq("reports", 1, waiting.calls(), "L1");
-    changed.far.write_all(b"heard, too").map_err(Failure::broken)?;
-    harness.wait_until("the newcomer's data", || newcomer.text() == "heard, too")?;
+    changed.far.write_all(b"data, too").map_err(Failure::set_up)?;
+    harness.wait_until("the newcomer's data", || newcomer.text() == "data, too")?;
     drop((ready.far, changed.far));
     harness.finish(test, &[])
 }

@@ -1,21 +1,23 @@
-//! Flags that other threads set while a report is entered into the state. HAProxy stores the state plainly when the
-//! descriptor is one thread's alone, and loses them (suspect 3); once it cut the word down to its low byte (bug 47).
+//! Other threads set flags while a report is entered into the state word. If only one thread may use the
+//! descriptor, HAProxy stores the word without an atomic read-modify-write, and loses the flags (suspect 3);
+//! once it truncated the word to its low byte (bug 47).
 
 use fd_core::State;
 use fd_core::{FdHandle, InsertOptions};
 use metadata::{Axes, Layer, Transport};
 
 use super::about;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/flag-lost-in-a-report",
-    title: "No flag is lost to a report, to a stop or to any other change of the state",
+    title: "A flag survives a report, a stop and every other change of the state",
     layer: Layer::Contract,
     clauses: &["S14", "S15", "bug 47", "suspect 3"],
     axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
@@ -38,46 +40,46 @@ fn flags(harness: &Harness, handle: FdHandle) -> Result<State, Failure> {
 
 fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Endpoint::start(test, harness, runner)?;
-    let handle = subject.handle;
-    about(&subject, "marked as cloned during a report", "suspect 3")
+    let mut endpoint = Endpoint::start(test, harness, runner)?;
+    let handle = endpoint.handle;
+    about(&endpoint, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
         .outsider("marker")
-        .does("marks", move |participant| participant.registration(handle).mark_cloned())
-        .we("writes", || subject.write(b"x"))
-        .play(
+        .action("marks", move |participant| participant.registration(handle).mark_cloned())
+        .main_action("writes", || endpoint.write(b"x"))
+        .run(
             test,
             harness,
             "
-            us     | runner           | marker
+            main   | runner           | marker
             writes |                  |
                    | at ReportEntered |
                    |                  | marks = Ok(())
                    | ends             |
             ",
         )?;
-    subject.wait_for_bytes(harness, b"x")?;
+    endpoint.wait_for_bytes(harness, b"x")?;
     test.check_eq("flags after the report", State::CLONED, flags(harness, handle)?, "suspect 3");
-    test.all_hold()?;
-    subject.end(harness)
+    test.stop_if_failed()?;
+    endpoint.end(harness)
 }
 
-/// The token is a flag, too.
+/// The close token is a flag, too.
 fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let runner = harness.thread(0);
-    let mut subject = Endpoint::start(test, harness, runner)?;
+    let mut endpoint = Endpoint::start(test, harness, runner)?;
     let core = std::sync::Arc::clone(harness.core());
     let before = core.registration_counts().closed;
-    about(&subject, "deleted during a report", "S14, suspect 3")
+    about(&endpoint, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)
         .outsider("deleter")
-        .we("writes", || subject.write(b"x"))
-        .we("closed", || Ok(core.registration_counts().closed - before))
-        .play(
+        .main_action("writes", || endpoint.write(b"x"))
+        .main_action("closed", || Ok(core.registration_counts().closed - before))
+        .run(
             test,
             harness,
             "
-            us         | runner           | deleter
+            main       | runner           | deleter
             writes     |                  |
                        | at ReportEntered |
                        |                  | deletes = Ok(())
@@ -89,12 +91,12 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
 
 fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..harness.options() };
     let handle = harness
         .core()
         .insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)
-        .map_err(Failure::broken)?;
+        .map_err(Failure::set_up)?;
     let states = harness.on(thread, move |context| {
         let fd = context.registration(handle);
         let calls: [(_, Result<(), _>); 8] = [

@@ -1,21 +1,22 @@
-//! `497959290`: when a descriptor with a copy was closed, it was taken out of the pollers of the threads that were
-//! allowed to use it. Those that had it registered are others.
+//! `497959290`: when a descriptor with a copy was closed, it was removed from the pollers of the threads that
+//! were allowed to use it, although other threads had it registered.
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/former-owner-polls-copy",
-    title: "An FD with a copy is closed right after it was taken over: its former owner hears nothing of the copy",
+    title: "If a descriptor with a copy is closed right after a takeover, its former owner gets no event of the copy",
     layer: Layer::Contract,
     clauses: &["S11", "L5", "bug 13"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], ..Axes::PLAIN },
@@ -26,28 +27,28 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (old, new) = (harness.thread(0), harness.thread(1));
     let kernel_state = harness.core().backend().capabilities().kernel_state;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let recorder = Recorder::new();
     let owner = recorder.id();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(old)?;
 
-    // The old owner does not come to look at its poller before all is over.
-    let turn = harness.hold(old)?;
+    // The old owner does not poll before everything has happened.
+    let gate = harness.hold(old)?;
     let taken = harness.on(new, move |context| context.takeover(handle, owner))?;
     test.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
-    harness.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+    harness.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::set_up)?;
     harness.fence(new)?;
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
-    let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
+    let copy = harness.core().registration(handle).duplicate().map_err(Failure::set_up)?;
     let copy = copy.into_inner();
     let before = [old, new].map(|thread| harness.activity(thread));
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
     harness.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
-    turn.open();
+    gate.open();
     harness.fence_all()?;
     let reported = [old, new].into_iter().zip(&before).map(|(thread, before)| {
         let since = harness.activity(thread).since(before);
@@ -55,14 +56,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     });
     let reported: u64 = reported.sum();
     if kernel_state {
-        test.check_eq("events for nobody", 0, reported, "S11, L5, bug 13");
+        test.check_eq("undelivered events", 0, reported, "S11, L5, bug 13");
     } else {
-        // Without kernel state, the array that a thread sleeps on may be from before the delete, which is told once.
-        test.check("events for nobody", "at most 1", reported, "L5", reported <= 1);
+        // Without kernel state, the array of a sleeping thread may date from before the delete, and yields
+        // one event.
+        test.check("undelivered events", "at most 1", reported, "L5", reported <= 1);
     }
     test.check_eq("handler calls", 0, recorder.reports(), "S6");
     let mut bytes = Vec::new();
-    read_all(&copy, &mut bytes).map_err(Failure::broken)?;
+    read_all(&copy, &mut bytes).map_err(Failure::set_up)?;
     test.check_eq(
         "bytes for the copy",
         "for the copy".into(),

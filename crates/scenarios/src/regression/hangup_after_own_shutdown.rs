@@ -1,30 +1,32 @@
-//! `2aaeee34d`: we have said all that we had to say; the peer answers and closes. That is the end of both directions,
-//! which was taken for an error, and the answer was thrown away.
+//! `2aaeee34d`: this side has shut down sending; the peer answers and closes. Both directions have ended,
+//! which was mistaken for an error, and the answer was discarded.
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
-use crate::catalogue::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-after-own-shutdown",
-    title: "The peer's end after one's own is no error: all that it has sent is read first",
+    title: "If the peer closes after this side has shut down sending, its data are read and no error is reported",
     layer: Layer::Contract,
     clauses: &["S15", "bug 36"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
-/// What is read and whether it ended well.
+/// The bytes that were read, and how the connection ended.
 #[derive(Default)]
 struct Answer {
     bytes: Vec<u8>,
@@ -36,16 +38,16 @@ struct Answer {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let number = ends.near.as_raw_fd();
-    shutdown(number, Shutdown::Write).map_err(Failure::broken)?;
+    shutdown(number, Shutdown::Write).map_err(Failure::set_up)?;
     let answer = Arc::new(Mutex::new(Answer::default()));
     let handler = {
         let answer = Arc::clone(&answer);
         move |ready: &ReadyGuard<'_>| {
-            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answer = unpoisoned(&answer);
             answer.reports += 1;
-            // As an upper layer does: after an error there is nothing more to read.
+            // As an upper layer does: it reads nothing after an error.
             if ready.state().contains(State::POLL_ERR) {
                 answer.errors += 1;
                 answer.ended = true;
@@ -60,20 +62,20 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
     };
     let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
-    // Data and end are there before the first wait, if the transport is fast enough.
-    let turn = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"the answer").map_err(Failure::broken)?;
+    // Data and end arrive before the first wait, if the transport is fast enough.
+    let gate = harness.hold(thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"the answer").map_err(Failure::set_up)?;
     drop(ends.far);
     harness.wait_until("the data", || descriptors::readable(number))?;
-    turn.open();
-    harness.wait_until("the end", || answer.lock().unwrap_or_else(PoisonError::into_inner).ended)?;
+    gate.open();
+    harness.wait_until("the end", || unpoisoned(&answer).ended)?;
     harness.fence(thread)?;
-    let answer = std::mem::take(&mut *answer.lock().unwrap_or_else(PoisonError::into_inner));
+    let answer = std::mem::take(&mut *unpoisoned(&answer));
     test.check_eq("reports of an error", 0, answer.errors, "bug 36");
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
-    test.check_eq("what was read", "the answer".into(), text, "bug 36: not truncated");
-    test.count("reports", answer.reports as u64);
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check_eq("bytes read", "the answer".into(), text, "bug 36: not truncated");
+    test.record_counter("reports", answer.reports as u64);
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.finish(test, &[])
 }

@@ -1,23 +1,24 @@
-//! `9fab7bedf`: the peer's end came together with data. Whoever read exactly that data and was then told of something
-//! else found the end forgotten, because only the last report was looked at.
+//! `9fab7bedf`: the peer's end was reported together with data. If the handler read exactly that data and
+//! then got a report of another event, the end was forgotten, because only the last report counted.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Events;
 use fd_core::{Handler, ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 
-use super::set_up::stop_sending;
-use crate::catalogue::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, is_stray};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::{TestContext, is_stray};
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-forgotten",
-    title: "An end that was reported with data is still known after a report of something else, and is reported again",
+    title: "An end that is reported with data is remembered across a report of another event, and is reported again",
     layer: Layer::Contract,
     clauses: &["S15", "bug 4"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1], ..Axes::PLAIN },
@@ -26,24 +27,24 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const DATA: &[u8] = b"exactly this much";
 
-/// What the handler saw.
+/// One call of the handler.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Report {
     events: Events,
     state: State,
     read: Option<usize>,
 }
 
-/// Reads the data and no more, then only writes, then reads on.
+/// Reads exactly the data, then only waits to send, then reads again.
 struct Reader {
-    /// Whether the backend tells the end apart from data.
+    /// Whether the backend distinguishes the end from data.
     knows_end: bool,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<Report>>,
 }
 
 impl Handler for Reader {
     fn ready(&self, ready: &ReadyGuard<'_>) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = unpoisoned(&self.seen);
         let (events, state, fd) = (ready.events(), ready.state(), ready.registration());
         let mut buffer = [0; DATA.len()];
         let read = match seen.len() {
@@ -60,7 +61,7 @@ impl Handler for Reader {
             1 => fd.stop_send().and_then(|()| fd.want_recv()),
             _ => fd.stop_both(),
         };
-        seen.push(Seen { events, state, read });
+        seen.push(Report { events, state, read });
     }
 }
 
@@ -68,18 +69,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let knows_end = harness.core().backend().capabilities().read_shutdown;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&ends.near);
     let reader = Arc::new(Reader { knows_end, seen: Mutex::default() });
     let handle = harness.insert(ends.near, reader.clone(), thread)?;
     // Both before the first wait.
-    let turn = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(DATA).map_err(Failure::broken)?;
-    stop_sending(&ends.far)?;
+    let gate = harness.hold(thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(DATA).map_err(Failure::set_up)?;
+    ends.far.stop_sending().map_err(Failure::set_up)?;
     harness.wait_until("the data", || descriptors::readable(number))?;
-    turn.open();
-    let seen = || reader.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    gate.open();
+    let seen = || unpoisoned(&reader.seen).clone();
     harness.wait_until("three reports", || seen().len() >= 3)?;
     let seen = seen();
 
@@ -90,7 +91,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         format!("{:?}", first.read),
         "",
     );
-    let hangup = |seen: &Seen| seen.state.contains(State::POLL_HUP);
+    let hangup = |seen: &Report| seen.state.contains(State::POLL_HUP);
     if knows_end {
         test.check_eq("the end is known at the first report", true, hangup(&first), "S15");
     }

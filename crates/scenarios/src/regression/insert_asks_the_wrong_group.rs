@@ -1,20 +1,21 @@
-//! A descriptor is inserted for threads that the caller's own group does not have. HAProxy filtered them by that group,
-//! and nobody was left, or the wrong ones (bug 78).
+//! A descriptor is inserted for threads that the caller's own group does not have. HAProxy filtered the mask
+//! by that group, which left no thread, or the wrong ones (bug 78).
 
 use std::io::Write;
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-asks-the-wrong-group",
-    title: "An insert for another group keeps the threads that the group has, whoever inserts",
+    title: "An insert for another group keeps the requested threads of that group, whichever thread inserts",
     layer: Layer::Contract,
     clauses: &["S19", "bug 78"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
@@ -26,10 +27,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let target = harness.threads().into_iter().max().map_or(harness.thread(0).group(), ThreadId::group);
     let has = harness.core().table().threads(target);
     for caller in [None, Some(harness.thread(0))] {
-        for (asked, kept) in
+        for (requested, kept) in
             [(has, has), (ThreadMask::ALL, has), (ThreadMask::from_bits(0b100), ThreadMask::from_bits(0b100))]
         {
-            insert(test, &mut harness, caller, target, asked, kept)?;
+            insert(test, &mut harness, caller, target, requested, kept)?;
         }
     }
     harness.finish(test, &[])
@@ -40,29 +41,28 @@ fn insert(
     harness: &mut Harness,
     caller: Option<ThreadId>,
     target: GroupId,
-    asked: ThreadMask,
+    requested: ThreadMask,
     kept: ThreadMask,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let recorder = Recorder::new();
     let (handler, options, near) = (recorder.clone(), harness.options(), ends.near);
     let inserted = match caller {
-        Some(caller) => {
-            harness.on(caller, move |context| context.core().insert(near, handler, target, asked, options))?
-        }
-        None => harness.core().insert(near, handler, target, asked, options),
+        Some(caller) => harness
+            .on(caller, move |context| context.core().insert(near, handler, target, requested, options))?,
+        None => harness.core().insert(near, handler, target, requested, options),
     };
-    let what = format!("insert of {asked:?} for {target} by {caller:?}");
+    let what = format!("insert of {requested:?} for {target} by {caller:?}");
     let handle = match inserted {
         Ok(handle) => handle,
         Err(error) => {
             test.check(what, "accepted", error.reason, "S19, bug 78", false);
-            return test.all_hold();
+            return test.stop_if_failed();
         }
     };
     test.check_eq(what, kept.bits(), harness.entry(handle)?.thread_mask.bits(), "S19, bug 78");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"x").map_err(Failure::set_up)?;
     harness.wait_until("its report", || recorder.bytes() == b"x")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)
+    harness.core().registration(handle).delete().map_err(Failure::set_up)
 }

@@ -1,4 +1,5 @@
-//! `7e94b40a2`: the flags of a registration were computed and not stored, so that nothing was ever edge-triggered.
+//! `7e94b40a2`: the flags of a registration were computed and not stored, so that nothing was ever
+//! edge-triggered.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -6,15 +7,17 @@ use fd_core::poller::Trigger;
 use fd_core::{InsertOptions, State};
 use metadata::{Axes, Layer, Transport};
 
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext, patience};
+use crate::patience::patience;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-flags-lost",
-    title: "What an insertion asks for is done: the trigger, and the reset on close",
+    title: "An insertion applies its options: the trigger, and the reset on close",
     layer: Layer::Contract,
     clauses: &["bug 56"],
     axes: Axes { transports: &[Transport::Tcp], threads: &[1], ..Axes::PLAIN },
@@ -29,41 +32,40 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let thread = harness.thread(0);
     let (group, mask) = (thread.group(), thread.mask());
     let options = InsertOptions { exported: true, reset_on_close: true, ..harness.options() };
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&ends.near);
-    // Reads nothing: only the trigger decides how often it is told.
-    let handler = watch.doing(|_| {});
-    let handle = harness.core().insert(ends.near, handler, group, mask, options).map_err(Failure::broken)?;
-    let flags =
-        harness.entry(handle)?.state.and(ASKED.or(State::EDGE).or(State::CLONED));
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&ends.near);
+    // Reads nothing: only the trigger determines how often it is called.
+    let handler = monitor.doing(|_| {});
+    let handle = harness.core().insert(ends.near, handler, group, mask, options).map_err(Failure::set_up)?;
+    let flags = harness.entry(handle)?.state.and(ASKED.or(State::EDGE).or(State::CLONED));
     let edge = test.trigger == Trigger::Edge;
     let expected = if edge { ASKED.or(State::EDGE) } else { ASKED };
     test.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    // Registered first: data that is there while the registration is made can be an edge of its own, and be another one when
-    // its arrival is announced.
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    // The registration is applied first: data that are present at that moment can cause one edge, and another
+    // one when the kernel signals their arrival.
     harness.fence(thread)?;
-    ends.far.write_all(b"unread").map_err(Failure::broken)?;
-    harness.wait_until("the report", || watch.calls() > 0)?;
+    ends.far.write_all(b"unread").map_err(Failure::set_up)?;
+    harness.wait_until("the report", || monitor.calls() > 0)?;
     harness.fence(thread)?;
     harness.fence(thread)?;
-    let calls = watch.calls();
+    let calls = monitor.calls();
     let (allowed, holds) = if edge { ("1", calls == 1) } else { ("2 or more", calls >= 2) };
-    test.check("reports of data that nobody reads", allowed, calls, "bug 56", holds);
-    test.all_hold()?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check("reports of unread data", allowed, calls, "bug 56", holds);
+    test.stop_if_failed()?;
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     drop(ends.far);
 
-    // One that is closed with nothing unread, which would be a reset by itself.
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&ends.near);
-    let inserted = harness.core().insert(ends.near, watch.recording(), group, mask, options);
-    harness.core().registration(inserted.map_err(Failure::broken)?).delete().map_err(Failure::broken)?;
-    ends.far.set_read_timeout(patience()).map_err(Failure::broken)?;
+    // Another one is closed without unread data: unread data would cause a reset by themselves.
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&ends.near);
+    let inserted = harness.core().insert(ends.near, monitor.recording(), group, mask, options);
+    harness.core().registration(inserted.map_err(Failure::set_up)?).delete().map_err(Failure::set_up)?;
+    ends.far.set_read_timeout(patience()).map_err(Failure::set_up)?;
     let read = ends.far.read(&mut [0]).map_err(|error| error.kind());
     let expected = Err::<usize, _>(ErrorKind::ConnectionReset);
-    test.check_eq("what the peer reads", format!("{expected:?}"), format!("{read:?}"), "SO_LINGER, bug 56");
+    test.check_eq("the peer's read", format!("{expected:?}"), format!("{read:?}"), "SO_LINGER, bug 56");
     drop(ends.far);
     harness.finish(test, &[])
 }

@@ -1,5 +1,5 @@
-//! A report that loses to a takeover must not touch what the new owner has prepared. HAProxy's entered its event into
-//! the state before it was sure of its right to (bug 53).
+//! A report that loses against a takeover must not change the state that the new owner has set. HAProxy
+//! entered the event into the state before it checked whether the thread still owned the descriptor (bug 53).
 
 use std::sync::Arc;
 
@@ -7,14 +7,15 @@ use fd_core::State;
 use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/late-report-changes-the-state",
-    title: "A report that loses to a takeover leaves the state as the new owner has made it",
+    title: "A report that loses against a takeover does not change the new owner's state",
     layer: Layer::Contract,
     clauses: &["S2", "S3", "bug 53"],
     axes: Axes { transports: &[Transport::Unix], ..Axes::PLAIN },
@@ -26,30 +27,30 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let [old, new] = two_of_a_group(&harness)?;
     let reported = State::READY_R.or(State::POLL_IN);
     for window in ["ReportBeforeRunning", "ReportRunningSet"] {
-        let mut subject = Endpoint::start(test, &mut harness, old)?;
-        let handle = subject.handle;
+        let mut endpoint = Endpoint::start(test, &mut harness, old)?;
+        let handle = endpoint.handle;
         let core = Arc::clone(harness.core());
-        // While the report is running already, the takeover waits for nothing: it is refused, and the drawing is another.
+        // If the report is already running, the takeover does not wait for it but is refused.
         let (answer, ready) = match window {
             "ReportBeforeRunning" => ("Ok(())", 0),
             _ => ("Err(Busy)", reported.bits()),
         };
         let bits = move || core.entry(handle).map(|entry| entry.state.and(reported).bits());
-        about(&subject, format!("taken at {window}"), "S3, bug 53")
+        about(&endpoint, format!("taken at {window}"), "S3, bug 53")
             .worker("old", old)
             .worker("new", new)
-            .we("writes", || {
-                subject.recorder.leave_unread(true);
-                subject.write(b"x")
+            .main_action("writes", || {
+                endpoint.recorder.leave_unread(true);
+                endpoint.write(b"x")
             })
-            .does("drained", move |participant| participant.registration(handle).cant_recv())
-            .we("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
-            .play(
+            .action("drained", move |participant| participant.registration(handle).cant_recv())
+            .main_action("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
+            .run(
                 test,
                 &mut harness,
                 &format!(
                     "
-                    us              | old         | new
+                    main            | old         | new
                     writes          |             |
                                     | at {window} |
                                     |             | takes = {answer}
@@ -60,7 +61,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                     "
                 ),
             )?;
-        subject.end(&harness)?;
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -1,9 +1,7 @@
-//! The mistakes of the history, each forced again: one scenario per mistake, named after what went wrong.
-//! `crate::history` says which row is which.
+//! Forces the mistakes of the history again: one scenario per mistake, named after the mistake.
+//! [`crate::history`] maps its entries to the scenarios.
 
-pub(crate) mod set_up;
-
-crate::catalogue::family! {
+crate::scenario::family! {
     both_threads_owe_one_update,
     busy_thread_keeps_others_awake,
     called_while_it_stops,
@@ -50,12 +48,15 @@ use fd_core::FdCore;
 use fd_core::error::{DeleteError, MoveError, Stale};
 use fd_core::ids::ThreadId;
 
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::interleaving::{Interleaving, Participant};
 use crate::migration::Endpoint;
-use crate::test_context::Failure;
 
-/// Two threads of one group, or the reason why there are none.
+/// Returns two threads of one group.
+///
+/// # Errors
+/// [`Failure::Unsupported`] if there are none.
 fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
     let first = harness.thread(0);
     let second =
@@ -64,7 +65,10 @@ fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
     Ok([first, second])
 }
 
-/// The first threads of two groups, or the reason why there are none. They have the same bit in their groups' masks.
+/// Returns the first threads of two groups. They have the same bit in their groups' masks.
+///
+/// # Errors
+/// [`Failure::Unsupported`] if there are none.
 fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
     let first = harness.thread(0);
     let second = harness.threads().into_iter().find(|other| other.group() != first.group());
@@ -72,28 +76,28 @@ fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
     Ok([first, second])
 }
 
-/// Makes threads go round their loops.
+/// Makes threads iterate.
 fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
     threads.iter().for_each(|thread| core.wake(*thread));
     Ok(())
 }
 
-/// A script about `subject`, in which every thread knows these words: takes, deletes, wants, stops.
-fn about<'s>(subject: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
-    let (handle, owner) = (subject.handle, subject.owner);
+/// Returns an interleaving about `endpoint`. Every thread has the actions `takes`, `deletes`, `wants`, `stops`.
+fn about<'s>(endpoint: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
+    let (handle, owner) = (endpoint.handle, endpoint.owner);
     let takes = move |participant: &Participant<'_>| -> Result<(), MoveError> {
         // A thread of no group cannot own anything.
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, owner))
     };
     Interleaving::about(handle, title, source)
-        .does("takes", takes)
-        .does("deletes", move |participant| -> Result<(), DeleteError> {
+        .action("takes", takes)
+        .action("deletes", move |participant| -> Result<(), DeleteError> {
             participant.registration(handle).delete()
         })
-        .does("wants", move |participant| -> Result<(), Stale> {
+        .action("wants", move |participant| -> Result<(), Stale> {
             participant.registration(handle).want_recv()
         })
-        .does("stops", move |participant| -> Result<(), Stale> {
+        .action("stops", move |participant| -> Result<(), Stale> {
             participant.registration(handle).stop_recv()
         })
 }

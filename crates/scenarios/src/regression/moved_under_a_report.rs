@@ -1,6 +1,7 @@
-//! A descriptor changes groups while threads of either look at it. HAProxy compares the group with a word that holds the
-//! lock too, and drops a report of its own descriptor for good (suspect 8); and it shows the new group before the old
-//! group's masks are gone, so that the new owner takes the old one's registration for its own (suspect 7).
+//! A descriptor changes groups while threads of both groups look it up. HAProxy compares the group with a
+//! word that also holds the lock, and loses a report of its own descriptor (suspect 8). It also publishes the
+//! new group before it clears the old group's masks, so the new owner mistakes the old owner's registration
+//! for its own (suspect 7).
 
 use std::sync::Arc;
 
@@ -9,15 +10,16 @@ use fd_core::{FdHandle, Handler, OwnerId};
 use metadata::{Axes, Layer, Transport};
 
 use super::{about, one_of_each_group};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::interleaving::Participant;
 use crate::migration::Endpoint;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/moved-under-a-report",
-    title: "Whoever looks at an FD that is changing groups waits, and then sees it whole in one of them",
+    title: "A lookup during a change of groups waits, and never sees a mixed state",
     layer: Layer::Contract,
     clauses: &["S9", "S11", "L1", "L5", "suspect 7", "suspect 8"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[2], ..Axes::PLAIN },
@@ -33,27 +35,27 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-/// Suspect 8. An edge is reported once: dropped, it is lost.
+/// Suspect 8. An edge is reported once: if it is dropped, it is lost.
 fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Endpoint::start(test, harness, old)?;
-    let handle = subject.handle;
-    // Kept: an identity is an address, and lasts as long as what it identifies.
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
+    // Kept: an owner id is an address, and is unique only while the owner exists.
     let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
     let stranger = OwnerId::of(&kept);
     let steals = move |participant: &Participant<'_>| {
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
     };
-    about(&subject, "report during a refused move", "L1, suspect 8")
+    about(&endpoint, "report during a refused move", "L1, suspect 8")
         .worker("old", old)
         .worker("new", new)
-        .does("steals", steals)
-        .we("writes", || subject.write(b"one"))
-        .play(
+        .action("steals", steals)
+        .main_action("writes", || endpoint.write(b"one"))
+        .run(
             test,
             harness,
             "
-            us     | old          | new
+            main   | old          | new
             writes |              |
                    | at AfterWait |
                    |              | steals at MoveLocked
@@ -62,20 +64,20 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
                    | ends         |
             ",
         )?;
-    subject.wait_for_bytes(harness, b"one")?;
-    subject.end(harness)
+    endpoint.wait_for_bytes(harness, b"one")?;
+    endpoint.end(harness)
 }
 
 /// Suspect 7. Both threads have the same bit in their groups' masks.
 fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result<(), Failure> {
     let [old, new] = one_of_each_group(harness)?;
-    let mut subject = Endpoint::start(test, harness, old)?;
-    let handle: FdHandle = subject.handle;
-    about(&subject, format!("want at {window}"), "L1, suspect 7")
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle: FdHandle = endpoint.handle;
+    about(&endpoint, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)
         .outsider("mover")
-        .does("pushes", move |participant| participant.registration(handle).migrate_on(new))
-        .play(
+        .action("pushes", move |participant| participant.registration(handle).migrate_on(new))
+        .run(
             test,
             harness,
             &format!(
@@ -93,12 +95,17 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
     test.check_eq("group", new.group().to_string(), entry.group.to_string(), "S9");
     test.check_eq("polled by", new.mask().bits(), entry.polled_recv.bits(), "S11");
     let before = harness.activity(old);
-    subject.write(b"two")?;
-    subject.wait_for_bytes(harness, b"two")?;
+    endpoint.write(b"two")?;
+    endpoint.wait_for_bytes(harness, b"two")?;
     harness.fence_all()?;
-    let strangers = subject.recorder.reports() - subject.recorder.reports_on(new);
-    test.check_eq("reports on other threads", 0, strangers, "S3");
+    let elsewhere = endpoint.recorder.reports() - endpoint.recorder.reports_on(new);
+    test.check_eq("reports on other threads", 0, elsewhere, "S3");
     let since = harness.activity(old).since(&before);
-    test.cost_eq("drops and skips of the old thread", 0, since.poll_drop + since.poll_skip, "L5, suspect 7");
-    subject.end(harness)
+    test.check_cost_eq(
+        "drops and skips of the old thread",
+        0,
+        since.poll_drop + since.poll_skip,
+        "L5, suspect 7",
+    );
+    endpoint.end(harness)
 }

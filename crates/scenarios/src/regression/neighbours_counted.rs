@@ -1,26 +1,27 @@
-//! One of many neighbours is ready. HAProxy's select reported the other numbers of its word as well, and its poll counted
-//! skips while it built its array (bug 51).
+//! One of many neighbouring numbers is ready. HAProxy's select reported the other numbers of the same word as
+//! well, and its poll counted skips while it built its array (bug 51).
 
 use std::io::Write;
 
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/neighbours-counted",
-    title: "A ready FD is reported alone: no neighbour is run, skipped or dropped, on any thread",
+    title: "A ready descriptor is reported alone: no thread runs, skips or drops an event of a neighbouring number",
     layer: Layer::Contract,
     clauses: &["S3", "S18", "L5", "bug 51"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 4], ..Axes::PLAIN },
     run,
 };
 
-/// More than a word of select's sets has bits.
+/// More than the bits of one word of select's sets.
 const NEIGHBOURS: usize = 70;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
@@ -29,16 +30,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut all = Vec::new();
     for index in 0..NEIGHBOURS {
         let thread = threads[index % threads.len()];
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
         all.push((handle, recorder, ends.far, thread));
     }
     harness.fence_all()?;
-    // Every third is gone: its number is nobody's.
+    // Every third one is deleted: its number is free.
     for (handle, ..) in all.iter().step_by(3) {
-        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete().map_err(Failure::set_up)?;
     }
     harness.fence_all()?;
     let before: Vec<_> = threads.iter().map(|thread| harness.activity(*thread)).collect();
@@ -48,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         if index % 3 == 0 {
             continue;
         }
-        far.write_all(b"x").map_err(Failure::broken)?;
+        far.write_all(b"x").map_err(Failure::set_up)?;
         harness.wait_until("its report", || recorder.reports() == 1)?;
         written[index % threads.len()] += 1;
         elsewhere += recorder.reports() - recorder.reports_on(*thread);
@@ -58,11 +59,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let since = harness.activity(*thread).since(&before);
         let at = |what: &str| format!("{what} of thread {thread}");
         test.check_eq(at("handlers run"), written, since.fd_run, "S18");
-        test.cost_eq(at("skips"), 0, since.poll_skip, "bug 51");
-        test.cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
+        test.check_cost_eq(at("skips"), 0, since.poll_skip, "bug 51");
+        test.check_cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
     }
     for (handle, ..) in all.iter().enumerate().filter(|(index, _)| index % 3 != 0).map(|(_, one)| one) {
-        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete().map_err(Failure::set_up)?;
     }
     drop(all);
     harness.finish(test, &[])

@@ -1,4 +1,4 @@
-//! `3fa87b1db`: a descriptor at or above `FD_SETSIZE` was put into a set that has no place for it, and whatever lay
+//! `3fa87b1db`: a descriptor at or above `FD_SETSIZE` was put into a set without room for it, and the memory
 //! behind the set was overwritten.
 
 use std::io::Write;
@@ -9,16 +9,17 @@ use fd_core::{InsertOptions, Runtime};
 use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
-use super::set_up::raise_limit;
-use crate::catalogue::Scenario;
 use crate::deletion::monitor::HandlerMonitor;
+use crate::descriptor_limit;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{Pair, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/number-beyond-fd-setsize",
-    title: "A number that the backend has no room for is refused in time; every lower one is polled",
+    title: "A number that the backend has no room for is refused at insertion, and every lower number is polled",
     layer: Layer::Contract,
     clauses: &["bug 2"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1], ..Axes::PLAIN },
@@ -27,36 +28,36 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
-    let bound = (test.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
-    raise_limit(libc::FD_SETSIZE as libc::rlim_t + 64)?;
-    // A number that some backend might have no room for.
+    let bound = (test.make)(&limits(64)).map_err(Failure::set_up)?.capabilities().max_descriptors;
+    descriptor_limit::raise(libc::FD_SETSIZE as libc::rlim_t + 64)?;
+    // A number that a backend may have no room for.
     let number = bound.unwrap_or(libc::FD_SETSIZE);
 
     if let Some(bound) = bound {
         let fits = (test.make)(&limits(bound)).is_ok();
-        test.check_eq("a table of as many numbers as there is room for", true, fits, "select(2)");
+        test.check_eq("a table of the maximum capacity is accepted", true, fits, "select(2)");
         let answer = (test.make)(&limits(bound + 1)).map(drop);
         let refused = matches!(answer, Err(BackendError::Capacity { limit, .. }) if limit == bound);
-        test.check_eq("a table of one more is refused", true, refused, "select(2), bug 2");
+        test.check_eq("a table of a larger capacity is refused", true, refused, "select(2), bug 2");
         let started = Runtime::builder().group(1).capacity(bound + 1).prepare(test.make).map(drop);
         let refused = matches!(started, Err(StartError::Backend(BackendError::Capacity { .. })));
         test.check_eq("a runtime with such a table is refused", true, refused, "select(2), bug 2");
-        test.all_hold()?;
+        test.stop_if_failed()?;
     }
 
-    // Not asked for a size, the runtime takes one that fits.
+    // Without a configured capacity, the runtime chooses one that fits.
     let mut harness = Harness::start(test)?;
     let capacity = harness.core().table().capacity();
     let fits = bound.is_none_or(|bound| capacity <= bound);
-    test.check("the size of the table by itself", format!("{bound:?} at most"), capacity, "bug 2", fits);
+    test.check("the default capacity of the table", format!("{bound:?} at most"), capacity, "bug 2", fits);
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
-    let watch = HandlerMonitor::new(&near);
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let near = at_number(ends.near, number as i32).map_err(Failure::set_up)?;
+    let monitor = HandlerMonitor::new(&near);
     let thread = harness.thread(0);
     if bound.is_some() {
         let (group, mask) = (thread.group(), thread.mask());
-        let refused = harness.core().insert(near, watch.recording(), group, mask, InsertOptions::default());
+        let refused = harness.core().insert(near, monitor.recording(), group, mask, InsertOptions::default());
         let reason = refused.as_ref().map_err(|refused| refused.reason).map(drop);
         let expected = InsertRefused::Capacity { fd: number as i32, capacity };
         test.check(
@@ -66,25 +67,25 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "bug 2",
             reason == Err(expected),
         );
-        test.all_hold()?;
+        test.stop_if_failed()?;
         drop((refused, ends.far));
     } else {
         is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     }
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::set_up)?;
     is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     harness.finish(test, &[])
 }
 
 fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result<(), Failure> {
-    let watch = HandlerMonitor::new(&ends.near);
+    let monitor = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
-    let handle = harness.insert(ends.near, watch.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"heard").map_err(Failure::broken)?;
-    harness.wait_until(&format!("the data of number {}", watch.number()), || watch.text() == "heard")?;
+    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    ends.far.write_all(b"data").map_err(Failure::set_up)?;
+    harness.wait_until(&format!("the data of number {}", monitor.number()), || monitor.text() == "data")?;
     harness.fence(thread)?;
-    test.check_eq(format!("reports of number {}", watch.number()), 1, watch.calls(), "L1");
-    harness.core().registration(handle).delete().map_err(Failure::broken)
+    test.check_eq(format!("reports of number {}", monitor.number()), 1, monitor.calls(), "L1");
+    harness.core().registration(handle).delete().map_err(Failure::set_up)
 }

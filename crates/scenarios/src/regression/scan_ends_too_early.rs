@@ -1,5 +1,5 @@
-//! The highest number of all is registered. HAProxy's scans end below it, or at what the scanning thread itself has
-//! inserted, and are right by chance (suspect 14).
+//! The highest number of all is registered. HAProxy's scans end below it, or at the highest number that the
+//! scanning thread itself has inserted, and are right by chance (suspect 14).
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -7,15 +7,16 @@ use std::os::fd::AsRawFd;
 use fd_core::State;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/scan-ends-too-early",
-    title: "A scan of the table finds the highest number, whoever inserted it",
+    title: "A scan of the table finds the highest number, whichever thread inserted it",
     layer: Layer::Contract,
     clauses: &["L8", "suspect 14"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[1, 2], ..Axes::PLAIN },
@@ -25,20 +26,25 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    // Far above the others, and select can have it.
-    let near = at_number(ends.near, 600).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    // Much higher than the others, and below the limit of select.
+    let near = at_number(ends.near, 600).map_err(Failure::set_up)?;
     let number = near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(near, recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.core().before_fork();
-    test.check_eq("flags before a fork", State::CLONED, harness.entry(handle)?.state.and(State::CLONED), "suspect 14");
+    test.check_eq(
+        "flags before a fork",
+        State::CLONED,
+        harness.entry(handle)?.state.and(State::CLONED),
+        "suspect 14",
+    );
     let listed = harness.core().entries().0.iter().any(|entry| entry.handle.number() == number);
     test.check_eq("it is in the dump", true, listed, "suspect 14");
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    ends.far.write_all(b"x").map_err(Failure::set_up)?;
     harness.wait_until("its report", || recorder.bytes() == b"x")?;
     drop(ends.far);
-    // Not deleted: the stop finds it, and everything that it does not find is told of.
+    // Not deleted: the stop must find it, and a check fails if it does not.
     harness.finish(test, &[])
 }

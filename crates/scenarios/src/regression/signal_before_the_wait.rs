@@ -1,5 +1,5 @@
-//! A signal arrives while its thread goes to sleep, at each step of that. HAProxy saw it after the wait only, then let it
-//! keep every thread from waiting (bug 62).
+//! A signal arrives at each step on its thread's way to sleep. HAProxy saw it after the wait only, and later
+//! let it keep every thread from waiting (bug 62).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +10,15 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{about, wake};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/signal-before-the-wait",
-    title: "A signal at any step of its thread's way to sleep is handled at once, and by nobody else",
+    title: "A signal at any step on its thread's way to sleep is handled at once, and by no other thread",
     layer: Layer::Contract,
     clauses: &["L2", "L8", "bug 62"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
@@ -34,29 +35,29 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })
     };
     let mut harness = Harness::start_with(test, configure, |_| Ok(()))?;
-    // Signals are the first thread's.
+    // The first thread handles all signals.
     let (sleeper, other) = (harness.thread(0), harness.thread(1));
     for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
-        let subject = Endpoint::start(test, &mut harness, sleeper)?;
+        let endpoint = Endpoint::start(test, &mut harness, sleeper)?;
         let core = Arc::clone(harness.core());
         let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
-        let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);
-        about(&subject, format!("signal at {step}"), "L2, bug 62")
+        let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up);
+        about(&endpoint, format!("signal at {step}"), "L2, bug 62")
             .worker("sleeper", sleeper)
             .worker("other", other)
-            .we("wakes", || wake(&core, &[sleeper]))
-            .we("raises", raises)
-            .play(
+            .main_action("wakes", || wake(&core, &[sleeper]))
+            .main_action("raises", raises)
+            .run(
                 test,
                 &mut harness,
                 &format!(
                     "
-                    us     | sleeper   | other
+                    main   | sleeper   | other
                     wakes  |           |
                            | at {step} |
                     raises |           |
                            |           | ends
-                           | goes on   |
+                           | continues |
                     "
                 ),
             )?;
@@ -65,15 +66,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })?;
         let since = harness.activity(other).since(&others);
         test.check_eq(
-            format!("sleeps that it spoiled for {other}"),
+            format!("sleeps of {other} that it prevented"),
             0,
             since.wake_tasks + since.wake_signal,
             "bug 62",
         );
-        test.all_hold()?;
-        subject.end(&harness)?;
+        test.stop_if_failed()?;
+        endpoint.end(&harness)?;
     }
-    // With a signal pending, every thread leaves all the same.
-    kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?;
+    // A pending signal does not keep a thread from ending.
+    kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?;
     harness.finish(test, &[])
 }

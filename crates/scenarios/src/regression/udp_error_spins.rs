@@ -1,37 +1,38 @@
-//! `eaefc3c50`: a datagram socket with a pending error is readable without a byte to read. That was taken for nothing
-//! to read, and reported for ever.
+//! `eaefc3c50`: a datagram socket with a pending error is readable without a byte to read. That was mistaken
+//! for nothing to read, and reported endlessly.
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fd_core::{ReadyGuard, State};
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
-use super::set_up::is_quiet;
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/udp-error-spins",
-    title: "The refusal of a datagram is reported as something to read, once, and then it is quiet",
+    title: "A refused datagram makes the socket readable for one report, and then the thread sleeps",
     layer: Layer::Contract,
     clauses: &["L6", "bug 37"],
-    // A datagram socket whatever this says.
+    // The descriptor is a datagram socket, whatever the transport.
     axes: Axes { transports: &[Transport::Tcp], threads: &[1], ..Axes::PLAIN },
     run,
 };
 
-/// A handler that is told this often of nothing, or of an error that stays, gives up, so that a spin ends.
+/// The handler gives up after this many empty reports, or this many errors, so that a spin ends.
 const MOST: usize = 4;
 
-/// What the handler saw.
+/// The record of the handler.
 #[derive(Default)]
-struct Seen {
+struct Record {
     /// Errors that were read.
     errors: Vec<Errno>,
     /// Reports of nothing to read.
@@ -41,16 +42,16 @@ struct Seen {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let local = || UdpSocket::bind(("127.0.0.1", 0)).map_err(Failure::broken);
-    let deserted = local()?.local_addr().map_err(Failure::broken)?;
+    let local = || UdpSocket::bind(("127.0.0.1", 0)).map_err(Failure::set_up);
+    let unused = local()?.local_addr().map_err(Failure::set_up)?;
     let client = local()?;
-    client.connect(deserted).map_err(Failure::broken)?;
-    set_nonblocking(&client).map_err(Failure::broken)?;
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    client.connect(unused).map_err(Failure::set_up)?;
+    set_nonblocking(&client).map_err(Failure::set_up)?;
+    let seen = Arc::new(Mutex::new(Record::default()));
     let handler = {
         let seen = Arc::clone(&seen);
         move |ready: &ReadyGuard<'_>| {
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = unpoisoned(&seen);
             if !ready.state().contains(State::READY_R) {
                 seen.empty += 1;
                 if seen.empty >= MOST {
@@ -68,25 +69,26 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
     };
     let handle = harness.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
-    // From here on only a report says that there is something to read.
-    harness.core().registration(handle).cant_recv().map_err(Failure::broken)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    // From here on, only a report marks the socket as readable.
+    harness.core().registration(handle).cant_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     harness.fence(thread)?;
     let sent = harness.on(thread, move |context| {
-        context.enter(handle, |ready: &ReadyGuard<'_>| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
+        context
+            .enter(handle, |ready: &ReadyGuard<'_>| send(ready.as_fd().as_raw_fd(), b"x", MsgFlags::empty()))
     })?;
     let sent = sent.map_err(|error| Failure::Wrong(error.to_string()))?;
     test.check_eq("send", "Ok(1)".into(), format!("{sent:?}"), "udp(4), udp(7)");
-    test.all_hold()?;
+    test.stop_if_failed()?;
     let done = || {
-        let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = unpoisoned(&seen);
         !seen.errors.is_empty() || seen.empty >= MOST
     };
     harness.wait_until("the refusal", done)?;
-    is_quiet(test, &mut harness, thread, "after the refusal", "L6, bug 37")?;
-    let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+    harness.check_quiet(test, thread, "after the refusal", "L6, bug 37")?;
+    let seen = std::mem::take(&mut *unpoisoned(&seen));
     test.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
-    test.check_eq("what was read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    test.check_eq("errors that were read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.finish(test, &[])
 }

@@ -1,6 +1,6 @@
-//! A thread is about to tell its poller of a descriptor that another one deletes. HAProxy's select sets the bit after the
-//! close, and then every call fails (suspect 11); its kqueue submits the change after the close, and it reaches the next
-//! file of that number (suspect 5).
+//! A thread is about to apply an update of a descriptor that another thread deletes. HAProxy's select sets
+//! the bit after the close, and then every call fails (suspect 11); its kqueue submits the change after the
+//! close, and the change affects the next file of that number (suspect 5).
 
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -8,82 +8,83 @@ use std::sync::Arc;
 use metadata::{Axes, Layer, Transport};
 
 use super::about;
-use crate::catalogue::Scenario;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/update-after-the-close",
-    title: "What a thread is telling its poller is over before the number is closed, and reaches no later life",
+    title: "An update in progress completes before the number is closed, and affects no later registration",
     layer: Layer::Contract,
     clauses: &["S5", "S8", "S11", "L5", "suspect 5", "suspect 11"],
     axes: Axes { transports: &[Transport::Unix, Transport::Pipe], groups: &[1, 2], ..Axes::PLAIN },
     run,
 };
 
-/// How often the deleter gets a chance to do what it must not.
+/// How often the scenario yields, so that the deleter gets a chance to close too early.
 const GIVE_WAY: u32 = 500;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let updater = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut next = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut next = pair(test.params.transport).map_err(Failure::set_up)?;
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), updater)?;
-    let subject = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
+    let endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
-    about(&subject, "deleted during an update", "S5")
+    about(&endpoint, "deleted during an update", "S5")
         .worker("updater", updater)
         .outsider("deleter")
-        // The life is over; nobody says when the deleter would close, if it did not wait.
-        .we("gives-way", || {
-            Harness::wait(&core, "the life is over", || core.entry(handle).is_err())?;
+        // The registration has ended. A deleter that did not wait would close soon, but at no checkpoint.
+        .main_action("yields", || {
+            Harness::wait_with_core(&core, "the registration has ended", || core.entry(handle).is_err())?;
             (0..GIVE_WAY).for_each(|_| std::thread::yield_now());
             Ok(())
         })
-        .we("open", || Ok(descriptors::is_open(number)))
-        .we("closed", || Ok(core.registration_counts().closed - before))
-        .play(
+        .main_action("open", || Ok(descriptors::is_open(number)))
+        .main_action("closed", || Ok(core.registration_counts().closed - before))
+        .run(
             test,
             &mut harness,
             "
-            us          | updater             | deleter
+            main        | updater             | deleter
                         | wants at ApplyBegun |
                         |                     | deletes at DeleteMaskCleared
-                        |                     | goes on
-            gives-way   |                     |
+                        |                     | continues
+            yields      |                     |
             open = true |                     |
             closed = 0  |                     |
-                        | goes on             |
+                        | continues           |
                         |                     | ends = Ok(())
                         | ends = Ok(())       |
             closed = 1  |                     |
             ",
         )?;
-    // The lab's end waits for everybody to let go of it.
+    // The end of the harness waits for the last reference to the core.
     drop(core);
-    // The number lives again, unwanted and readable: a registration that is left over would report it.
-    let near = at_number(next.near, number).map_err(Failure::broken)?;
+    // The number is registered again, readable and without interest: a leftover registration would report it.
+    let near = at_number(next.near, number).map_err(Failure::set_up)?;
     let before = harness.activity(updater);
-    std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::broken)?;
-    let handle = harness.insert(near, subject.recorder.clone(), harness.thread(1))?;
+    std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::set_up)?;
+    let handle = harness.insert(near, endpoint.recorder.clone(), harness.thread(1))?;
     harness.fence_all()?;
     let since = harness.activity(updater).since(&before);
     let strays = since.poll_drop + since.poll_skip + since.poll_inval;
-    test.cost_eq("reports of the number to the old thread", 0, strays, "S8, S11");
-    test.check_eq("reports to anybody", 0, subject.recorder.reports(), "S18");
+    test.check_cost_eq("reports of the number on the old thread", 0, strays, "S8, S11");
+    test.check_eq("reports on all threads", 0, endpoint.recorder.reports(), "S18");
     test.check_eq("polled before it is wanted", 0, harness.entry(handle)?.polled_recv.bits(), "S10");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    harness.wait_until("the new life's report", || subject.recorder.bytes() == b"x")?;
-    test.check_eq("its thread", 1, subject.recorder.reports_on(harness.thread(1)), "L1");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    drop((subject, next.far));
+    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.wait_until("the new registration's report", || endpoint.recorder.bytes() == b"x")?;
+    test.check_eq("reports on its own thread", 1, endpoint.recorder.reports_on(harness.thread(1)), "L1");
+    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    drop((endpoint, next.far));
     harness.finish(test, &[])
 }

@@ -1,5 +1,6 @@
-//! A thread walks the shared list; the entry that it will go to next is removed and appended again under its feet, and
-//! takes it to the end of the list, past the one in between. HAProxy does not look again before it sleeps (suspect 9).
+//! A thread walks the shared list. The entry that it will visit next is removed and appended again, so the
+//! walk continues at the end of the list and skips the entry in between. HAProxy does not check again before
+//! it sleeps (suspect 9).
 
 use std::io::Write;
 use std::sync::Arc;
@@ -7,16 +8,17 @@ use std::sync::Arc;
 use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{about, two_of_a_group, wake};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::migration::Endpoint;
 use crate::recorder::Recorder;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/walk-led-astray",
-    title: "An entry that a walk of the shared list was led past is seen before the walker sleeps",
+    title: "An entry that a walk of the shared list skipped is processed before the walking thread sleeps",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "S13", "suspect 9"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], ..Axes::PLAIN },
@@ -26,35 +28,35 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [walker, other] = two_of_a_group(&harness)?;
-    // In this order in the list.
+    // They are in this order in the list.
     let mut listed = Vec::new();
     for thread in [walker, other, walker] {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
         listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });
     }
     harness.fence_all()?;
-    let handles: Vec<_> = listed.iter().map(|subject| subject.handle).collect();
+    let handles: Vec<_> = listed.iter().map(|endpoint| endpoint.handle).collect();
     let core = Arc::clone(harness.core());
     let want = |which: &[usize]| {
         which
             .iter()
             .try_for_each(|index| core.registration(handles[*index]).want_recv())
-            .map_err(Failure::broken)
+            .map_err(Failure::set_up)
     };
-    // The other one lets the entry go only when the walk is over: a walker that finds it unlisted begins anew.
-    about(&listed[0], "the entry behind the first leaves and comes back", "suspect 9")
+    // The other thread continues only after the walk: a walker that finds it unlisted starts again.
+    about(&listed[0], "the second entry is removed and appended again", "suspect 9")
         .worker("walker", walker)
         .worker("other", other)
-        .we("wakes", || wake(&core, &[walker, other]))
-        .we("lists-all", || want(&[0, 1, 2]))
-        .we("lists-the-second-again", || want(&[1]))
-        .play(
+        .main_action("wakes", || wake(&core, &[walker, other]))
+        .main_action("lists-all", || want(&[0, 1, 2]))
+        .main_action("lists-the-second-again", || want(&[1]))
+        .run(
             test,
             &mut harness,
             "
-            us                     | walker        | other
+            main                   | walker        | other
             wakes                  |               |
                                    | at WorkDone   |
                                    |               | at WorkDone
@@ -63,19 +65,19 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                                    |               | at BeforeWait
             lists-the-second-again |               |
                                    | at BeforeWait |
-                                   |               | goes on
-                                   | goes on       |
+                                   |               | continues
+                                   | continues     |
             ",
         )?;
-    // The lab's end waits for everybody to let go of it.
+    // The end of the harness waits for the last reference to the core.
     drop(core);
-    // No fence: it would make the walker walk again.
-    for subject in listed.iter_mut().rev() {
-        subject.far.write_all(b"x").map_err(Failure::broken)?;
-        subject.wait_for_bytes(&harness, b"x")?;
+    // No fence: it would start another walk.
+    for endpoint in listed.iter_mut().rev() {
+        endpoint.far.write_all(b"x").map_err(Failure::set_up)?;
+        endpoint.wait_for_bytes(&harness, b"x")?;
     }
-    for subject in listed {
-        subject.end(&harness)?;
+    for endpoint in listed {
+        endpoint.end(&harness)?;
     }
     harness.finish(test, &[])
 }

@@ -1,8 +1,9 @@
-//! A shared listener at the limit of descriptors.
+//! A shared listener reaches the limit of descriptors.
 //!
-//! `accept` answers EMFILE and leaves the connection in the queue, so a level-triggered listener is reported again at
-//! once, to every thread: a server that only logs the error spins on all of them. The handler stops the listener, which
-//! costs each poller one more report (lazily, L6), and somebody starts it again when there is room.
+//! `accept` fails with EMFILE and leaves the connection in the queue, so a level-triggered listener is
+//! reported again at once, to every thread: a server that only logs the error spins on all of them. The
+//! handler stops the listener, which costs each poller one more report (removal is lazy, L6), and starts it
+//! again when descriptors are available.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,16 +15,18 @@ use fd_core::{Context, FdHandle, Handler, ReadyGuard};
 use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
-use super::acceptor::{accept_some, greet, lock};
+use super::acceptor::{accept_some, greet};
 use super::calls::{greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::catalogue::Scenario;
-use crate::scarcity::Scarcity;
-use crate::test_context::{Failure, TestContext};
+use crate::descriptor_limit::DescriptorLimit;
+use crate::failure::Failure;
+use crate::mutex::unpoisoned;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/accept-emfile",
-    title: "Accepting at the descriptor limit neither spins nor loses the connection",
+    title: "Accepting at the descriptor limit neither spins nor loses a connection",
     layer: Layer::Contract,
     clauses: &["S18", "L1", "L6"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[1, 4], ..Axes::PLAIN },
@@ -31,10 +34,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 const CLIENTS: usize = 12;
-/// Descriptors that the limit leaves.
+/// Descriptors that are available below the limit.
 const ROOM: usize = 3;
 
-/// Keeps its connections, stops at the limit, and when it may, makes room and goes on a moment later.
+/// Keeps its connections and stops the listener at the limit. When restarts are allowed, it closes its
+/// connections and continues a moment later.
 struct Server {
     me: Weak<Self>,
     trigger: Trigger,
@@ -60,16 +64,16 @@ impl Server {
         })
     }
 
-    fn get(counter: &AtomicU64) -> u64 {
+    fn load(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::SeqCst)
     }
 
-    /// Makes room and starts the listener again.
+    /// Closes the connections and starts the listener again.
     fn restart(&self, context: &Context, handle: FdHandle) {
-        lock(&self.connections).clear();
+        unpoisoned(&self.connections).clear();
         let _ = context.registration(handle).want_recv();
         if self.trigger == Trigger::Edge {
-            // Who did not go on until EAGAIN has used up the edge, and has to look for itself.
+            // A handler that stopped before EAGAIN has consumed the edge, and must try again itself.
             let _ = context.enter(handle, |ready| self.ready(ready));
         }
         self.restarts.fetch_add(1, Ordering::SeqCst);
@@ -80,7 +84,7 @@ impl Handler for Server {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         let accepted = accept_some(ready, |connection| {
             greet(&connection, self.greeted.fetch_add(1, Ordering::SeqCst))?;
-            lock(&self.connections).push(connection);
+            unpoisoned(&self.connections).push(connection);
             Ok(())
         });
         match accepted {
@@ -98,7 +102,7 @@ impl Handler for Server {
                     });
                 }
             }
-            // Ends the runtime, which the scenario then reports.
+            // The panic ends the runtime, which the scenario then reports.
             Err(error) => panic!("accepting: {error}"),
         }
     }
@@ -108,41 +112,41 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let server = Server::new(test.trigger);
     let mut fixture = ListenerFixture::shared(test, server.clone())?;
     let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| fixture.address.connect()).collect();
-    let clients = clients.map_err(Failure::broken)?;
+    let clients = clients.map_err(Failure::set_up)?;
     let sharers = fixture.sharers.len() as u64;
-    let scarcity = Scarcity::new(ROOM).map_err(Failure::broken)?;
+    let limit = DescriptorLimit::leave(ROOM).map_err(Failure::set_up)?;
 
     fixture.call(Caller::Outside, Action::Start)?;
-    fixture.harness.wait_until("accept answers EMFILE", || Server::get(&server.refused) > 0)?;
+    fixture.harness.wait_until("accept answers EMFILE", || Server::load(&server.refused) > 0)?;
     if test.trigger == Trigger::Level {
         fixture.wait_until_dropped("stopped at the limit")?;
     }
     fixture.harness.fence_all()?;
     let threads = fixture.harness.threads();
     fixture.check_quiet(test, &threads, "stopped at the limit")?;
-    test.check_eq("accepted at the limit", ROOM as u64, Server::get(&server.greeted), "accept(2), EMFILE");
-    let refused = Server::get(&server.refused);
+    test.check_eq("accepted at the limit", ROOM as u64, Server::load(&server.greeted), "accept(2), EMFILE");
+    let refused = Server::load(&server.refused);
     let expected = format!("1 to {sharers}: at most once on each thread");
     test.check("EMFILE answers", expected, refused, "S18", (1..=sharers).contains(&refused));
 
     server.may_restart.store(true, Ordering::SeqCst);
     server.restarts_due.fetch_add(1, Ordering::SeqCst);
-    let (again, handle) = (Arc::clone(&server), fixture.handle);
-    fixture.harness.on(fixture.sharers[0], move |context| again.restart(context, handle))?;
-    fixture.harness.wait_until("every waiting client is accepted in the end", || {
-        Server::get(&server.greeted) == CLIENTS as u64
-            && Server::get(&server.restarts) == Server::get(&server.restarts_due)
+    let (restarting, handle) = (Arc::clone(&server), fixture.handle);
+    fixture.harness.on(fixture.sharers[0], move |context| restarting.restart(context, handle))?;
+    fixture.harness.wait_until("every waiting client is accepted", || {
+        Server::load(&server.greeted) == CLIENTS as u64
+            && Server::load(&server.restarts) == Server::load(&server.restarts_due)
     })?;
-    scarcity.end().map_err(Failure::broken)?;
-    fixture.check_converged(test, "in the end")?;
+    limit.restore().map_err(Failure::set_up)?;
+    fixture.check_converged(test, "at the end")?;
     let answers: Result<Vec<_>, _> = clients.into_iter().map(greeting).collect();
     let expected: Vec<_> = (0..CLIENTS as u64).collect();
     test.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers?)), "L1");
-    let (refused, restarts) = (Server::get(&server.refused), Server::get(&server.restarts));
+    let (refused, restarts) = (Server::load(&server.refused), Server::load(&server.restarts));
     let most = (restarts + 1) * sharers;
     test.check("EMFILE answers in all", format!("at most {most}"), refused, "S18", refused <= most);
-    test.count("emfile", refused);
-    test.count("restarts", restarts);
-    lock(&server.connections).clear();
+    test.record_counter("emfile", refused);
+    test.record_counter("restarts", restarts);
+    unpoisoned(&server.connections).clear();
     fixture.harness.finish(test, &[])
 }

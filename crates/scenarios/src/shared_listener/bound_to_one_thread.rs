@@ -1,9 +1,10 @@
-//! A listener that one thread of several is bound to, as in the commit that gave every thread its own epoll.
+//! A listener is bound to one of several threads, as in the commit that gave every thread its own epoll
+//! descriptor.
 //!
-//! Before it, one epoll descriptor served the whole process, and "all other threads receive events for that FD as
-//! well": with four threads and one listener on one of them, three were spinning (bug 9; bug 10 for kqueue). The
-//! commit shows `show activity` before and after; so does this scenario, in its notes: run it with the fault
-//! `one-poller-per-process` for the table before.
+//! Before that commit, one epoll descriptor served the whole process, and "all other threads receive events
+//! for that FD as well": with four threads and one listener on one of them, three were spinning (bug 9; bug
+//! 10 for kqueue). The commit shows `show activity` before and after. This scenario records the same tables
+//! in its notes; the fault `one-poller-per-process` gives the table of before.
 
 use fd_core::ActivityTable;
 use metadata::{Axes, Layer, Transport};
@@ -11,13 +12,14 @@ use metadata::{Axes, Layer, Transport};
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/bound-to-one-thread",
-    title: "A listener bound to one thread wakes that thread only, even while it is busy",
+    title: "A connection to a listener that is bound to one thread wakes only that thread, even while it is busy",
     layer: Layer::Contract,
     clauses: &["S3", "L5", "bug 9", "bug 10"],
     axes: Axes {
@@ -44,13 +46,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let answer = call(&fixture.address)?;
         test.check("call", "Greeted", format!("{answer:?}"), "L1", matches!(answer, Answer::Greeted(_)));
     }
-    // The worst case of the commit: the bound thread is busy, and a connection waits for it. The last call is over:
-    // edge-triggered, its run would accept this one, too.
+    // The worst case of the commit: the bound thread is busy, and a connection waits for it. The last call
+    // must have ended: edge-triggered, its handler would accept this connection, too.
     fixture.harness.fence(bound)?;
     let (gate, busy) = acceptor.hold();
-    let waiting = fixture.address.connect().map_err(Failure::broken)?;
+    let waiting = fixture.address.connect().map_err(Failure::set_up)?;
     fixture.harness.wait_until("the bound thread begins to accept", || gate.arrived() == 1)?;
-    for thread in fixture.strangers.clone() {
+    for thread in fixture.other_threads.clone() {
         fixture.harness.fence(thread)?;
     }
     drop(busy);
@@ -64,26 +66,26 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     );
 
     let after = fixture.harness.core().activity();
-    let moved: Vec<_> =
+    let activity: Vec<_> =
         after.0.iter().zip(&before.0).map(|((id, now), (_, then))| (*id, now.since(then))).collect();
     test.note(format!(
         "show activity, {} calls on a listener of thread {bound}, and 2 fences' events on each other thread\n{}",
         CALLS + 1,
-        ActivityTable(moved.clone())
+        ActivityTable(activity.clone())
     ));
-    for (thread, moved) in moved {
+    for (thread, activity) in activity {
         for (name, value) in
-            [("loops", moved.loops), ("poll_io", moved.poll_io), ("poll_skip", moved.poll_skip)]
+            [("loops", activity.loops), ("poll_io", activity.poll_io), ("poll_skip", activity.poll_skip)]
         {
-            test.count(format!("{name} {thread}"), value);
+            test.record_counter(format!("{name} {thread}"), value);
         }
         if thread != bound {
-            fixture.check_moved(test, thread, &moved, 2, "during all calls");
+            fixture.check_activity(test, thread, &activity, 2, "during all calls");
         }
     }
     let served = acceptor.tallies().into_iter().filter(|(_, tally)| tally.accepted > 0);
     let expected = format!("[({bound}, {})]", CALLS + 1);
     let observed: Vec<_> = served.map(|(thread, tally)| format!("({thread}, {})", tally.accepted)).collect();
-    test.check_eq("who accepted", expected, format!("[{}]", observed.join(", ")), "S3");
+    test.check_eq("threads that accepted", expected, format!("[{}]", observed.join(", ")), "S3");
     fixture.harness.finish(test, &[])
 }

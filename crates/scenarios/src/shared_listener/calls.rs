@@ -4,20 +4,21 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::test_context::{Failure, patience};
-use crate::transport::{Address, Far};
+use crate::failure::Failure;
+use crate::patience::patience;
+use crate::transport::{Address, FarEnd};
 
-/// How a call ended.
+/// The result of a client's call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
-    /// The server greeted with this number.
+    /// The server sent this number as its greeting.
     Greeted(u64),
-    /// Connected, and then closed or reset without a greeting: nobody had accepted.
+    /// Connected, and then closed or reset without a greeting: no thread had accepted.
     Dropped,
-    /// Connected, and not even reset: the listener's close overtook the end of the handshake, and the server's
-    /// kernel knows nothing of the connection. Linux does that (seen on 6.18, over TCP).
+    /// Connected, and not reset: the listener's close overtook the end of the handshake, and the server's
+    /// kernel has no such connection. Seen on Linux 6.18, over TCP.
     Forgotten,
-    /// Nobody listens.
+    /// No listener: the connection was refused.
     Refused,
 }
 
@@ -26,12 +27,12 @@ pub(super) fn call(address: &Address) -> Result<Answer, Failure> {
     match address.connect() {
         Ok(client) => greeting(client),
         Err(error) if is_refusal(&error) => Ok(Answer::Refused),
-        Err(error) => Err(Failure::broken(format!("connect: {error}"))),
+        Err(error) => Err(Failure::set_up(format!("connect: {error}"))),
     }
 }
 
 /// Waits for the greeting on a connection.
-pub(super) fn greeting(mut client: Far) -> Result<Answer, Failure> {
+pub(super) fn greeting(mut client: FarEnd) -> Result<Answer, Failure> {
     let mut number = [0; 8];
     match client.read_exact(&mut number) {
         Ok(()) => Ok(Answer::Greeted(u64::from_be_bytes(number))),
@@ -40,43 +41,43 @@ pub(super) fn greeting(mut client: Far) -> Result<Answer, Failure> {
     }
 }
 
-/// What the clients of a listener that is going to be closed know about it.
+/// The state of a listener that is about to be closed, for its clients.
 #[derive(Default)]
-pub(super) struct Prospect {
-    /// It is closed. A client that still waits says something: only that makes the kernel reset a connection that it has
-    /// forgotten.
-    pub(super) gone: AtomicBool,
-    /// It will not be closed: nobody need wait.
-    pub(super) hopeless: AtomicBool,
+pub(super) struct Closing {
+    /// It is closed. A client that still waits then writes: only data makes the kernel reset a connection
+    /// that it has dropped.
+    pub(super) closed: AtomicBool,
+    /// It will not be closed: the clients stop waiting.
+    pub(super) cancelled: AtomicBool,
 }
 
-/// As [`call`], for a listener that is going to be closed.
-pub(super) fn call_until(address: &Address, prospect: &Prospect) -> Result<Answer, Failure> {
+/// As [`call`], for a listener that is about to be closed.
+pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer, Failure> {
     let mut client = match address.connect() {
         Ok(client) => client,
         Err(error) if is_refusal(&error) => return Ok(Answer::Refused),
-        Err(error) => return Err(Failure::broken(format!("connect: {error}"))),
+        Err(error) => return Err(Failure::set_up(format!("connect: {error}"))),
     };
     let _ = client.set_read_timeout(Duration::from_millis(20));
     let end = Instant::now() + patience();
-    let (mut number, mut heard, mut asked) = ([0; 8], 0, false);
-    while heard < number.len() {
-        match client.read(&mut number[heard..]) {
+    let (mut number, mut received, mut probed) = ([0; 8], 0, false);
+    while received < number.len() {
+        match client.read(&mut number[received..]) {
             Ok(0) => return Ok(Answer::Dropped),
-            Ok(count) => heard += count,
+            Ok(count) => received += count,
             Err(error) if is_refusal(&error) => {
-                return Ok(if asked { Answer::Forgotten } else { Answer::Dropped });
+                return Ok(if probed { Answer::Forgotten } else { Answer::Dropped });
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if prospect.hopeless.load(Ordering::SeqCst) {
+                if closing.cancelled.load(Ordering::SeqCst) {
                     return Ok(Answer::Dropped);
                 }
                 if Instant::now() >= end {
                     return Err(Failure::Wrong("a client was neither greeted nor turned away".into()));
                 }
-                // What writing answers is also what the next read answers.
-                if prospect.gone.load(Ordering::SeqCst) {
-                    asked = true;
+                // An error of the write is also the error of the next read.
+                if closing.closed.load(Ordering::SeqCst) {
+                    probed = true;
                     let _ = client.write(&[0]);
                 }
             }
@@ -89,14 +90,14 @@ pub(super) fn call_until(address: &Address, prospect: &Prospect) -> Result<Answe
 
 fn is_refusal(error: &io::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidInput};
-    // EINVAL: macOS and FreeBSD, when the listener goes while the client connects.
+    // EINVAL: macOS and FreeBSD, when the listener closes while the client connects.
     matches!(
         error.kind(),
         ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe | InvalidInput
     )
 }
 
-/// The numbers of the greeted, sorted.
+/// Returns the numbers of the greeted clients, sorted.
 pub(super) fn numbers(answers: &[Answer]) -> Vec<u64> {
     let number = |answer: &Answer| match answer {
         Answer::Greeted(number) => Some(*number),

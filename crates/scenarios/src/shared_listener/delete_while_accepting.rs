@@ -1,8 +1,8 @@
-//! A listener is deleted while threads accept from it.
+//! A thread deletes a listener while other threads accept from it.
 //!
-//! Accepting threads are late users of the deleted entry: each of them may be the last, and exactly one closes
-//! (bugs 66 and 67). What was accepted was served; what was not is reset when the listener closes; who comes later is
-//! refused.
+//! Accepting threads are late users of the deleted entry: each of them may be the last, and exactly one
+//! closes (bugs 66 and 67). Accepted connections are served; connections in the queue are reset when the
+//! listener closes; later ones are refused.
 
 use std::sync::atomic::Ordering;
 use std::thread::scope;
@@ -10,16 +10,17 @@ use std::thread::scope;
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
-use super::calls::{Answer, Prospect, call, call_until, numbers};
+use super::calls::{Answer, Closing, call, call_until, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::threads::spawn_in;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-while-accepting",
-    title: "A listener can be deleted while other threads accept from it",
+    title: "A listener can be deleted while other threads accept from it, and it is closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "bug 64", "bug 66", "bug 67", "suspect 1"],
     axes: Axes {
@@ -32,34 +33,34 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 const CLIENTS: usize = 4;
-/// Calls after the end.
+/// Calls after the close.
 const LATE_CALLS: usize = 3;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut random = fastrand::Rng::with_seed(test.seed);
     let mut harness = Harness::start(test)?;
-    // Deleted by a worker inside the mask, another one, one of another group if there is one, and an outsider: at some
-    // moment, and then while a handler is known to run.
+    // Deleted by two workers, by one of another group if there is one, and by a thread outside the runtime:
+    // first at a random moment, then while a handler is known to run.
     let deleters: Vec<_> = [harness.thread(0), harness.thread(1), harness.thread(test.params.threads - 1)]
         .into_iter()
         .map(Caller::Worker)
         .chain([Caller::Outside])
         .collect();
-    for (deleter, inside) in
-        deleters.iter().map(|who| (who, false)).chain(deleters.iter().map(|who| (who, true)))
+    for (deleter, in_handler) in
+        deleters.iter().map(|deleter| (deleter, false)).chain(deleters.iter().map(|deleter| (deleter, true)))
     {
-        harness = once(test, harness, *deleter, inside, random.u64(5..40))?;
+        harness = delete_listener(test, harness, *deleter, in_handler, random.u64(5..40))?;
     }
     harness.finish(test, &[])
 }
 
-/// One life of a listener, deleted after about `calls` calls; `inside` says whether a handler must be running then, on
-/// another thread than the deleter.
-fn once(
+/// Registers a listener and deletes it after about `calls` calls. With `in_handler`, a handler must then be
+/// running on another thread than the deleter's.
+fn delete_listener(
     test: &mut TestContext,
     harness: Harness,
     deleter: Caller,
-    inside: bool,
+    in_handler: bool,
     calls: u64,
 ) -> Result<Harness, Failure> {
     let acceptor = Acceptor::new();
@@ -71,81 +72,83 @@ fn once(
     fixture.check_converged(test, "before the calls")?;
 
     let address = fixture.address.clone();
-    let prospect = Prospect::default();
+    let closing = Closing::default();
     let answers = scope(|scope| {
         let client = || -> Result<_, Failure> {
             let mut answers = Vec::new();
-            while answers.last() != Some(&Answer::Refused) && !prospect.hopeless.load(Ordering::SeqCst) {
-                answers.push(call_until(&address, &prospect)?);
+            while answers.last() != Some(&Answer::Refused) && !closing.cancelled.load(Ordering::SeqCst) {
+                answers.push(call_until(&address, &closing)?);
             }
             Ok(answers)
         };
         let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
-        let clients = clients.inspect_err(|_| prospect.hopeless.store(true, Ordering::SeqCst))?;
-        let ended = delete_after(&mut fixture, &acceptor, deleter, inside, calls);
+        let clients = clients.inspect_err(|_| closing.cancelled.store(true, Ordering::SeqCst))?;
+        let ended = delete_after(&mut fixture, &acceptor, deleter, in_handler, calls);
         let closed = fixture.harness.core().registration_counts().closed - closed;
-        prospect.gone.store(true, Ordering::SeqCst);
-        // Nobody will be refused by a listener that nobody closes.
-        prospect.hopeless.store(ended.is_err() || closed == 0, Ordering::SeqCst);
+        closing.closed.store(true, Ordering::SeqCst);
+        // A listener that is not closed refuses no client.
+        closing.cancelled.store(ended.is_err() || closed == 0, Ordering::SeqCst);
         let answers: Vec<_> =
             clients.into_iter().map(|client| client.join().expect("a client never panics")).collect();
         ended.map(|()| (closed, answers))
     });
     let (closed, answers) = answers?;
-    let who = format!("deleted by {deleter:?}");
-    test.check_eq(format!("{who}: closes, as soon as nobody uses it"), 1, closed, "S4, L4");
+    let label = format!("deleted by {deleter:?}");
+    test.check_eq(format!("{label}: closes after the last use"), 1, closed, "S4, L4");
     if closed == 0 {
-        return Err(Failure::Wrong(format!("{who}: nobody has closed it, and nobody uses it (L4)")));
+        return Err(Failure::Wrong(format!(
+            "{label}: no thread uses the listener, and it is not closed (L4)"
+        )));
     }
     let answers: Result<Vec<_>, _> = answers.into_iter().collect();
     let answers = answers?.concat();
     let numbers = numbers(&answers);
     let expected: Vec<_> = (0..acceptor.greeted()).collect();
     test.check_eq(
-        format!("{who}: greetings heard"),
+        format!("{label}: greetings received"),
         format!("{expected:?}"),
         format!("{numbers:?}"),
-        "S6: accepted is served",
+        "S6: accepted connections are served",
     );
     for _ in 0..LATE_CALLS {
         let answer = call(&fixture.address)?;
         test.check_eq(
-            format!("{who}: a later call"),
+            format!("{label}: a later call"),
             "Refused".into(),
             format!("{answer:?}"),
             "close(2), connect(2)",
         );
     }
-    let again = fixture.harness.core().registration(fixture.handle).delete();
+    let second_result = fixture.harness.core().registration(fixture.handle).delete();
     test.check(
-        format!("{who}: another delete"),
+        format!("{label}: second delete"),
         "Err(Stale)",
-        format!("{again:?}"),
+        format!("{second_result:?}"),
         "protocol 2.1",
-        again.is_err(),
+        second_result.is_err(),
     );
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
-    test.count(format!("dropped, {who}"), count(Answer::Dropped));
-    test.count(format!("forgotten, {who}"), count(Answer::Forgotten));
+    test.record_counter(format!("dropped, {label}"), count(Answer::Dropped));
+    test.record_counter(format!("forgotten, {label}"), count(Answer::Forgotten));
     Ok(fixture.harness)
 }
 
-/// Deletes after `calls` calls, and lets the running handlers end.
+/// Deletes the listener after `calls` calls, and lets the running handlers end.
 fn delete_after(
     fixture: &mut ListenerFixture,
     acceptor: &Acceptor,
     deleter: Caller,
-    inside: bool,
+    in_handler: bool,
     calls: u64,
 ) -> Result<(), Failure> {
     fixture.harness.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
-    let me = match deleter {
+    let own_thread = match deleter {
         Caller::Worker(thread) => Some(thread),
         Caller::Outside => None,
     };
-    let (gate, held) = acceptor.hold_all_but(me);
-    let inside = inside && fixture.sharers.iter().any(|thread| Some(*thread) != me);
-    if inside {
+    let (gate, held) = acceptor.hold_all_but(own_thread);
+    let in_handler = in_handler && fixture.sharers.iter().any(|thread| Some(*thread) != own_thread);
+    if in_handler {
         fixture.harness.wait_until("a thread is in the handler", || gate.arrived() > 0)?;
     } else {
         gate.open();
@@ -158,10 +161,10 @@ fn delete_after(
         }
     };
     deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
-    if inside && fixture.entry().is_err() {
+    if in_handler && fixture.entry().is_err() {
         return Err(Failure::Wrong("the listener is closed under a running handler (S5)".into()));
     }
     drop(held);
-    // A handler that was running is over then; if it was the last user, it has closed.
+    // A handler that was running has then ended; if its thread was the last user, it has closed.
     fixture.harness.fence_all()
 }

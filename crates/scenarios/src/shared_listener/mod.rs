@@ -4,7 +4,7 @@ mod acceptor;
 mod calls;
 mod fixture;
 
-crate::catalogue::family! {
+crate::scenario::family! {
     accept_emfile,
     accept_once,
     bound_to_one_thread,

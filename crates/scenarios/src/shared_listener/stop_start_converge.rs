@@ -1,20 +1,22 @@
-//! A shared listener is stopped and started from everywhere, and every poller follows.
+//! All kinds of threads stop and start a shared listener, and every poller follows.
 //!
-//! Until the shared update list, an update went into the private list of the thread that asked for it, so a shared
-//! descriptor was changed in one poller only: the others missed connections, or reported them for ever (bug 20).
-//! Threads outside the mask came later, first without a wake-up (f01588744), then of other groups (cfdd20a0b).
+//! Before the shared update list, an update went into the private list of the calling thread, so a shared
+//! descriptor was changed in one poller only: the others missed connections, or reported them endlessly (bug
+//! 20). Calls from threads outside the mask came later, first without a wake-up (f01588744), then from other
+//! groups (cfdd20a0b).
 
 use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, ListenerFixture};
-use crate::catalogue::Scenario;
-use crate::test_context::{Failure, TestContext};
+use crate::failure::Failure;
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/stop-start-converge",
-    title: "Stopping and starting a listener, from any thread, reaches the poller of every thread",
+    title: "A stop or a start of a shared listener, from any thread, reaches the poller of every sharing thread",
     layer: Layer::Contract,
     clauses: &["S11", "S18", "L1", "L3", "L6", "bug 20", "bug 33"],
     axes: Axes {
@@ -30,21 +32,22 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
     let callers = fixture.callers();
-    let mut client = fixture.address.connect().map_err(Failure::broken)?;
+    let mut client = fixture.address.connect().map_err(Failure::set_up)?;
     for (index, caller) in callers.iter().enumerate() {
         let when = format!("started by {caller:?}");
         let (gate, hold) = acceptor.hold();
         fixture.call(*caller, Action::Start)?;
-        // Some sharer sees to it by itself: the caller, if it is one, or the one that it wakes.
+        // One sharing thread applies the update without help: the caller, if it is one, or the thread that it
+        // wakes.
         fixture
             .harness
             .wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
                 gate.arrived() >= 1
             })?;
-        // The others learn of it in their next turn.
+        // The others apply it in their next iteration.
         fixture.sharers.iter().for_each(|thread| fixture.harness.core().wake(*thread));
         fixture.harness.wait_until(
-            &format!("{when}, every sharer's poller reports the waiting client (bug 20)"),
+            &format!("{when}, every sharing thread's poller reports the waiting client (bug 20)"),
             || gate.arrived() >= fixture.sharers.len(),
         )?;
         drop(hold);
@@ -57,14 +60,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let when = format!("stopped by {stopper:?}");
         let runs = acceptor.runs();
         fixture.call(stopper, Action::Stop)?;
-        client = fixture.address.connect().map_err(Failure::broken)?;
+        client = fixture.address.connect().map_err(Failure::set_up)?;
         fixture.wait_until_dropped(&when)?;
         let threads = fixture.harness.threads();
         fixture.check_quiet(test, &threads, &when)?;
         test.check_eq(format!("{when}: handler runs while stopped"), runs, acceptor.runs(), "S18");
     }
     for thread in &fixture.sharers {
-        test.count(format!("runs {thread}"), acceptor.tally(*thread).runs);
+        test.record_counter(format!("runs {thread}"), acceptor.tally(*thread).runs);
     }
     drop(client);
     fixture.harness.finish(test, &[])

@@ -1,8 +1,8 @@
-//! A listener is there before the threads are.
+//! A listener is registered before the threads start.
 //!
-//! HAProxy enables its listeners while threads start, one after the other; a thread registers what it finds in the
-//! table when its own poller is made (`reregister_all`). What was enabled before must not depend on the thread that
-//! was there first (bugs 8, 29 and 31).
+//! HAProxy enables its listeners while threads start, one after the other; a thread registers the table's
+//! descriptors when its own poller is created (`reregister_all`). The effect of an earlier start must not
+//! depend on the thread that was first (bugs 8, 29 and 31).
 
 use std::sync::Arc;
 
@@ -12,14 +12,15 @@ use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 use crate::transport::Listener;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/thread-starts-late",
-    title: "A listener started before the threads is polled by each of them from its first turn",
+    title: "Every thread polls a listener that was started before the threads, from its first iteration on",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "bug 8", "bug 31"],
     axes: Axes {
@@ -32,43 +33,48 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let directory = tempfile::tempdir().map_err(Failure::broken)?;
+    let directory = tempfile::tempdir().map_err(Failure::set_up)?;
     let transport = test.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
     let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
-        let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;
-        let client = listener.address.connect().map_err(Failure::broken)?;
-        let group = core.table().groups().next().ok_or_else(|| Failure::broken("there is no group"))?;
+        let listener = Listener::new(transport, directory.path()).map_err(Failure::set_up)?;
+        let client = listener.address.connect().map_err(Failure::set_up)?;
+        let group = core.table().groups().next().ok_or_else(|| Failure::set_up("there is no group"))?;
         let handle = core.insert(listener.fd, acceptor.clone(), group, ThreadMask::ALL, options);
-        let handle = handle.map_err(Failure::broken)?;
-        core.registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = handle.map_err(Failure::set_up)?;
+        core.registration(handle).want_recv().map_err(Failure::set_up)?;
         started = Some((handle, listener.address, client));
         Ok(())
     };
     let mut harness = Harness::start_with(test, |builder| builder, boot)?;
-    let (handle, address, client) = started.ok_or_else(|| Failure::broken("nothing was inserted"))?;
+    let (handle, address, client) = started.ok_or_else(|| Failure::set_up("nothing was inserted"))?;
     let entry =
         |harness: &Harness| harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
 
-    let sharers = entry(&harness)?.thread_mask;
-    harness.wait_until("every thread of the group reports the client that had called before", || {
-        gate.arrived() == sharers.len()
+    let sharing_mask = entry(&harness)?.thread_mask;
+    harness.wait_until("every thread of the group reports the client that connected before", || {
+        gate.arrived() == sharing_mask.len()
     })?;
     drop(hold);
     let first = greeting(client)?;
-    test.check_eq("the client that had called before", "Greeted(0)".into(), format!("{first:?}"), "L1");
+    test.check_eq("the client that connected before", "Greeted(0)".into(), format!("{first:?}"), "L1");
     harness.fence_all()?;
     let entry = entry(&harness)?;
-    test.check_eq("pollers that have it", sharers.bits(), entry.polled_recv.bits(), "S11");
-    test.check_eq("updates owed", 0, entry.update_mask.bits(), "L3");
+    test.check_eq("pollers that have it", sharing_mask.bits(), entry.polled_recv.bits(), "S11");
+    test.check_eq("pending updates", 0, entry.update_mask.bits(), "L3");
     for thread in harness.threads() {
         let expected = u64::from(thread.group() == entry.group);
-        test.check_eq(format!("runs of thread {thread}"), expected, acceptor.tally(thread).runs, "S3");
+        test.check_eq(
+            format!("handler calls of thread {thread}"),
+            expected,
+            acceptor.tally(thread).runs,
+            "S3",
+        );
     }
     let second = call(&address)?;
-    test.check_eq("a client that calls now", "Greeted(1)".into(), format!("{second:?}"), "L1");
+    test.check_eq("a client that connects afterwards", "Greeted(1)".into(), format!("{second:?}"), "L1");
     harness.finish(test, &[])
 }

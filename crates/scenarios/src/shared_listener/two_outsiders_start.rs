@@ -1,9 +1,10 @@
 //! Two threads outside the mask start a listener at once, and one of them stops it in between.
 //!
-//! HAProxy's shortcut "every allowed thread owes an update already" also skipped the wake-up. One outsider publishes
-//! and is preempted; the other stops, so that the first decides that nobody need be woken; then the other starts
-//! again, finds the update published, and wakes nobody either: active, listed, and everybody asleep (suspect 19). There
-//! the listener's lock prevents it. Here nothing has to: whoever starts wakes.
+//! HAProxy's shortcut "every allowed thread has a pending update already" also skipped the wake-up. One
+//! thread publishes its update and is preempted. The other stops the listener, so that the first decides that
+//! no wake-up is needed. The other then starts it again, finds the update published, and does not wake a
+//! thread either: the listener is active and listed, and all threads sleep (suspect 19). In HAProxy the
+//! listener's lock prevents this. Here every start wakes a thread.
 
 use std::sync::Arc;
 
@@ -12,14 +13,15 @@ use metadata::{Axes, Layer, Transport};
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::catalogue::Scenario;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::interleaving::Interleaving;
-use crate::test_context::{Failure, TestContext};
+use crate::scenario::Scenario;
+use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/two-outsiders-start",
-    title: "A start from outside is seen although another outsider is in the middle of one",
+    title: "A start from outside the mask wakes a thread, even while another thread's start is unfinished",
     layer: Layer::Contract,
     clauses: &["L1", "L3", "suspect 19"],
     axes: Axes { transports: &[Transport::Tcp, Transport::Unix], threads: &[2, 4], ..Axes::PLAIN },
@@ -29,36 +31,38 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
-    let mut client = fixture.address.connect().map_err(Failure::broken)?;
+    let mut client = fixture.address.connect().map_err(Failure::set_up)?;
     for (round, second) in [Caller::Outside, fixture.callers()[0], Caller::Outside].into_iter().enumerate() {
-        // Asleep, with pollers that know nothing of the listener.
+        // All threads sleep, and their pollers do not have the listener.
         fixture.harness.fence_all()?;
-        let (handle, owes) = (fixture.handle, fixture.mask().bits());
+        let (handle, pending) = (fixture.handle, fixture.mask().bits());
         let core = Arc::clone(fixture.harness.core());
         let drawing = Interleaving::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
             .outsider("first")
             .caller("second", second.thread())
-            .does("starts", move |participant| participant.registration(handle).want_recv())
-            .does("stops", move |participant| participant.registration(handle).stop_recv())
-            .we("owed", || Ok(core.entry(handle).map_err(Failure::broken)?.update_mask.bits()))
-            .we("greeted", || {
-                Harness::wait(&core, "a thread accepts although an older start is not finished", || {
-                    acceptor.greeted() > round as u64
-                })
+            .action("starts", move |participant| participant.registration(handle).want_recv())
+            .action("stops", move |participant| participant.registration(handle).stop_recv())
+            .main_action("pending", || Ok(core.entry(handle).map_err(Failure::set_up)?.update_mask.bits()))
+            .main_action("greeted", || {
+                Harness::wait_with_core(
+                    &core,
+                    "a thread accepts while an earlier start is unfinished",
+                    || acceptor.greeted() > round as u64,
+                )
             });
-        // Held, the first has listed nothing and woken nobody.
-        drawing.play(
+        // While it is held, the first thread has listed nothing and woken no thread.
+        drawing.run(
             test,
             &mut fixture.harness,
             &format!(
                 "
-                us            | first                   | second
-                              | starts at UpdateBitsSet |
-                owed = {owes} |                         |
-                              |                         | stops = Ok(())
-                              |                         | starts = Ok(())
-                greeted       |                         |
-                              | ends = Ok(())           |
+                main                | first                   | second
+                                    | starts at UpdateBitsSet |
+                pending = {pending} |                         |
+                                    |                         | stops = Ok(())
+                                    |                         | starts = Ok(())
+                greeted             |                         |
+                                    | ends = Ok(())           |
                 "
             ),
         )?;
@@ -69,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         fixture.check_converged(test, "after both")?;
 
         fixture.call(Caller::Outside, Action::Stop)?;
-        client = fixture.address.connect().map_err(Failure::broken)?;
+        client = fixture.address.connect().map_err(Failure::set_up)?;
         fixture.wait_until_dropped("between two rounds")?;
     }
     drop(client);

@@ -1,140 +1,153 @@
-//! The soak: everything that can be done with descriptors, at random, by every thread at once, with all invariants on.
+//! The soak: every thread performs random operations on descriptors at the same time, with all invariants
+//! asserted.
 //!
-//! Each worker thread has a share in everything: it takes descriptors from the others, gives them away, deletes and inserts
-//! them, wants and stops. Now and then everything is brought to rest, and what must be true at rest is checked: every
-//! byte that was written arrives where its descriptor is now, nobody is running, every registration is accounted for.
+//! Each worker thread performs all operations: it takes descriptors from other threads, moves them to other
+//! threads, deletes and inserts them, enables and disables their interest. At intervals the workers stop, and
+//! the quiescent state is checked: every byte that was written arrives at the current owner of its
+//! descriptor, no thread is running a handler, every registration is accounted for.
 
+mod listener;
 mod rest;
 mod ring;
-mod subject;
+mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fd_core::hooks::checkpoint;
 use fd_core::ids::ThreadId;
 use fd_core::poller::MakeBackend;
-use fd_core::{Builder, FdCore, Runtime};
+use fd_core::{Builder, FdCore, FdHandle, Runtime};
 
 use crate::descriptors;
-use crate::persist;
-use crate::test_context::{Failure, LONGEST, patience};
-use ring::Ring;
-use subject::{Listening, Slot};
+use crate::failure::Failure;
+use crate::mutex::unpoisoned;
+use crate::patience::{LONGEST, patience};
+use crate::retry;
+use listener::SharedListener;
+use ring::{Op, Ring};
+use slots::Slot;
 
-/// Between two looks at whether something went wrong.
-const LOOK: Duration = Duration::from_millis(20);
-/// Between two rests.
+/// The time between two checks for violations and progress.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// The time between two checks of the quiescent state.
 const ROUND: Duration = Duration::from_secs(1);
-/// Descriptors that are moved about, per thread.
+/// Descriptors in use, per thread.
 const SLOTS_PER_THREAD: usize = 64;
 
-/// What is to be soaked.
+/// The parameters of a soak.
 #[derive(Clone, Debug)]
 pub struct Soak {
     /// Worker threads in all.
     pub threads: usize,
     /// Groups that they are spread over.
     pub groups: usize,
-    /// For how long.
+    /// The duration.
     pub duration: Duration,
-    /// For everything random. The schedule is the system's all the same.
+    /// The seed of everything random. The system's schedule still differs from run to run.
     pub seed: u64,
 }
 
-/// What was done so far.
+/// The work done so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
-    /// Since the start.
+    /// The time since the start.
     pub elapsed: Duration,
-    /// How often each thing was done, by its name.
+    /// The number of each kind of operation and event, by name.
     pub counts: BTreeMap<&'static str, u64>,
 }
 
 impl Progress {
-    /// How often something was done.
+    /// Returns the number of the operations or events called `name`.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }
 
-    /// How often anything was done that a worker does on purpose.
+    /// Returns the number of all operations of the workers.
     pub fn operations(&self) -> u64 {
-        ring::Op::ALL.iter().map(|op| self.count(op.name())).sum()
+        Op::ALL.iter().map(|op| self.count(op.name())).sum()
     }
 }
 
-/// Something that must never be.
+/// A violation of an invariant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
-    /// What.
+    /// The invariant and the observation.
     pub what: String,
-    /// The last operations of each thread, the newest last.
+    /// The last operations of each thread, the newest at the end.
     pub schedule: String,
-    /// The table, if it still answered.
+    /// A dump of the table, or a note that the dump did not finish.
     pub table: String,
 }
 
-/// How a soak ended.
+/// The end of a soak.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// When it should, or when it was told to.
+    /// The time was over, or the caller stopped it.
     Clean,
-    /// Too early.
+    /// A violation stopped it.
     Violated(Box<Violation>),
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared {
     soak: Soak,
     slots: Vec<Slot>,
-    listeners: Vec<Listening>,
+    listeners: Vec<SharedListener>,
     threads: Vec<Thread>,
-    /// Workers do not begin another batch.
+    /// If set, workers do not begin another batch of operations.
     resting: AtomicBool,
-    /// How many have noticed.
+    /// The number of workers that have seen `resting` and stopped.
     rested: AtomicUsize,
-    /// Handlers dropped: lives that are over for good.
+    /// Handlers dropped: registrations that have ended completely.
     dropped: AtomicU64,
-    /// Handlers that live.
+    /// Handlers that exist.
     alive: AtomicU64,
     violation: Mutex<Option<String>>,
     violated: AtomicBool,
     began: Instant,
 }
 
-/// A worker as the others see it.
+/// The state of a worker that other threads read.
 struct Thread {
     id: ThreadId,
     ring: Mutex<Ring>,
-    /// Batches begun. Whoever makes none hangs.
+    /// Batches of operations begun. A thread that begins none hangs.
     batches: AtomicU64,
-    /// It has nothing to do until another thread gives it its work back.
+    /// It has no task until another thread posts its next batch.
     parked: AtomicBool,
 }
 
 impl Shared {
-    /// Notes that an invariant is broken. The first to do so counts.
+    /// Records an operation of a worker.
+    pub(super) fn note(&self, thread: ThreadId, op: Op, handle: Option<FdHandle>, outcome: &'static str) {
+        if let Some(thread) = self.threads.iter().find(|known| known.id == thread) {
+            unpoisoned(&thread.ring).note(op, handle, outcome);
+        }
+    }
+
+    /// Records a violation. Only the first one is kept.
     fn violate(&self, what: impl Into<String>) {
-        let mut violation = self.violation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut violation = unpoisoned(&self.violation);
         violation.get_or_insert_with(|| what.into());
         self.violated.store(true, Ordering::SeqCst);
     }
 
-    fn must(&self, holds: bool, what: impl FnOnce() -> String) {
+    fn require(&self, holds: bool, what: impl FnOnce() -> String) {
         if !holds {
             self.violate(what());
         }
     }
 }
 
-/// Runs a soak in this process until its time is over, `stop` says so or something is wrong. `each` is called every now
-/// and then. After a violation threads of it may still be running: the process is good for nothing any more.
+/// Runs a soak in this process until its time is over, `stop` returns true, or an invariant is violated.
+/// Calls `each` at intervals. After a violation some of its threads may still run: the process cannot run
+/// another soak.
 ///
-/// # Errors
-/// [`Failure`] if the runtime cannot be had, or descriptors are short.
+/// [`Failure`] if the runtime cannot start, or if there are not enough descriptors.
 pub fn run(
     soak: &Soak,
     make: MakeBackend,
@@ -145,7 +158,7 @@ pub fn run(
     let open_before = descriptors::open();
     let threads = |group| soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
     let builder = || (0..soak.groups).map(threads).fold(Runtime::builder(), Builder::group);
-    let prepared = persist::prepare(builder, make).map_err(Failure::from_start)?;
+    let prepared = retry::prepare(builder, make).map_err(Failure::from_start)?;
     let runtime = prepared.start().map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     let thread = |id| Thread {
@@ -154,12 +167,12 @@ pub fn run(
         batches: AtomicU64::new(0),
         parked: AtomicBool::new(false),
     };
-    let folder = tempfile::tempdir().map_err(Failure::broken)?;
-    let listeners = core.table().groups().map(|group| Listening::new(group, folder.path()));
+    let folder = tempfile::tempdir().map_err(Failure::set_up)?;
+    let listeners = core.table().groups().map(|group| SharedListener::new(group, folder.path()));
     let shared = Arc::new(Shared {
         soak: soak.clone(),
         slots: (0..SLOTS_PER_THREAD * soak.threads).map(|_| Slot::default()).collect(),
-        listeners: listeners.collect::<Result<_, _>>().map_err(Failure::broken)?,
+        listeners: listeners.collect::<Result<_, _>>().map_err(Failure::set_up)?,
         threads: core.threads().map(thread).collect(),
         resting: AtomicBool::new(false),
         rested: AtomicUsize::new(0),
@@ -169,14 +182,14 @@ pub fn run(
         violated: AtomicBool::new(false),
         began: Instant::now(),
     });
-    watch_panics(&shared);
-    subject::fill(&shared, &core).map_err(Failure::broken)?;
-    checkpoint::install(|_, _| worker::widen());
+    record_panics(&shared);
+    slots::fill(&shared, &core).map_err(Failure::set_up)?;
+    checkpoint::install(|_, _| worker::widen_windows());
     let outcome = rounds(&shared, &core, &stop, &mut each);
     checkpoint::remove();
     let progress = progress(&shared, &core);
     if outcome.is_some() || shared.violated.load(Ordering::SeqCst) {
-        // Stopping waits for the threads, and one of them may hang.
+        // A stop waits for the threads, and one of them may hang.
         std::mem::forget(runtime);
         return Ok((progress, Ended::Violated(Box::new(violation(&shared, &core)))));
     }
@@ -186,20 +199,20 @@ pub fn run(
         shared.violate(death.to_string());
     }
     let registrations = core.registration_counts();
-    shared.must(core.table().used() == 0, || {
-        format!("L8: {} lives are left after the stop", core.table().used())
+    shared.require(core.table().used() == 0, || {
+        format!("L8: {} registrations are left after the stop", core.table().used())
     });
-    shared.must(registrations.inserted == registrations.closed + registrations.released, || {
+    shared.require(registrations.inserted == registrations.closed + registrations.released, || {
         format!("S4: at the end {registrations:?}")
     });
-    shared.must(registrations.close_errors == 0, || {
+    shared.require(registrations.close_errors == 0, || {
         format!("S4: numbers closed that were not open: {registrations:?}")
     });
     let found = violation(&shared, &core);
     let violated = shared.violated.load(Ordering::SeqCst);
-    // The wake descriptors go with the last reference to the core.
-    let listening: Vec<_> = shared.listeners.iter().map(Listening::clients).collect();
-    drop(listening);
+    // The wake descriptors close with the last reference to the core.
+    let listener: Vec<_> = shared.listeners.iter().map(SharedListener::clients).collect();
+    drop(listener);
     let references = Arc::strong_count(&core);
     drop(core);
     let open_after = descriptors::open();
@@ -210,7 +223,7 @@ pub fn run(
     Ok((progress, if violated { Ended::Violated(Box::new(found)) } else { Ended::Clean }))
 }
 
-/// Work and rest in turn. Returns something if it is broken.
+/// Alternates work and checks of the quiescent state. Returns `Some` after a violation.
 fn rounds(
     shared: &Arc<Shared>,
     core: &Arc<FdCore>,
@@ -227,20 +240,20 @@ fn rounds(
         }
         let round = Instant::now();
         let mut seen: Vec<_> = shared.threads.iter().map(|_| (0, round)).collect();
-        let mut looked = round;
+        let mut last_check = round;
         while round.elapsed() < ROUND && Instant::now() < end && !stop() {
             client.step(shared, core);
             worker::unpark_all(shared, core);
-            if looked.elapsed() >= LOOK {
-                looked = Instant::now();
-                rest::watch(shared, &mut seen);
+            if last_check.elapsed() >= CHECK_INTERVAL {
+                last_check = Instant::now();
+                rest::check_progress(shared, &mut seen);
                 each(&progress(shared, core));
             }
             if shared.violated.load(Ordering::SeqCst) {
                 return Some(());
             }
         }
-        rest::settle(shared, core, &mut client);
+        rest::check_quiescent(shared, core, &mut client);
         if shared.violated.load(Ordering::SeqCst) {
             return Some(());
         }
@@ -253,8 +266,8 @@ fn rounds(
 fn progress(shared: &Shared, core: &FdCore) -> Progress {
     let mut counts = BTreeMap::new();
     for thread in &shared.threads {
-        let ring = thread.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        for op in ring::Op::ALL {
+        let ring = unpoisoned(&thread.ring);
+        for op in Op::ALL {
             *counts.entry(op.name()).or_default() += ring.done(op);
         }
     }
@@ -269,24 +282,26 @@ fn progress(shared: &Shared, core: &FdCore) -> Progress {
 }
 
 fn violation(shared: &Shared, core: &Arc<FdCore>) -> Violation {
-    let what = shared.violation.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+    let what = unpoisoned(&shared.violation).clone().unwrap_or_default();
     let mut schedule = String::new();
     for thread in &shared.threads {
-        // Whoever holds it may have died with it.
-        let ring = thread.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        // The thread that locked it may have panicked.
+        let ring = unpoisoned(&thread.ring);
         schedule.push_str(&format!("thread {}:\n{ring}", thread.id));
     }
-    // The dump pins each entry, which waits for a change of group that may never end.
+    // The dump pins each entry, and so waits for a change of group, which may never end.
     let (sender, receiver) = std::sync::mpsc::channel();
     let core = Arc::clone(core);
-    // Without a thread there is no answer.
+    // If no thread can start, the time limit ends the wait.
     let _ = std::thread::Builder::new().spawn(move || sender.send(core.entries().to_string()));
-    let table = receiver.recv_timeout(patience() / 10).unwrap_or_else(|_| "(does not answer)\n".into());
+    let table =
+        receiver.recv_timeout(patience() / 10).unwrap_or_else(|_| "(the dump does not finish)\n".into());
     Violation { what, schedule, table }
 }
 
-/// A panic is the core's or the soak's own assertion: it is the violation, and says more than what follows from it.
-fn watch_panics(shared: &Arc<Shared>) {
+/// Records a panic as the violation: it is an assertion of the core or of the soak, and more precise than
+/// later effects.
+fn record_panics(shared: &Arc<Shared>) {
     let weak = Arc::downgrade(shared);
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,14 +1,14 @@
-//! The last operations of a thread: what a violation shows of the schedule.
+//! The last operations of a thread: the part of the schedule that a violation shows.
 
 use std::fmt;
 
 use fd_core::FdHandle;
 
-const KEPT: usize = 48;
+const CAPACITY: usize = 48;
 
 macro_rules! ops {
     ($($(#[doc = $doc:literal])+ $op:ident = $name:literal,)*) => {
-        /// What a worker does.
+        /// The operations of a worker.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(super) enum Op { $($(#[doc = $doc])+ $op,)* }
 
@@ -23,31 +23,31 @@ macro_rules! ops {
 }
 
 ops! {
-    /// Takes a descriptor from another thread.
+    /// Takes a descriptor over from another thread.
     Takeover = "takeovers tried",
-    /// Gives one to a thread of any group.
+    /// Moves a descriptor to a thread of any group.
     Migrate = "migrations",
-    /// Wants to receive.
+    /// Enables read interest.
     Want = "wants",
-    /// Stops wanting.
+    /// Disables read interest.
     Stop = "stops",
-    /// Uses it outside a report.
+    /// Uses a descriptor outside a report.
     Enter = "enters",
-    /// Writes to its other end.
+    /// Writes to the other end of a descriptor.
     Write = "writes",
-    /// Deletes it and inserts another one.
+    /// Deletes a registration and inserts another one.
     Delete = "deletes",
-    /// The same without closing.
+    /// Disowns a registration and inserts another one.
     Disown = "disowns",
-    /// Uses a handle whose registration is over.
+    /// Uses a handle of an ended registration.
     Stale = "stale uses",
-    /// Wants or stops a listener of the group.
+    /// Starts or stops a listener.
     Flap = "flaps",
-    /// Waits for another thread.
+    /// Waits until another thread posts the next batch.
     Park = "parks",
-    /// Lets the others run.
+    /// Lets other threads run.
     Yield = "yields",
-    /// A report was handled.
+    /// Handles a report.
     Report = "reports",
 }
 
@@ -59,22 +59,22 @@ struct Done {
     outcome: &'static str,
 }
 
-/// See the module.
+/// The last operations of one thread, and the number of all of them.
 pub(super) struct Ring {
-    last: [Option<Done>; KEPT],
+    last: [Option<Done>; CAPACITY],
     number: u64,
     done: [u64; Op::ALL.len()],
 }
 
 impl Default for Ring {
     fn default() -> Self {
-        Self { last: [None; KEPT], number: 0, done: [0; Op::ALL.len()] }
+        Self { last: [None; CAPACITY], number: 0, done: [0; Op::ALL.len()] }
     }
 }
 
 impl Ring {
     pub(super) fn note(&mut self, op: Op, handle: Option<FdHandle>, outcome: &'static str) {
-        self.last[self.number as usize % KEPT] = Some(Done { number: self.number, op, handle, outcome });
+        self.last[self.number as usize % CAPACITY] = Some(Done { number: self.number, op, handle, outcome });
         self.number += 1;
         self.done[op as usize] += 1;
     }
@@ -86,7 +86,7 @@ impl Ring {
 
 impl fmt::Display for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.number as usize % KEPT;
+        let at = self.number as usize % CAPACITY;
         for done in self.last[at..].iter().chain(&self.last[..at]).flatten() {
             write!(f, "  {:>8} {:15}", done.number, done.op.name())?;
             match done.handle {
@@ -106,14 +106,14 @@ mod tests {
     #[test]
     fn the_newest_operations_are_kept_in_order_and_all_are_counted() {
         let mut ring = Ring::default();
-        for _ in 0..KEPT {
+        for _ in 0..CAPACITY {
             ring.note(Op::Want, None, "done");
         }
         ring.note(Op::Stop, None, "stale");
         let text = ring.to_string();
-        assert_eq!(text.lines().count(), KEPT);
+        assert_eq!(text.lines().count(), CAPACITY);
         assert!(text.lines().next().is_some_and(|line| line.contains(" 1 wants")), "{text}");
         assert!(text.lines().last().is_some_and(|line| line.contains("stops") && line.contains(": stale")));
-        assert_eq!((ring.done(&Op::Want), ring.done(&Op::Stop)), (KEPT as u64, 1));
+        assert_eq!((ring.done(&Op::Want), ring.done(&Op::Stop)), (CAPACITY as u64, 1));
     }
 }

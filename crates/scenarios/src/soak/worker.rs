@@ -1,28 +1,29 @@
-//! What each worker thread does, one batch after the other.
+//! The operations of each worker thread, in batches.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use fd_core::error::{EnterError, MoveError};
 use fd_core::{Context, FdCore, FdHandle, ReadyGuard};
 
 use super::Shared;
 use super::ring::Op;
-use super::subject::end;
+use super::slots::end;
+use crate::mutex::unpoisoned;
 
-/// Operations between two turns of the worker's loop.
+/// Operations of a worker in one iteration of its loop.
 const BATCH: usize = 64;
-/// Descriptors that are looked at for one to take.
-const LOOKED_AT: usize = 8;
+/// Descriptors that are examined to find one to take.
+const EXAMINED: usize = 8;
 
-/// Widens the windows between the steps of the protocol: called at every one of them.
-pub(super) fn widen() {
+/// Widens the windows between the steps of the protocol. Called at every checkpoint.
+pub(super) fn widen_windows() {
     if fastrand::u16(..1024) == 0 {
         std::thread::yield_now();
     }
 }
 
-/// Gives a worker its work.
+/// Posts the first batch of a round to a worker.
 pub(super) fn start(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let (shared, thread) = (Arc::clone(shared), shared.threads[index].id);
     let seed = shared.soak.seed.wrapping_add(index as u64 + 1);
@@ -35,25 +36,25 @@ pub(super) fn start(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
 }
 
 fn batch(shared: &Arc<Shared>, context: &Context, index: usize) {
-    let me = &shared.threads[index];
-    me.batches.fetch_add(1, Ordering::SeqCst);
+    let thread = &shared.threads[index];
+    thread.batches.fetch_add(1, Ordering::SeqCst);
     if shared.resting.load(Ordering::SeqCst) {
         shared.rested.fetch_add(1, Ordering::SeqCst);
         return;
     }
-    let mut older = None;
+    let mut ended = None;
     for _ in 0..BATCH {
-        let (op, handle, outcome) = step(shared, context, index, &mut older);
-        me.ring.lock().unwrap_or_else(PoisonError::into_inner).note(op, handle, outcome);
+        let (op, handle, outcome) = step(shared, context, index, &mut ended);
+        unpoisoned(&thread.ring).note(op, handle, outcome);
     }
     unpark_one(shared, context.core());
-    let again = Arc::clone(shared);
+    let task_shared = Arc::clone(shared);
     if fastrand::u8(..32) == 0 && others_work(shared, index) {
-        // Its poller may sleep now, until another thread's post wakes it.
-        me.ring.lock().unwrap_or_else(PoisonError::into_inner).note(Op::Park, None, "done");
-        me.parked.store(true, Ordering::SeqCst);
+        // Its poller may now sleep until another thread's post wakes it.
+        unpoisoned(&thread.ring).note(Op::Park, None, "done");
+        thread.parked.store(true, Ordering::SeqCst);
     } else {
-        let _ = context.core().post(context.id(), move |context| batch(&again, context, index));
+        let _ = context.core().post(context.id(), move |context| batch(&task_shared, context, index));
     }
 }
 
@@ -67,7 +68,7 @@ fn unpark_one(shared: &Arc<Shared>, core: &Arc<FdCore>) {
     unpark(shared, core, fastrand::usize(..shared.threads.len()));
 }
 
-/// Gives every parked worker its work back.
+/// Posts the next batch to every parked worker.
 pub(super) fn unpark_all(shared: &Arc<Shared>, core: &Arc<FdCore>) {
     (0..shared.threads.len()).for_each(|index| unpark(shared, core, index));
 }
@@ -75,24 +76,24 @@ pub(super) fn unpark_all(shared: &Arc<Shared>, core: &Arc<FdCore>) {
 fn unpark(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let thread = &shared.threads[index];
     if thread.parked.load(Ordering::SeqCst) && thread.parked.swap(false, Ordering::SeqCst) {
-        let again = Arc::clone(shared);
-        let _ = core.post(thread.id, move |context| batch(&again, context, index));
+        let task_shared = Arc::clone(shared);
+        let _ = core.post(thread.id, move |context| batch(&task_shared, context, index));
     }
 }
 
-/// One operation, and what came of it.
+/// Performs one operation. Returns it with its descriptor and its outcome.
 fn step(
     shared: &Arc<Shared>,
     context: &Context,
     index: usize,
-    older: &mut Option<FdHandle>,
+    ended: &mut Option<FdHandle>,
 ) -> (Op, Option<FdHandle>, &'static str) {
     let slot = fastrand::usize(..shared.slots.len());
     let choice = fastrand::u8(..);
     if choice >= 251 {
         return flap(shared, context);
     }
-    let Some((handle, _, subject)) = shared.slots[slot].get() else { return (Op::Stale, None, "empty") };
+    let Some((handle, _, handler)) = shared.slots[slot].get() else { return (Op::Stale, None, "empty") };
     let core = context.core();
     let stale = |done: Result<(), _>| if done.is_ok() { "done" } else { "stale" };
     let (op, outcome) = match choice {
@@ -100,11 +101,11 @@ fn step(
         12..20 => (Op::Stop, stale(context.registration(handle).stop_recv())),
         20..28 => (Op::Write, if shared.slots[slot].write().is_some() { "done" } else { "full" }),
         28..32 => {
-            let used = context.enter(handle, |ready| match subject.upgrade() {
-                Some(subject) => subject.used(shared, ready),
-                None => shared.violate(format!("S5: {handle:?} is entered without its owner")),
+            let result = context.enter(handle, |ready| match handler.upgrade() {
+                Some(handler) => handler.check_use(shared, ready),
+                None => shared.violate(format!("S5: {handle:?} is entered after its handler was dropped")),
             });
-            let outcome = match used {
+            let outcome = match result {
                 Ok(()) => "done",
                 Err(EnterError::Stale(_)) => "stale",
                 Err(EnterError::NotAllowed) => "not allowed",
@@ -114,7 +115,7 @@ fn step(
                 }
                 Err(EnterError::Nested) => {
                     shared.violate(format!(
-                        "L9: thread {} has left fd {} running",
+                        "L9: thread {} has kept the running bit of fd {}",
                         context.id(),
                         handle.number()
                     ));
@@ -127,8 +128,8 @@ fn step(
             let target = fastrand::usize(..shared.threads.len());
             let outcome =
                 moved(shared, handle, context.registration(handle).migrate_on(shared.threads[target].id));
-            if let ("done", Some(subject)) = (outcome, subject.upgrade()) {
-                subject.at.store(target as u32, Ordering::Relaxed);
+            if let ("done", Some(handler)) = (outcome, handler.upgrade()) {
+                handler.at.store(target as u32, Ordering::Relaxed);
             }
             (Op::Migrate, outcome)
         }
@@ -141,11 +142,11 @@ fn step(
                 outcome = if done { "done" } else { "refused" };
                 done
             });
-            *older = Some(handle);
+            *ended = Some(handle);
             (if disown { Op::Disown } else { Op::Delete }, outcome)
         }
-        38 => match older {
-            Some(over) => (Op::Stale, use_stale(shared, context, *over)),
+        38 => match ended {
+            Some(ended_handle) => (Op::Stale, use_stale(shared, context, *ended_handle)),
             None => (Op::Stale, "none yet"),
         },
         _ => return take(shared, context, index, slot),
@@ -153,33 +154,35 @@ fn step(
     (op, Some(handle), outcome)
 }
 
-/// Takes the first descriptor from `slot` on that seems to be another thread's: of one's own it would be no takeover.
+/// Takes the first descriptor from `slot` on that seems to belong to another thread: taking one's own is no
+/// takeover.
 fn take(
     shared: &Shared,
     context: &Context,
     index: usize,
     slot: usize,
 ) -> (Op, Option<FdHandle>, &'static str) {
-    for offset in 0..LOOKED_AT {
+    for offset in 0..EXAMINED {
         let slot = &shared.slots[(slot + offset) % shared.slots.len()];
-        let Some((handle, owner, subject)) = slot.get() else { continue };
-        let Some(subject) = subject.upgrade() else { return (Op::Takeover, Some(handle), "over") };
-        if subject.at.load(Ordering::Relaxed) == index as u32 {
+        let Some((handle, owner, handler)) = slot.get() else { continue };
+        let Some(handler) = handler.upgrade() else { return (Op::Takeover, Some(handle), "over") };
+        if handler.at.load(Ordering::Relaxed) == index as u32 {
             continue;
         }
         let taken = context.takeover(handle, owner);
         if taken.is_ok() {
-            subject.at.store(index as u32, Ordering::Relaxed);
-            check_taken(shared, context, handle, &subject);
+            handler.at.store(index as u32, Ordering::Relaxed);
+            check_taken(shared, context, handle, &handler);
         }
         return (Op::Takeover, Some(handle), moved(shared, handle, taken));
     }
-    // This thread has nearly all of them: it is the others' turn.
+    // This thread has nearly all descriptors: other threads must run.
     std::thread::yield_now();
     (Op::Yield, None, "done")
 }
 
-/// What a change of owner may answer for a descriptor of one thread whose owner is the one of its handle.
+/// Names the outcome of a change of owner. For a descriptor of one thread, called with its owner, every other
+/// error is a violation.
 fn moved(shared: &Shared, handle: FdHandle, answer: Result<(), MoveError>) -> &'static str {
     match answer {
         Ok(()) => "done",
@@ -187,43 +190,45 @@ fn moved(shared: &Shared, handle: FdHandle, answer: Result<(), MoveError>) -> &'
         Err(MoveError::Busy) => "busy",
         Err(MoveError::Deleted) => "deleted",
         Err(error) => {
-            shared.violate(format!("S2: {handle:?} has one thread and its owner, but: {error}"));
+            shared.violate(format!("S2: {handle:?} has one thread and the named owner, but: {error}"));
             "wrong"
         }
     }
 }
 
-/// After a takeover, and unless somebody has taken it since, nobody is inside.
-fn check_taken(shared: &Shared, context: &Context, handle: FdHandle, subject: &super::subject::Subject) {
-    let me = context.id();
+/// Checks that no thread uses the descriptor right after a takeover, unless another thread has taken it
+/// since.
+fn check_taken(shared: &Shared, context: &Context, handle: FdHandle, handler: &super::slots::SoakHandler) {
+    let thread = context.id();
     let Ok(before) = context.core().entry(handle) else { return };
-    let inside = subject.is_inside();
-    if !inside {
+    let in_use = handler.is_in_use();
+    if !in_use {
         return;
     }
     let Ok(after) = context.core().entry(handle) else { return };
-    let mine = |entry: &fd_core::EntryInfo| entry.group == me.group() && entry.thread_mask == me.mask();
-    shared.must(!(mine(&before) && mine(&after) && before.takeovers == after.takeovers), || {
-        format!("S3: thread {me} has taken fd {} under its handler\n{after}", handle.number())
+    let is_own =
+        |entry: &fd_core::EntryInfo| entry.group == thread.group() && entry.thread_mask == thread.mask();
+    shared.require(!(is_own(&before) && is_own(&after) && before.takeovers == after.takeovers), || {
+        format!("S3: thread {thread} has taken fd {} while its handler runs\n{after}", handle.number())
     });
 }
 
-/// A handle whose registration was ended by this thread is refused everywhere.
-fn use_stale(shared: &Shared, context: &Context, over: FdHandle) -> &'static str {
-    let fd = context.registration(over);
+/// Checks that every call refuses a handle whose registration this thread has ended.
+fn use_stale(shared: &Shared, context: &Context, ended_handle: FdHandle) -> &'static str {
+    let fd = context.registration(ended_handle);
     let refused = fd.delete().is_err() && fd.migrate_on(context.id()).is_err();
-    shared.must(refused, || format!("S7: {over:?} is accepted after its end"));
-    let entered = context.enter(over, |_: &ReadyGuard<'_>| ()).is_ok();
-    shared.must(!entered, || format!("S6: {over:?} is entered after its end"));
+    shared.require(refused, || format!("S7: {ended_handle:?} is accepted after its end"));
+    let entered = context.enter(ended_handle, |_: &ReadyGuard<'_>| ()).is_ok();
+    shared.require(!entered, || format!("S6: {ended_handle:?} is entered after its end"));
     "refused"
 }
 
-/// Wants or stops the listener of this group or another.
+/// Starts or stops a random listener, of this group or another.
 fn flap(shared: &Shared, context: &Context) -> (Op, Option<FdHandle>, &'static str) {
-    let listening = &shared.listeners[fastrand::usize(..shared.listeners.len())];
-    let Some(handle) = listening.handle() else { return (Op::Flap, None, "none") };
+    let listener = &shared.listeners[fastrand::usize(..shared.listeners.len())];
+    let Some(handle) = listener.handle() else { return (Op::Flap, None, "none") };
     let fd = context.registration(handle);
     let done = if fastrand::bool() { fd.want_recv() } else { fd.stop_recv() };
-    shared.must(done.is_ok(), || "S4: a listener that nobody has deleted is gone".into());
+    shared.require(done.is_ok(), || "S4: a listener that no thread has deleted has ended".into());
     (Op::Flap, Some(handle), "done")
 }

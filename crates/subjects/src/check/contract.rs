@@ -1,4 +1,4 @@
-//! What scenarios rely on, whatever the poller: nothing here is a matter of its words.
+//! The properties that scenarios rely on. They do not depend on the names that a poller has for its events.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::net::Shutdown;
@@ -13,72 +13,72 @@ use nix::unistd::dup2;
 use selector::{Changed, Interest, Selector, Token, Unsupported};
 
 use super::Check;
-use super::trial::{Flaw, ROOM, Trial, Verdict, expect_only, failed, text};
+use super::context::{Context, NotPassed, ROOM, Verdict, expect_only, failed, text};
 
-struct Clause {
+struct ContractCheck {
     name: &'static str,
     claim: &'static str,
-    ask: fn(&Trial) -> Verdict,
+    run: fn(&Context) -> Verdict,
 }
 
 #[rustfmt::skip]
-const CLAUSES: &[Clause] = &[
-    Clause { name: "readable", ask: readable,
-        claim: "a pipe with a byte in it is reported in every mode that there is" },
-    Clause { name: "empty-silent", ask: empty_silent,
-        claim: "an empty pipe is not reported before something that comes later" },
-    Clause { name: "writable", ask: writable,
-        claim: "a socket with room is reported to whom asks for writing" },
-    Clause { name: "interest-honoured", ask: interest_honoured,
-        claim: "who does not ask for writing is not told that there is room" },
-    Clause { name: "half-closed", ask: half_closed,
-        claim: "whoever asks for reading is told that the peer has shut its side" },
-    Clause { name: "hung-up", ask: hung_up,
-        claim: "whoever asks for reading is told that the last writer has gone" },
-    Clause { name: "token-round-trip", ask: token_round_trip,
-        claim: "an event has the token of its registration, and of no other" },
-    Clause { name: "modified", ask: modified,
-        claim: "after a modification the new interest and the new token count" },
-    Clause { name: "removed-silent", ask: removed_silent,
-        claim: "what is ready is not reported after its removal" },
-    Clause { name: "added-again", ask: added_again,
-        claim: "what was removed can be added again" },
-    Clause { name: "level-repeats", ask: level_repeats,
-        claim: "level: reported by each wait as long as it is ready" },
-    Clause { name: "edge-once", ask: edge_once,
-        claim: "edge: reported once, and again when more comes" },
-    Clause { name: "one-shot-once", ask: one_shot_once,
-        claim: "one-shot: reported once, whatever comes, until it is modified or added again" },
-    Clause { name: "other-modes", ask: other_modes,
-        claim: "a mode that it does not name among its own is answered by unsupported" },
-    Clause { name: "room", ask: room,
-        claim: "there are never more events than room, and the rest is not lost" },
-    Clause { name: "timeout-not-early", ask: timeout_not_early,
-        claim: "a wait in which nothing happens takes at least its timeout" },
-    Clause { name: "woken-before", ask: woken_before,
-        claim: "a wake-up ends the next wait, and only that" },
-    Clause { name: "woken-meanwhile", ask: woken_meanwhile,
+const CHECKS: &[ContractCheck] = &[
+    ContractCheck { name: "readable", run: readable,
+        claim: "a pipe with a byte in it is reported in every mode of the poller" },
+    ContractCheck { name: "empty-silent", run: empty_silent,
+        claim: "an empty pipe is not reported before a later event" },
+    ContractCheck { name: "writable", run: writable,
+        claim: "a socket with room is reported to a registration for writing" },
+    ContractCheck { name: "interest-honoured", run: interest_honoured,
+        claim: "a socket with room is not reported to a registration for reading" },
+    ContractCheck { name: "half-closed", run: half_closed,
+        claim: "a registration for reading is reported when the peer shuts its side" },
+    ContractCheck { name: "hung-up", run: hung_up,
+        claim: "a registration for reading is reported when the last writer closes" },
+    ContractCheck { name: "token-round-trip", run: token_round_trip,
+        claim: "an event has the token of its registration" },
+    ContractCheck { name: "modified", run: modified,
+        claim: "after a modification, events follow the new interest and have the new token" },
+    ContractCheck { name: "removed-silent", run: removed_silent,
+        claim: "a ready descriptor is not reported after its removal" },
+    ContractCheck { name: "added-again", run: added_again,
+        claim: "a removed descriptor can be added again" },
+    ContractCheck { name: "level-repeats", run: level_repeats,
+        claim: "level: each wait reports the descriptor as long as it is ready" },
+    ContractCheck { name: "edge-once", run: edge_once,
+        claim: "edge: the descriptor is reported once, and again when more data arrives" },
+    ContractCheck { name: "one-shot-once", run: one_shot_once,
+        claim: "one-shot: the descriptor is reported once until it is modified or added again" },
+    ContractCheck { name: "other-modes", run: other_modes,
+        claim: "a mode that is not among the poller's modes is answered by unsupported" },
+    ContractCheck { name: "room", run: room,
+        claim: "a wait returns at most as many events as there is room, and loses none" },
+    ContractCheck { name: "timeout-not-early", run: timeout_not_early,
+        claim: "a wait without an event takes at least its timeout" },
+    ContractCheck { name: "woken-before", run: woken_before,
+        claim: "a wake-up ends the next wait, and only that one" },
+    ContractCheck { name: "woken-meanwhile", run: woken_meanwhile,
         claim: "a wake-up from another thread ends the wait" },
-    Clause { name: "copy-closed", ask: copy_closed,
-        claim: "what was closed here is closed there: the other end is told" },
-    Clause { name: "number-again", ask: number_again,
-        claim: "a number that was closed and is used again can be registered again" },
-    Clause { name: "close", ask: close,
-        claim: "after close, or if there is none, calls are answered" },
+    ContractCheck { name: "copy-closed", run: copy_closed,
+        claim: "after closed, the poller has no copy of the descriptor, so the other end sees the close" },
+    ContractCheck { name: "number-again", run: number_again,
+        claim: "a number that was closed and is open again can be registered again" },
+    ContractCheck { name: "close", run: close,
+        claim: "after close, waits return EBADF; without support for it, the poller continues to work" },
 ];
 
 type Make<'a> = &'a dyn Fn() -> io::Result<Box<dyn Selector>>;
 
-/// Every clause that is wanted, each with a poller of its own.
+/// Runs every wanted check, each with a poller of its own.
 pub fn all(make: Make<'_>, patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
-    let ask = |clause: &Clause| {
+    let run = |check: &ContractCheck| {
         let verdict = make()
-            .map_err(Flaw::from)
-            .and_then(|selector| Trial::new(selector, patience))
-            .and_then(|trial| (clause.ask)(&trial).and_then(|()| trial.expect_alive()));
-        Check { name: clause.name, claim: clause.claim, outcome: verdict.into() }
+            .map_err(NotPassed::from)
+            .and_then(|selector| Context::new(selector, patience))
+            .and_then(|context| (check.run)(&context).and_then(|()| context.expect_alive()));
+        Check { name: check.name, claim: check.claim, outcome: verdict.into() }
     };
-    CLAUSES.iter().filter(|clause| wanted(clause.name)).map(ask).collect()
+    CHECKS.iter().filter(|check| wanted(check.name)).map(run).collect()
 }
 
 fn readable_pipe() -> io::Result<(PipeReader, PipeWriter)> {
@@ -87,194 +87,199 @@ fn readable_pipe() -> io::Result<(PipeReader, PipeWriter)> {
     Ok((reader, writer))
 }
 
-fn readable(trial: &Trial) -> Verdict {
-    for mode in trial.selector.capabilities().modes {
+fn readable(context: &Context) -> Verdict {
+    for mode in context.selector.capabilities().modes {
         let (reader, _writer) = readable_pipe()?;
         let fd = reader.as_raw_fd();
-        let in_mode = |flaw| match flaw {
-            Flaw::Failed(seen) => Flaw::Failed(format!("{mode:?}: {seen}")),
-            Flaw::Unsupported(why) => {
-                Flaw::Failed(format!("{mode:?} is among its modes, and it answers unsupported: {why}"))
-            }
+        let in_mode = |not_passed| match not_passed {
+            NotPassed::Failed(seen) => NotPassed::Failed(format!("{mode:?}: {seen}")),
+            NotPassed::Unsupported(reason) => NotPassed::Failed(format!(
+                "{mode:?} is among the poller's modes, but answered by unsupported: {reason}"
+            )),
         };
-        trial.add(fd, 1, Interest::READ, mode).map_err(in_mode)?;
-        trial.expect_ready(1).map_err(in_mode)?;
-        // Where a one-shot takes the registration out, there is none to remove.
-        let _ = trial.selector.remove(fd);
-        trial.closed(fd)?;
+        context.add(fd, 1, Interest::READ, mode).map_err(in_mode)?;
+        context.expect_ready(1).map_err(in_mode)?;
+        // A one-shot event may have removed the registration.
+        let _ = context.selector.remove(fd);
+        context.closed(fd)?;
     }
     Ok(())
 }
 
-fn empty_silent(trial: &Trial) -> Verdict {
+fn empty_silent(context: &Context) -> Verdict {
     let (reader, _writer) = io::pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_silence()
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_silence()
 }
 
-fn writable(trial: &Trial) -> Verdict {
+fn writable(context: &Context) -> Verdict {
     let (ours, _theirs) = UnixStream::pair()?;
-    trial.add(ours.as_raw_fd(), 1, Interest::WRITE, trial.mode)?;
-    trial.expect_ready(1)
+    context.add(ours.as_raw_fd(), 1, Interest::WRITE, context.mode)?;
+    context.expect_ready(1)
 }
 
-fn interest_honoured(trial: &Trial) -> Verdict {
+fn interest_honoured(context: &Context) -> Verdict {
     let (ours, _theirs) = UnixStream::pair()?;
-    trial.add(ours.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_silence()
+    context.add(ours.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_silence()
 }
 
-fn half_closed(trial: &Trial) -> Verdict {
+fn half_closed(context: &Context) -> Verdict {
     let (ours, theirs) = UnixStream::pair()?;
-    trial.add(ours.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_silence()?;
+    context.add(ours.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_silence()?;
     theirs.shutdown(Shutdown::Write)?;
-    trial.expect_ready(1)
+    context.expect_ready(1)
 }
 
-fn hung_up(trial: &Trial) -> Verdict {
+fn hung_up(context: &Context) -> Verdict {
     let (reader, writer) = io::pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_silence()?;
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_silence()?;
     drop(writer);
-    trial.expect_ready(1)
+    context.expect_ready(1)
 }
 
-/// Greater than what an `int`, an `unsigned` and a double hold exactly.
+/// Tokens beyond the range of an `int` and an `unsigned`, and beyond the integers that a double represents
+/// exactly.
 const TOKENS: [Token; 5] = [0, 1, 1 << 31, (1 << 32) + 7, (1 << 53) + 1];
 
-fn token_round_trip(trial: &Trial) -> Verdict {
+fn token_round_trip(context: &Context) -> Verdict {
     let pipes = TOKENS.iter().map(|_| io::pipe()).collect::<io::Result<Vec<_>>>()?;
     for (token, (reader, _)) in TOKENS.into_iter().zip(&pipes) {
-        trial.add(reader.as_raw_fd(), token, Interest::READ, trial.mode)?;
+        context.add(reader.as_raw_fd(), token, Interest::READ, context.mode)?;
     }
     for (token, (reader, writer)) in TOKENS.into_iter().zip(pipes) {
         (&writer).write_all(b"x")?;
-        trial.expect_ready(token)?;
+        context.expect_ready(token)?;
         (&reader).read_exact(&mut [0])?;
-        trial.remove(reader.as_raw_fd())?;
+        context.remove(reader.as_raw_fd())?;
     }
     Ok(())
 }
 
-fn modified(trial: &Trial) -> Verdict {
+fn modified(context: &Context) -> Verdict {
     let (ours, _theirs) = UnixStream::pair()?;
     let fd = ours.as_raw_fd();
-    trial.add(fd, 1, Interest::READ, trial.mode)?;
-    trial.expect_silence()?;
-    trial.modify(fd, 2, Interest::WRITE, trial.mode)?;
-    trial.expect_ready(2)?;
-    trial.modify(fd, 3, Interest::READ, trial.mode)?;
-    trial.expect_silence()
+    context.add(fd, 1, Interest::READ, context.mode)?;
+    context.expect_silence()?;
+    context.modify(fd, 2, Interest::WRITE, context.mode)?;
+    context.expect_ready(2)?;
+    context.modify(fd, 3, Interest::READ, context.mode)?;
+    context.expect_silence()
 }
 
-fn removed_silent(trial: &Trial) -> Verdict {
+fn removed_silent(context: &Context) -> Verdict {
     let (reader, _writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.remove(reader.as_raw_fd())?;
-    trial.expect_silence()
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.remove(reader.as_raw_fd())?;
+    context.expect_silence()
 }
 
-fn added_again(trial: &Trial) -> Verdict {
+fn added_again(context: &Context) -> Verdict {
     let (reader, _writer) = readable_pipe()?;
     let fd = reader.as_raw_fd();
-    trial.add(fd, 1, Interest::READ, trial.mode)?;
-    trial.remove(fd)?;
-    trial.add(fd, 2, Interest::READ, trial.mode)?;
-    trial.expect_ready(2)
+    context.add(fd, 1, Interest::READ, context.mode)?;
+    context.remove(fd)?;
+    context.add(fd, 2, Interest::READ, context.mode)?;
+    context.expect_ready(2)
 }
 
-/// Only if there is such a mode.
-fn has(trial: &Trial, mode: Mode) -> Verdict {
-    if trial.selector.capabilities().modes.contains(&mode) {
+/// Returns `Unsupported` if the poller has no such mode.
+fn require(context: &Context, mode: Mode) -> Verdict {
+    if context.selector.capabilities().modes.contains(&mode) {
         return Ok(());
     }
-    Err(Flaw::Unsupported(format!("there is no {mode:?}")))
+    Err(NotPassed::Unsupported(format!("there is no {mode:?}")))
 }
 
-fn level_repeats(trial: &Trial) -> Verdict {
-    has(trial, Mode::Level)?;
+fn level_repeats(context: &Context) -> Verdict {
+    require(context, Mode::Level)?;
     let (mut reader, _writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level)?;
+    context.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level)?;
     for _ in 0..3 {
-        trial.expect_ready(1)?;
+        context.expect_ready(1)?;
     }
     reader.read_exact(&mut [0])?;
-    trial.expect_silence()
+    context.expect_silence()
 }
 
-fn edge_once(trial: &Trial) -> Verdict {
-    has(trial, Mode::Edge)?;
+fn edge_once(context: &Context) -> Verdict {
+    require(context, Mode::Edge)?;
     let (reader, mut writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Edge)?;
-    trial.expect_ready(1)?;
-    trial.expect_silence()?;
+    context.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Edge)?;
+    context.expect_ready(1)?;
+    context.expect_silence()?;
     writer.write_all(b"y")?;
-    trial.expect_ready(1)
+    context.expect_ready(1)
 }
 
-fn one_shot_once(trial: &Trial) -> Verdict {
-    has(trial, Mode::OneShot)?;
+fn one_shot_once(context: &Context) -> Verdict {
+    require(context, Mode::OneShot)?;
     let (reader, mut writer) = readable_pipe()?;
     let fd = reader.as_raw_fd();
-    trial.add(fd, 1, Interest::READ, Mode::OneShot)?;
-    trial.expect_ready(1)?;
+    context.add(fd, 1, Interest::READ, Mode::OneShot)?;
+    context.expect_ready(1)?;
     writer.write_all(b"y")?;
-    trial.expect_silence()?;
-    if let Changed::Refused(_) = trial.selector.modify(fd, 2, Interest::READ, Mode::OneShot) {
-        trial.add(fd, 2, Interest::READ, Mode::OneShot)?;
+    context.expect_silence()?;
+    if let Changed::Refused(_) = context.selector.modify(fd, 2, Interest::READ, Mode::OneShot) {
+        context.add(fd, 2, Interest::READ, Mode::OneShot)?;
     }
-    trial.expect_ready(2)
+    context.expect_ready(2)
 }
 
-fn other_modes(trial: &Trial) -> Verdict {
+fn other_modes(context: &Context) -> Verdict {
     let all = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge];
-    let has = trial.selector.capabilities().modes;
+    let has = context.selector.capabilities().modes;
     let (reader, _writer) = readable_pipe()?;
     for mode in all.into_iter().filter(|mode| !has.contains(mode)) {
-        match trial.selector.add(reader.as_raw_fd(), 1, Interest::READ, mode) {
+        match context.selector.add(reader.as_raw_fd(), 1, Interest::READ, mode) {
             Changed::Unsupported(Unsupported(reason)) if !reason.is_empty() => {}
-            other => return failed(format!("{mode:?} is not among its modes, and add answers {other:?}")),
+            other => {
+                return failed(format!(
+                    "{mode:?} is not among the poller's modes, but add answers {other:?}"
+                ));
+            }
         }
     }
-    trial.expect_silence()
+    context.expect_silence()
 }
 
-fn room(trial: &Trial) -> Verdict {
+fn room(context: &Context) -> Verdict {
     let pipes = (0..3).map(|_| readable_pipe()).collect::<io::Result<Vec<_>>>()?;
     for (token, (reader, _)) in (0..).zip(&pipes) {
-        trial.add(reader.as_raw_fd(), token, Interest::READ, trial.mode)?;
+        context.add(reader.as_raw_fd(), token, Interest::READ, context.mode)?;
     }
     let mut left: Vec<Token> = vec![0, 1, 2];
     while !left.is_empty() {
-        let events = trial.wait(1, trial.patience)?;
+        let events = context.wait(1, context.patience)?;
         let Some(event) = events.first() else {
-            return failed(format!("with room for one, tokens {left:?} are ready and not reported"));
+            return failed(format!("with room for one event, tokens {left:?} are ready, but not reported"));
         };
         if !left.contains(&event.token) {
-            return failed(format!("tokens {left:?} are ready, and reported is: {}", text(&events)));
+            return failed(format!("tokens {left:?} are ready, but reported: {}", text(&events)));
         }
-        // What was reported is taken out, for who begins with the first each time.
-        trial.remove(pipes[event.token as usize].0.as_raw_fd())?;
+        // Reported descriptors are removed, because a poller may begin with the first one each time.
+        context.remove(pipes[event.token as usize].0.as_raw_fd())?;
         left.retain(|token| *token != event.token);
     }
     Ok(())
 }
 
-fn timeout_not_early(trial: &Trial) -> Verdict {
+fn timeout_not_early(context: &Context) -> Verdict {
     for timeout in [1, 20, 60].map(Duration::from_millis) {
-        // A wait that ends before its time leaves nothing behind that ends the next one.
+        // A wait that an event ends early must not shorten the next one.
         let (reader, _writer) = readable_pipe()?;
         let fd = reader.as_raw_fd();
-        trial.add(fd, 1, Interest::READ, trial.mode)?;
-        expect_only(1, &trial.wait(ROOM, timeout / 2)?)?;
-        trial.remove(fd)?;
-        trial.closed(fd)?;
+        context.add(fd, 1, Interest::READ, context.mode)?;
+        expect_only(1, &context.wait(ROOM, timeout / 2)?)?;
+        context.remove(fd)?;
+        context.closed(fd)?;
         let begun = Instant::now();
-        let events = trial.wait(ROOM, timeout)?;
+        let events = context.wait(ROOM, timeout)?;
         let took = begun.elapsed();
         if !events.is_empty() {
-            return failed(format!("nothing is ready, and reported is: {}", text(&events)));
+            return failed(format!("nothing is ready, but reported: {}", text(&events)));
         }
         if took < timeout {
             return failed(format!("a wait of {timeout:?} took {took:?}"));
@@ -283,87 +288,87 @@ fn timeout_not_early(trial: &Trial) -> Verdict {
     Ok(())
 }
 
-fn woken_before(trial: &Trial) -> Verdict {
-    trial.selector.wake().map_err(|Unsupported(reason)| Flaw::Unsupported(reason))?;
+fn woken_before(context: &Context) -> Verdict {
+    context.selector.wake().map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
     let begun = Instant::now();
-    let events = trial.wait(ROOM, trial.patience)?;
+    let events = context.wait(ROOM, context.patience)?;
     if !events.is_empty() {
-        return failed(format!("a wake-up is no event, and reported is: {}", text(&events)));
+        return failed(format!("a wake-up must not be an event, but reported: {}", text(&events)));
     }
-    if begun.elapsed() >= trial.patience {
-        return failed("the wait was not ended by a wake-up that came before it");
+    if begun.elapsed() >= context.patience {
+        return failed("a wake-up before the wait did not end it");
     }
     let (reader, _writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_ready(1)
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_ready(1)
 }
 
-fn woken_meanwhile(trial: &Trial) -> Verdict {
-    // It may come before the wait, too: both orders have to hold, and each of them comes up.
+fn woken_meanwhile(context: &Context) -> Verdict {
+    // The wake-up may also come before the wait. Both orders must work, and both occur here.
     for delay in (0..20).map(|step| Duration::from_micros(step * 200)) {
         let begun = Instant::now();
         let (woken, waited) = thread::scope(|scope| {
-            let wait = || trial.wait(ROOM, trial.patience);
+            let wait = || context.wait(ROOM, context.patience);
             let waiting = thread::Builder::new().spawn_scoped(scope, wait)?;
             thread::sleep(delay);
-            Ok::<_, io::Error>((trial.selector.wake(), waiting.join()))
+            Ok::<_, io::Error>((context.selector.wake(), waiting.join()))
         })?;
-        woken.map_err(|Unsupported(reason)| Flaw::Unsupported(reason))?;
+        woken.map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
         let Ok(waited) = waited else { return failed("the wait panicked") };
         let events = waited?;
         if !events.is_empty() {
-            return failed(format!("a wake-up is no event, and reported is: {}", text(&events)));
+            return failed(format!("a wake-up must not be an event, but reported: {}", text(&events)));
         }
-        if begun.elapsed() >= trial.patience {
-            return failed(format!("a wake-up {delay:?} after its begin did not end the wait"));
+        if begun.elapsed() >= context.patience {
+            return failed(format!("a wake-up {delay:?} after its beginning did not end the wait"));
         }
     }
     let (reader, _writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    trial.expect_ready(1)
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    context.expect_ready(1)
 }
 
-fn copy_closed(trial: &Trial) -> Verdict {
+fn copy_closed(context: &Context) -> Verdict {
     let (reader, mut writer) = io::pipe()?;
     let fd = reader.as_raw_fd();
-    trial.add(fd, 1, Interest::READ, trial.mode)?;
-    trial.remove(fd)?;
+    context.add(fd, 1, Interest::READ, context.mode)?;
+    context.remove(fd)?;
     drop(reader);
-    trial.closed(fd)?;
-    trial.expect_alive()?;
+    context.closed(fd)?;
+    context.expect_alive()?;
     match writer.write(b"x") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Ok(_) => failed("the reading end was closed, and writing succeeds: a copy of it is open"),
-        Err(error) => failed(format!("writing to a pipe without a reader: {error}")),
+        Ok(_) => failed("the reading end is closed, but a write succeeds: a copy of it is open"),
+        Err(error) => failed(format!("a write to a pipe without a reader: {error}")),
     }
 }
 
-fn number_again(trial: &Trial) -> Verdict {
+fn number_again(context: &Context) -> Verdict {
     let (first, _first_writer) = io::pipe()?;
     let fd = first.as_raw_fd();
-    trial.add(fd, 1, Interest::READ, trial.mode)?;
-    trial.remove(fd)?;
+    context.add(fd, 1, Interest::READ, context.mode)?;
+    context.remove(fd)?;
     let (second, _second_writer) = readable_pipe()?;
     let mut number = OwnedFd::from(first);
     dup2(&second, &mut number).map_err(io::Error::from)?;
-    trial.closed(fd)?;
-    trial.add(fd, 2, Interest::READ, trial.mode)?;
-    trial.expect_ready(2)
+    context.closed(fd)?;
+    context.add(fd, 2, Interest::READ, context.mode)?;
+    context.expect_ready(2)
 }
 
-fn close(trial: &Trial) -> Verdict {
+fn close(context: &Context) -> Verdict {
     let (reader, _writer) = readable_pipe()?;
-    trial.add(reader.as_raw_fd(), 1, Interest::READ, trial.mode)?;
-    match trial.selector.close() {
+    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    match context.selector.close() {
         Err(Unsupported(reason)) => {
-            trial.expect_alive()?;
-            expect_only(1, &trial.hear()?)?;
-            Err(Flaw::Unsupported(reason))
+            context.expect_alive()?;
+            expect_only(1, &context.events_before_fence()?)?;
+            Err(NotPassed::Unsupported(reason))
         }
         Ok(Err(errno)) => failed(format!("close: {errno:?}")),
-        Ok(Ok(())) => match trial.selector.wait(ROOM, Some(Duration::ZERO)) {
+        Ok(Ok(())) => match context.selector.wait(ROOM, Some(Duration::ZERO)) {
             Err(Errno::EBADF) => Ok(()),
-            other => failed(format!("it was closed, and a wait answers {other:?}")),
+            other => failed(format!("the poller is closed, but a wait answers {other:?}")),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Does a program speak the protocol, apart from what its poller does?
+//! The checks that an adapter keeps the protocol, independently of its poller.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -8,17 +8,17 @@ use metadata::Mode;
 use selector::Interest;
 
 use super::Check;
-use super::trial::{Flaw, Verdict, failed};
-use crate::process::{Answer, Command, Conversation, Fault, PATIENCE, Start};
+use super::context::{NotPassed, Verdict, failed};
+use crate::process::{AdapterError, Answer, Command, Conversation, PATIENCE, StartError};
 
-struct Clause {
+struct ProtocolCheck {
     name: &'static str,
     claim: &'static str,
-    ask: fn(Conversation, &Asked) -> Verdict,
+    run: fn(Conversation, &Parameters) -> Verdict,
 }
 
-struct Asked {
-    /// One that the subject has.
+struct Parameters {
+    /// A mode of the adapter.
     mode: Mode,
     patience: Duration,
 }
@@ -26,82 +26,83 @@ struct Asked {
 const HELLO: &str = "hello";
 
 #[rustfmt::skip]
-const CLAUSES: &[Clause] = &[
-    Clause { name: HELLO, ask: |_, _| Ok(()),
-        claim: "it starts, and greets with its name, the protocol's version and its modes" },
-    Clause { name: "unknown-command", ask: unknown_command,
-        claim: "a command that it does not know is answered by unknown, and the next one as ever" },
-    Clause { name: "malformed-command", ask: malformed_command,
-        claim: "a line that is no command is answered by unknown, and the next one as ever" },
-    Clause { name: "unknown-descriptor", ask: unknown_descriptor,
-        claim: "a descriptor that it has not been given is refused" },
-    Clause { name: "taken-twice", ask: taken_twice,
-        claim: "it is given any number of descriptors, one after the other" },
-    Clause { name: "ends", ask: ends,
-        claim: "it ends when its standard input ends, with exit code 0" },
+const CHECKS: &[ProtocolCheck] = &[
+    ProtocolCheck { name: HELLO, run: |_, _| Ok(()),
+        claim: "the adapter starts, and answers hello with its name, the protocol's version and its modes" },
+    ProtocolCheck { name: "unknown-command", run: unknown_command,
+        claim: "the adapter answers an unknown command by unknown, and the next command as usual" },
+    ProtocolCheck { name: "malformed-command", run: malformed_command,
+        claim: "the adapter answers a malformed line by unknown, and the next command as usual" },
+    ProtocolCheck { name: "unknown-descriptor", run: unknown_descriptor,
+        claim: "the adapter refuses a descriptor that it has not received" },
+    ProtocolCheck { name: "taken-twice", run: taken_twice,
+        claim: "the adapter takes any number of descriptors, one after the other" },
+    ProtocolCheck { name: "ends", run: ends,
+        claim: "the adapter exits with code 0 when its standard input ends" },
 ];
 
-/// Every clause that is wanted, each with a subject of its own. The greeting comes first; alone if there is no subject.
+/// Runs every wanted check, each with a process of its own. The check of `hello` always runs first. If it
+/// does not pass, the others do not run.
 pub fn all(command_line: &[String], patience: Duration, wanted: &dyn Fn(&str) -> bool) -> Vec<Check> {
     let mut checks = Vec::new();
-    for clause in CLAUSES.iter().filter(|clause| clause.name == HELLO || wanted(clause.name)) {
+    for check in CHECKS.iter().filter(|check| check.name == HELLO || wanted(check.name)) {
         let verdict = match Conversation::begin(command_line, PATIENCE.max(patience)) {
-            Err(Start::Unsupported(reason)) => Err(Flaw::Unsupported(reason)),
-            Err(Start::Broken(fault)) => failed(fault.to_string()),
+            Err(StartError::Unsupported(reason)) => Err(NotPassed::Unsupported(reason)),
+            Err(StartError::Failed(error)) => failed(error.to_string()),
             Ok((conversation, hello)) => {
                 let mode = hello.modes.first().copied().map_or(Mode::Level, Mode::from);
-                (clause.ask)(conversation, &Asked { mode, patience })
+                (check.run)(conversation, &Parameters { mode, patience })
             }
         };
-        let is_over = checks.is_empty() && verdict.is_err();
-        checks.push(Check { name: clause.name, claim: clause.claim, outcome: verdict.into() });
-        if is_over {
+        let no_hello = checks.is_empty() && verdict.is_err();
+        checks.push(Check { name: check.name, claim: check.claim, outcome: verdict.into() });
+        if no_hello {
             break;
         }
     }
     checks
 }
 
-impl From<Fault> for Flaw {
-    fn from(fault: Fault) -> Self {
-        Self::Failed(fault.to_string())
+impl From<AdapterError> for NotPassed {
+    fn from(error: AdapterError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
-fn unknown_command(mut subject: Conversation, asked: &Asked) -> Verdict {
-    expect_unknown(&mut subject, r#"{"sing": {"song": "of the sirens"}}"#, asked)
+fn unknown_command(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    expect_unknown(&mut adapter, r#"{"sing": {"song": "of the sirens"}}"#, parameters)
 }
 
-fn malformed_command(mut subject: Conversation, asked: &Asked) -> Verdict {
+fn malformed_command(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
     for line in ["this is no JSON", "[]", r#""wait""#, "{}", ""] {
-        expect_unknown(&mut subject, line, asked)?;
+        expect_unknown(&mut adapter, line, parameters)?;
     }
     Ok(())
 }
 
-fn expect_unknown(subject: &mut Conversation, line: &str, asked: &Asked) -> Verdict {
-    subject.tell_raw(line)?;
-    match subject.answer(asked.patience)? {
+fn expect_unknown(adapter: &mut Conversation, line: &str, parameters: &Parameters) -> Verdict {
+    adapter.send_line(line)?;
+    match adapter.receive(parameters.patience)? {
         Answer::Unknown(_) => {}
         other => return failed(format!("'{line}' is answered by {other}")),
     }
     let wait = Command::wait(1, Some(Duration::ZERO));
-    match subject.ask(&wait, asked.patience)? {
+    match adapter.request(&wait, parameters.patience)? {
         Answer::Events(events) if events.is_empty() => Ok(()),
         other => failed(format!("after '{line}', {wait} is answered by {other}")),
     }
 }
 
-fn unknown_descriptor(mut subject: Conversation, asked: &Asked) -> Verdict {
-    // Nobody has a descriptor of this number by accident.
+fn unknown_descriptor(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    // No program has a descriptor with this number by chance.
     let fd: RawFd = 999_999;
     let commands = [
-        Command::add(fd, 1, Interest::READ, asked.mode),
-        Command::modify(fd, 1, Interest::READ, asked.mode),
+        Command::add(fd, 1, Interest::READ, parameters.mode),
+        Command::modify(fd, 1, Interest::READ, parameters.mode),
         Command::Remove { fd },
     ];
     for command in commands {
-        match subject.ask(&command, asked.patience)? {
+        match adapter.request(&command, parameters.patience)? {
             Answer::Errno(_) | Answer::Unsupported(_) => {}
             other => return failed(format!("{command} is answered by {other}")),
         }
@@ -109,12 +110,13 @@ fn unknown_descriptor(mut subject: Conversation, asked: &Asked) -> Verdict {
     Ok(())
 }
 
-fn taken_twice(mut subject: Conversation, asked: &Asked) -> Verdict {
+fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
     let pipes = [io::pipe()?, io::pipe()?];
     for (reader, writer) in &pipes {
         for fd in [reader.as_raw_fd(), writer.as_raw_fd()] {
-            subject.give(fd)?.map_err(|errno| Flaw::Failed(format!("a pipe cannot be given: {errno:?}")))?;
-            match subject.answer(asked.patience)? {
+            let sent = adapter.send_descriptor(fd)?;
+            sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+            match adapter.receive(parameters.patience)? {
                 Answer::Ok {} => {}
                 other => return failed(format!("take is answered by {other}")),
             }
@@ -123,13 +125,15 @@ fn taken_twice(mut subject: Conversation, asked: &Asked) -> Verdict {
     Ok(())
 }
 
-fn ends(mut subject: Conversation, asked: &Asked) -> Verdict {
-    match subject.end(asked.patience) {
+fn ends(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    match adapter.end(parameters.patience) {
         Some(status) if status.success() => Ok(()),
-        Some(status) => failed(format!("its standard input has ended, and it ended too: {status}")),
+        Some(status) => {
+            failed(format!("it did not exit with code 0 when its standard input ended: {status}"))
+        }
         None => failed(format!(
-            "its standard input has ended, and it runs on after {} s",
-            asked.patience.as_secs_f32()
+            "it still runs {} s after its standard input ended",
+            parameters.patience.as_secs_f32()
         )),
     }
 }

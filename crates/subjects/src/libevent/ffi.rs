@@ -1,4 +1,4 @@
-//! What is needed of event2/event.h and event2/thread.h of libevent 2.1.
+//! Declarations from event2/event.h and event2/thread.h of libevent 2.1.
 
 use std::ffi::{c_char, c_int, c_short, c_void};
 

@@ -1,4 +1,4 @@
-//! Lines to a subject and from it, each with a limit, and every way in which that goes wrong.
+//! The exchange of lines with an adapter, with time limits, and its errors.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};
@@ -16,102 +16,107 @@ use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 use super::messages::{self, Messages};
 use super::wire::{Answer, Command, Hello, PROTOCOL};
 
-/// A line that is longer is none.
+/// The maximum length of a line.
 const LONGEST: usize = 1 << 20;
-/// How long a subject may take to end when its standard input has ended. Then it is killed.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// The exit code of a subject that has nothing to be asked on this system.
+/// The time for an adapter to exit after its standard input has ended. Then it is killed.
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
+/// The exit code of an adapter that does not support this system.
 const UNSUPPORTED: i32 = 127;
 
-/// Why a subject was not started.
+/// The reason why an adapter did not start.
 #[derive(Debug)]
-pub enum Start {
-    /// It says that there is nothing to ask here.
+pub enum StartError {
+    /// The adapter does not support this system.
     Unsupported(String),
-    /// Something else.
-    Broken(Fault),
+    /// The adapter failed.
+    Failed(AdapterError),
 }
 
-/// What is wrong with a subject.
+/// A failure of an adapter.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum AdapterError {
     #[error("'{program}' cannot be started: {source}")]
     Start { program: String, source: io::Error },
-    #[error("the command line of the subject is empty")]
+    #[error("the command line of the adapter is empty")]
     NoProgram,
     #[error("no answer to {to} within {} s", limit.as_secs_f32())]
     Late { to: String, limit: Duration },
-    #[error("it ended ({status}) with no answer to {to}")]
+    #[error("the program ended ({status}) without an answer to {to}")]
     Ended { to: String, status: String },
     #[error("{to} cannot be sent: {source}")]
     Send { to: String, source: io::Error },
-    #[error("its output cannot be read: {0}")]
+    #[error("the output cannot be read: {0}")]
     Receive(io::Error),
-    #[error("line {line} of its output is no answer: '{text}' ({why}); messages go to standard error")]
-    NoAnswer { line: usize, text: String, why: String },
-    #[error("line {line} of its output answers nothing: '{text}'. There is one answer to each command")]
-    Unasked { line: usize, text: String },
-    #[error("its answer to hello: {0}")]
+    #[error(
+        "line {line} of the output is not an answer: '{text}' ({reason}); write messages to standard error"
+    )]
+    NoAnswer { line: usize, text: String, reason: String },
+    #[error("line {line} of the output answers no command: '{text}'; send one answer to each command")]
+    Unexpected { line: usize, text: String },
+    #[error("the answer to hello: {0}")]
     Hello(String),
-    #[error("it does not fit the command: {answer}")]
-    Unfit { answer: String },
-    #[error("this system has no errno of the name '{name}'")]
-    NoErrno { name: String },
-    #[error("it has {events} events where there is room for {room}")]
+    #[error("the answer does not fit the command: {answer}")]
+    WrongAnswer { answer: String },
+    #[error("this system has no errno '{name}'")]
+    UnknownErrno { name: String },
+    #[error("{events} events, but room for {room}")]
     TooMany { events: usize, room: usize },
-    #[error("nobody has given it the token '{token}'")]
-    NoToken { token: String },
-    #[error("'{word}' is no word: letters without spaces and '|'")]
-    NoWord { word: String },
-    #[error("it cannot wait: {reason}")]
+    #[error("no registration has the token '{token}'")]
+    UnknownToken { token: String },
+    #[error("'{word}' is not a word: words are not empty, and have no space and no '|'")]
+    InvalidWord { word: String },
+    #[error("the adapter cannot wait: {reason}")]
     CannotWait { reason: String },
-    #[error("it says that it can be woken, and does not take it")]
+    #[error("the adapter declares wake, but does not answer it by ok")]
     NoWake,
-    #[error("it has not closed its copy of descriptor {fd}")]
+    #[error("the adapter has not closed its copy of descriptor {fd}")]
     NotClosed { fd: RawFd },
 }
 
-/// A running subject.
+/// A running adapter.
 pub struct Conversation {
     child: Child,
-    /// What it writes to standard error, if that is shown.
+    /// The reader of standard error, if messages are shown.
     messages: Option<Messages>,
     commands: Arc<UnixStream>,
     output: ChildStdout,
-    /// What has been read of its output.
+    /// The part of the output that was read, but not returned as a line.
     read: VecDeque<u8>,
-    /// How many lines of its output were taken.
+    /// The number of lines of the output that were returned.
     lines: usize,
-    /// What was told and is not answered, the oldest first.
-    open: VecDeque<String>,
-    /// What the last line answered.
+    /// The commands without an answer, oldest first.
+    pending: VecDeque<String>,
+    /// The command that the last line answered.
     answered: String,
 }
 
 impl Conversation {
-    /// Starts it and greets it. It may take so long to start.
-    pub fn begin(command_line: &[String], patience: Duration) -> Result<(Self, Hello), Start> {
-        let mut conversation = Self::start(command_line).map_err(Start::Broken)?;
-        match conversation.ask(&Command::Hello { protocol: PROTOCOL }, patience) {
-            Ok(Answer::Hello(hello)) => match hello.flaw() {
-                Some(flaw) => Err(Start::Broken(Fault::Hello(flaw))),
-                None => Ok((conversation, hello)),
+    /// Starts the adapter, and sends `hello`. `patience` is the limit for the answer.
+    pub fn begin(command_line: &[String], patience: Duration) -> Result<(Self, Hello), StartError> {
+        let mut conversation = Self::start(command_line).map_err(StartError::Failed)?;
+        match conversation.request(&Command::Hello { protocol: PROTOCOL }, patience) {
+            Ok(Answer::Hello(hello)) => match hello.validate() {
+                Err(reason) => Err(StartError::Failed(AdapterError::Hello(reason))),
+                Ok(()) => Ok((conversation, hello)),
             },
-            Ok(Answer::Unsupported(reason)) => Err(Start::Unsupported(reason)),
-            Ok(other) => Err(Start::Broken(Fault::Unfit { answer: other.to_string() })),
-            Err(fault @ (Fault::Ended { .. } | Fault::Send { .. })) => match conversation.end(FAREWELL) {
-                Some(status) if status.code() == Some(UNSUPPORTED) => {
-                    Err(Start::Unsupported(format!("'{}' exited with {UNSUPPORTED}", command_line.join(" "))))
+            Ok(Answer::Unsupported(reason)) => Err(StartError::Unsupported(reason)),
+            Ok(other) => Err(StartError::Failed(AdapterError::WrongAnswer { answer: other.to_string() })),
+            Err(error @ (AdapterError::Ended { .. } | AdapterError::Send { .. })) => {
+                match conversation.end(EXIT_LIMIT) {
+                    Some(status) if status.code() == Some(UNSUPPORTED) => Err(StartError::Unsupported(
+                        format!("'{}' exited with {UNSUPPORTED}", command_line.join(" ")),
+                    )),
+                    _ => Err(StartError::Failed(error)),
                 }
-                _ => Err(Start::Broken(fault)),
-            },
-            Err(fault) => Err(Start::Broken(fault)),
+            }
+            Err(error) => Err(StartError::Failed(error)),
         }
     }
 
-    pub(super) fn start(command_line: &[String]) -> Result<Self, Fault> {
-        let (program, arguments) = command_line.split_first().ok_or(Fault::NoProgram)?;
-        let failed = |source| Fault::Start { program: program.clone(), source };
+    /// Starts the adapter without `hello`.
+    pub(super) fn start(command_line: &[String]) -> Result<Self, AdapterError> {
+        let (program, arguments) = command_line.split_first().ok_or(AdapterError::NoProgram)?;
+        let failed = |source| AdapterError::Start { program: program.clone(), source };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let mut child = process::Command::new(program)
             .args(arguments)
@@ -120,7 +125,7 @@ impl Conversation {
             .stderr(messages::stderr())
             .spawn()
             .map_err(failed)?;
-        let output = child.stdout.take().ok_or_else(|| failed(io::Error::other("it has no output")))?;
+        let output = child.stdout.take().ok_or_else(|| failed(io::Error::other("no standard output")))?;
         let stderr = child.stderr.take();
         let mut conversation = Self {
             messages: None,
@@ -129,48 +134,53 @@ impl Conversation {
             output,
             read: VecDeque::new(),
             lines: 0,
-            open: VecDeque::new(),
+            pending: VecDeque::new(),
             answered: String::new(),
         };
         conversation.messages = Messages::pass_on(stderr).map_err(failed)?;
         Ok(conversation)
     }
 
-    /// Its process.
+    /// Returns the id of the adapter's process.
     pub fn id(&self) -> i32 {
         self.child.id().cast_signed()
     }
 
-    /// Its standard input, for what is said while it waits.
+    /// Returns the adapter's standard input, for commands during a wait.
     pub fn commands(&self) -> Arc<UnixStream> {
         Arc::clone(&self.commands)
     }
 
-    /// Tells it something and takes the answer.
-    pub fn ask(&mut self, command: &Command, limit: Duration) -> Result<Answer, Fault> {
-        self.tell(command)?;
-        self.answer(limit)
+    /// Sends a command, and receives the answer.
+    pub fn request(&mut self, command: &Command, limit: Duration) -> Result<Answer, AdapterError> {
+        self.send(command)?;
+        self.receive(limit)
     }
 
-    /// Sends a line as it is, whose answer is taken later.
-    pub fn tell_raw(&mut self, line: &str) -> Result<(), Fault> {
+    /// Sends a line unchanged. The caller receives the answer later.
+    pub fn send_line(&mut self, line: &str) -> Result<(), AdapterError> {
         self.expect_silence(line)?;
-        self.open.push_back(line.to_owned());
-        send(&self.commands, line)
+        self.pending.push_back(line.to_owned());
+        write_line(&self.commands, line)
     }
 
-    /// Tells it something whose answer is taken later.
-    pub fn tell(&mut self, command: &Command) -> Result<(), Fault> {
-        self.tell_raw(&command.to_string())
+    /// Sends a command. The caller receives the answer later.
+    pub fn send(&mut self, command: &Command) -> Result<(), AdapterError> {
+        self.send_line(&command.to_string())
     }
 
-    /// Gives it a copy of a descriptor, whose answer is taken later. The errno is why a descriptor cannot be given.
-    pub fn give(&mut self, fd: RawFd) -> Result<Result<(), Errno>, Fault> {
-        self.give_as(fd, &Command::Take { fd }.to_string())
+    /// Sends a copy of a descriptor with `take`. The caller receives the answer later. The inner error is the
+    /// reason why the descriptor cannot be sent.
+    pub fn send_descriptor(&mut self, fd: RawFd) -> Result<Result<(), Errno>, AdapterError> {
+        self.send_descriptor_with(fd, &Command::Take { fd }.to_string())
     }
 
-    /// The descriptor goes with this line.
-    pub(super) fn give_as(&mut self, fd: RawFd, to: &str) -> Result<Result<(), Errno>, Fault> {
+    /// Sends a copy of a descriptor with this line.
+    pub(super) fn send_descriptor_with(
+        &mut self,
+        fd: RawFd,
+        to: &str,
+    ) -> Result<Result<(), Errno>, AdapterError> {
         self.expect_silence(to)?;
         let line = format!("{to}\n");
         let rights = [fd];
@@ -180,113 +190,112 @@ impl Conversation {
             match sendmsg::<()>(socket, &[IoSlice::new(line.as_bytes())], &rights, MsgFlags::empty(), None) {
                 Err(Errno::EINTR) => {}
                 Err(errno @ (Errno::EPIPE | Errno::ECONNRESET)) => {
-                    return Err(Fault::Send { to: to.to_owned(), source: errno.into() });
+                    return Err(AdapterError::Send { to: to.to_owned(), source: errno.into() });
                 }
                 Err(errno) => return Ok(Err(errno)),
                 Ok(sent) => {
-                    // The descriptor goes with the first byte.
+                    // The first byte carries the descriptor.
                     write(&self.commands, &line.as_bytes()[sent..], to)?;
-                    self.open.push_back(to.to_owned());
+                    self.pending.push_back(to.to_owned());
                     return Ok(Ok(()));
                 }
             }
         }
     }
 
-    /// Which line it has said last: `line 3 of its output, which answers {"wake":{}}`.
+    /// Describes the last line: `line 3 of the output, which answers {"wake":{}}`.
     pub fn last_line(&self) -> String {
-        format!("line {} of its output, which answers {}", self.lines, self.answered)
+        format!("line {} of the output, which answers {}", self.lines, self.answered)
     }
 
-    /// Takes an answer that comes when it comes.
-    pub fn answer_at_some_time(&mut self) -> Result<Answer, Fault> {
-        self.take(None)
+    /// Receives the next answer within `limit`.
+    pub fn receive(&mut self, limit: Duration) -> Result<Answer, AdapterError> {
+        self.receive_within(Some(limit))
     }
 
-    /// Takes the next answer.
-    pub fn answer(&mut self, limit: Duration) -> Result<Answer, Fault> {
-        self.take(Some(limit))
-    }
-
-    fn take(&mut self, limit: Option<Duration>) -> Result<Answer, Fault> {
-        let to = self.open.pop_front().unwrap_or_else(|| "a wake-up".into());
+    /// Receives the next answer. `None` waits without a limit.
+    pub fn receive_within(&mut self, limit: Option<Duration>) -> Result<Answer, AdapterError> {
+        // Only wake-ups are sent without an entry.
+        let to = self.pending.pop_front().unwrap_or_else(|| "a wake-up".into());
         let text = match self.line(limit)? {
-            Next::Line(text) => {
+            NextLine::Complete(text) => {
                 self.answered.clone_from(&to);
                 text
             }
-            Next::Nothing => return Err(Fault::Late { to, limit: limit.unwrap_or_default() }),
-            Next::End => return Err(Fault::Ended { to, status: self.how_it_ended() }),
+            NextLine::Late => return Err(AdapterError::Late { to, limit: limit.unwrap_or_default() }),
+            NextLine::End => return Err(AdapterError::Ended { to, status: self.exit_status() }),
         };
-        serde_json::from_str(&text).map_err(|why| Fault::NoAnswer {
+        serde_json::from_str(&text).map_err(|error| AdapterError::NoAnswer {
             line: self.lines,
             text,
-            why: why.to_string(),
+            reason: error.to_string(),
         })
     }
 
-    /// What was said before it is asked answers nothing.
-    fn expect_silence(&mut self, to: &str) -> Result<(), Fault> {
+    /// Checks that there is no line before the next command `to`, because it would answer no command.
+    fn expect_silence(&mut self, to: &str) -> Result<(), AdapterError> {
         match self.line(Some(Duration::ZERO))? {
-            Next::Line(text) => Err(Fault::Unasked { line: self.lines, text }),
-            Next::Nothing => Ok(()),
-            Next::End => Err(Fault::Ended { to: to.to_owned(), status: self.how_it_ended() }),
+            NextLine::Complete(text) => Err(AdapterError::Unexpected { line: self.lines, text }),
+            NextLine::Late => Ok(()),
+            NextLine::End => Err(AdapterError::Ended { to: to.to_owned(), status: self.exit_status() }),
         }
     }
 
-    /// The next line of its output.
-    fn line(&mut self, limit: Option<Duration>) -> Result<Next, Fault> {
+    /// Reads the next line of the output.
+    fn line(&mut self, limit: Option<Duration>) -> Result<NextLine, AdapterError> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<_> = self.read.drain(..=end).take(end).collect();
                 self.lines += 1;
-                return Ok(Next::Line(String::from_utf8_lossy(&line).into_owned()));
+                return Ok(NextLine::Complete(String::from_utf8_lossy(&line).into_owned()));
             }
             if self.read.len() > LONGEST {
                 let text = String::from_utf8_lossy(self.read.make_contiguous()).chars().take(80).collect();
-                let why = format!("longer than {LONGEST} bytes");
-                return Err(Fault::NoAnswer { line: self.lines + 1, text, why });
+                let reason = format!("longer than {LONGEST} bytes");
+                return Err(AdapterError::NoAnswer { line: self.lines + 1, text, reason });
             }
             if !self.is_readable(deadline)? {
-                return Ok(Next::Nothing);
+                return Ok(NextLine::Late);
             }
             let mut buffer = [0; 4096];
             match self.output.read(&mut buffer) {
-                Ok(0) => return Ok(Next::End),
+                Ok(0) => return Ok(NextLine::End),
                 Ok(count) => self.read.extend(&buffer[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::Receive(error)),
+                Err(error) => return Err(AdapterError::Receive(error)),
             }
         }
     }
 
-    fn is_readable(&self, deadline: Option<Instant>) -> Result<bool, Fault> {
+    /// Waits until the output is readable. Returns `false` at the deadline.
+    fn is_readable(&self, deadline: Option<Instant>) -> Result<bool, AdapterError> {
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let timeout = left.map_or(PollTimeout::NONE, |left| {
-                // Rounded up, so that a deadline is not asked for many times.
+                // Rounded up, otherwise the last millisecond would be a spin.
                 PollTimeout::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
             });
             match poll(&mut [PollFd::new(self.output.as_fd(), PollFlags::POLLIN)], timeout) {
                 Err(Errno::EINTR) => {}
-                Err(errno) => return Err(Fault::Receive(errno.into())),
+                Err(errno) => return Err(AdapterError::Receive(errno.into())),
                 Ok(0) if left.is_none_or(|left| left > Duration::ZERO) => {}
                 Ok(count) => return Ok(count > 0),
             }
         }
     }
 
-    fn how_it_ended(&mut self) -> String {
-        match self.exit_within(FAREWELL) {
+    /// Describes the exit of an adapter whose output has ended.
+    fn exit_status(&mut self) -> String {
+        match self.exit_within(EXIT_LIMIT) {
             Some(status) => status.to_string(),
-            None => "it has closed its standard output, and runs on".into(),
+            None => "it has closed its standard output, but still runs".into(),
         }
     }
 
-    /// Ends its standard input. How it ended, if it did within the limit.
+    /// Ends the standard input. Returns the exit status if the adapter exits within the limit.
     pub fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
-        // Errors are of no interest: it may have gone already.
+        // An error means that the adapter has exited already.
         let _ = self.commands.shutdown(std::net::Shutdown::Both);
         self.exit_within(limit)
     }
@@ -304,31 +313,34 @@ impl Conversation {
 
 impl Drop for Conversation {
     fn drop(&mut self) {
-        if self.end(FAREWELL).is_none() {
+        if self.end(EXIT_LIMIT).is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
         if let Some(messages) = &self.messages {
-            messages.wait(FAREWELL);
+            messages.wait(EXIT_LIMIT);
         }
     }
 }
 
-enum Next {
-    Line(String),
-    Nothing,
+/// The result of reading a line.
+enum NextLine {
+    Complete(String),
+    /// There was no complete line within the limit.
+    Late,
+    /// The output has ended.
     End,
 }
 
-/// Sends a command.
-pub fn tell(commands: &UnixStream, command: &Command) -> Result<(), Fault> {
-    send(commands, &command.to_string())
+/// Sends a command without recording it as pending.
+pub fn send_command(commands: &UnixStream, command: &Command) -> Result<(), AdapterError> {
+    write_line(commands, &command.to_string())
 }
 
-fn send(commands: &UnixStream, line: &str) -> Result<(), Fault> {
+fn write_line(commands: &UnixStream, line: &str) -> Result<(), AdapterError> {
     write(commands, format!("{line}\n").as_bytes(), line)
 }
 
-fn write(mut commands: &UnixStream, bytes: &[u8], to: &str) -> Result<(), Fault> {
-    commands.write_all(bytes).map_err(|source| Fault::Send { to: to.to_owned(), source })
+fn write(mut commands: &UnixStream, bytes: &[u8], to: &str) -> Result<(), AdapterError> {
+    commands.write_all(bytes).map_err(|source| AdapterError::Send { to: to.to_owned(), source })
 }

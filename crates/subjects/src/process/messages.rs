@@ -1,4 +1,4 @@
-//! What subjects write to standard error.
+//! The standard error of adapters.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{ChildStderr, Stdio};
@@ -7,43 +7,45 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The longest line that is passed on as one.
+/// The maximum length of a line. Longer lines are passed on in parts.
 const LONGEST: u64 = 4096;
 
 type Show = fn(&str);
 
 static SHOW: OnceLock<Show> = OnceLock::new();
 
-/// Passes each line that subjects write to standard error from now on to `show`. Without it, they write to this process's
-/// own standard error, which suits a process whose standard error is read by another one.
+/// Passes each line that adapters write to standard error from now on to `show`. Otherwise adapters write to
+/// the standard error of this process, which is right if another process reads that.
 pub fn show_messages(show: fn(&str)) {
     let _ = SHOW.set(show);
 }
 
-/// Where a subject's standard error goes.
+/// Returns the destination of an adapter's standard error.
 pub(super) fn stderr() -> Stdio {
     if SHOW.get().is_some() { Stdio::piped() } else { Stdio::inherit() }
 }
 
-/// Lines on their way. Nothing is ever received: the channel is closed when the last one has been shown.
+/// The lines that are not shown yet. The channel carries no messages: it is closed when the last line has
+/// been shown.
 pub(super) struct Messages(Receiver<()>);
 
 impl Messages {
-    /// Passes on what comes from a pipe, until it ends.
+    /// Starts a thread that passes on the lines of a pipe until it ends.
     ///
     /// # Errors
-    /// The system has no more threads.
+    /// The error of creating the thread.
     pub(super) fn pass_on(stderr: Option<ChildStderr>) -> io::Result<Option<Self>> {
         let (Some(stderr), Some(&show)) = (stderr, SHOW.get()) else { return Ok(None) };
-        let (end, ended) = channel();
+        let (sender, receiver) = channel();
         thread::Builder::new().spawn(move || {
-            let _end = end;
+            let _closed_at_the_end = sender;
             each_line(stderr, show);
         })?;
-        Ok(Some(Self(ended)))
+        Ok(Some(Self(receiver)))
     }
 
-    /// Waits until all of them were shown. A process that the subject has left behind may hold the pipe: then for `limit`.
+    /// Waits until all lines have been shown, at most for `limit`: a child of the adapter may hold the pipe
+    /// open.
     pub(super) fn wait(&self, limit: Duration) {
         let _ = self.0.recv_timeout(limit);
     }
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_passed_on_one_by_one_and_in_parts_if_they_do_not_end() {
+    fn lines_are_passed_on_one_by_one_and_long_ones_in_parts() {
         let shown = RefCell::new(Vec::new());
         let text = format!("one\n\ntwo\r\n{}\nlast", "x".repeat(5000));
         each_line(text.as_bytes(), |line| shown.borrow_mut().push(line.to_owned()));

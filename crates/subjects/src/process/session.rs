@@ -1,4 +1,4 @@
-//! The page of the protocol, held to what it says.
+//! Tests of the page of the protocol, docs/subjects.md.
 
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -15,13 +15,13 @@ fn page() -> String {
     fs::read_to_string(format!("{ROOT}/docs/subjects.md")).unwrap()
 }
 
-/// The lines of the block under this heading.
+/// Returns the lines of the session on the page.
 fn session(page: &str) -> Vec<&str> {
     let block = page.split("## A session").nth(1).and_then(|rest| rest.split("```text\n").nth(1));
     block.and_then(|rest| rest.split("```").next()).expect("the page has a session").lines().collect()
 }
 
-/// Another version of Python is another version.
+/// Removes the version of Python, which depends on the machine.
 fn without_version(mut value: Value) -> Value {
     if let Some(version) = value.pointer_mut("/hello/version") {
         *version = Value::Null;
@@ -30,31 +30,31 @@ fn without_version(mut value: Value) -> Value {
 }
 
 #[test]
-fn the_session_on_the_page_is_what_the_example_says() {
+fn the_example_adapter_reproduces_the_session_on_the_page() {
     if crate::testing::lacks("python3") {
         return;
     }
-    let adapter = format!("{ROOT}/subjects/python/adapter.py");
-    let mut subject = Conversation::start(&["python3".into(), adapter, "poll".into()]).unwrap();
+    let path = format!("{ROOT}/subjects/python/adapter.py");
+    let mut adapter = Conversation::start(&["python3".into(), path, "poll".into()]).unwrap();
     let mut pipe: (Option<PipeReader>, Option<PipeWriter>) = (None, None);
-    let (mut told, mut answered) = (0, 0);
+    let (mut commands, mut answers) = (0, 0);
     for line in session(&page()) {
         match line.split_at(2) {
             ("> ", text) => {
-                told += 1;
+                commands += 1;
                 match serde_json::from_str(text) {
                     Ok(Command::Take { .. }) => {
                         let fd = pipe.0.as_ref().unwrap().as_raw_fd();
-                        subject.give_as(fd, text).unwrap().unwrap();
+                        adapter.send_descriptor_with(fd, text).unwrap().unwrap();
                     }
-                    _ => subject.tell_raw(text).unwrap(),
+                    _ => adapter.send_line(text).unwrap(),
                 }
             }
             ("< ", text) => {
-                answered += 1;
-                let said = serde_json::to_value(subject.answer(PATIENCE).unwrap()).unwrap();
+                answers += 1;
+                let answer = serde_json::to_value(adapter.receive(PATIENCE).unwrap()).unwrap();
                 let written: Value = serde_json::from_str(text).unwrap();
-                assert_eq!(without_version(said), without_version(written), "{line}");
+                assert_eq!(without_version(answer), without_version(written), "{line}");
             }
             (
                 "# ",
@@ -68,8 +68,8 @@ fn the_session_on_the_page_is_what_the_example_says() {
             ("# ", "A wake-up comes while it waits.") => {}
             ("# ", "The reading end is closed.") => pipe.0 = None,
             ("# ", "Standard input ends, and the program exits with 0.") => {
-                assert!(subject.end(PATIENCE).is_some_and(|status| status.success()));
-                assert!(told > 10 && told == answered, "{told} commands, {answered} answers");
+                assert!(adapter.end(PATIENCE).is_some_and(|status| status.success()));
+                assert!(commands > 10 && commands == answers, "{commands} commands, {answers} answers");
                 return;
             }
             _ => panic!("{line}"),
@@ -79,7 +79,7 @@ fn the_session_on_the_page_is_what_the_example_says() {
 }
 
 #[test]
-fn every_line_on_the_page_fits_the_schema() {
+fn every_line_on_the_page_conforms_to_the_schema() {
     let schema: Value = serde_json::from_str(&schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let page = page();
@@ -96,10 +96,10 @@ fn every_line_on_the_page_fits_the_schema() {
 }
 
 #[test]
-fn the_committed_schema_is_the_one_of_the_types() {
+fn the_committed_schema_is_up_to_date() {
     let path = format!("{ROOT}/docs/subject-protocol.schema.json");
     let committed = fs::read_to_string(path).unwrap_or_default();
-    assert!(committed == schema(), "write it again with `pollmatrix generate`");
+    assert!(committed == schema(), "update it with `pollmatrix generate`");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The lines of the protocol. docs/subjects.md says what they mean.
+//! The lines of the protocol. docs/subjects.md describes them.
 
 use std::fmt;
 use std::os::fd::RawFd;
@@ -8,76 +8,81 @@ use schemars::JsonSchema;
 use selector::Token;
 use serde::{Deserialize, Serialize};
 
-/// The version of the protocol. Another one is another protocol.
+/// The version of the protocol. Versions are not compatible.
 pub const PROTOCOL: u32 = 1;
 
-/// What can be said: a line, an object with one key.
+/// A line: an object with one key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(title = "pollmatrix subject protocol")]
 pub enum Line {
-    /// To the subject's standard input.
+    /// A line to the adapter's standard input.
     Command(Command),
-    /// From its standard output.
+    /// A line from the adapter's standard output.
     Answer(Answer),
 }
 
-/// What a subject is told.
+/// A command to an adapter.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// First of all. Answered by `hello`, or by `unsupported` if there is nothing to ask here.
+    /// The first command. The answer is `hello`, or `unsupported` if the adapter does not support this
+    /// system.
     Hello {
-        /// The version that the other side speaks.
+        /// The version of the protocol.
         protocol: u32,
     },
-    /// Here is a copy of a descriptor: the line carries it (`SCM_RIGHTS`). The number is its name from now on.
+    /// Receive a copy of a descriptor, which the line carries (`SCM_RIGHTS`). Later commands name it by this
+    /// number.
     Take {
-        /// Its name in every later command.
+        /// The name of the descriptor in later commands.
         fd: RawFd,
     },
-    /// Register it.
+    /// Register a descriptor.
     Add(Registration),
-    /// Change what it is registered for, its mode and its token.
+    /// Change the interest, the mode and the token of a registration.
     Modify(Registration),
-    /// Take the registration out.
+    /// Remove a registration.
     Remove {
-        /// Whose.
+        /// The descriptor.
         fd: RawFd,
     },
-    /// The copy is to be closed, and nothing else: no registration is taken out. Its name may be used again by `take`.
+    /// Close the copy of a descriptor, but do not remove its registration. A later `take` may use the number
+    /// again.
     Closed {
-        /// Which.
+        /// The descriptor.
         fd: RawFd,
     },
-    /// Wait. Answered by `events`, or by `errno` if the call failed.
+    /// Wait for events. The answer is `events`, or `errno` if the call failed.
     Wait {
-        /// How many events there may be at most.
+        /// The maximum number of events.
         room: usize,
-        /// How long at most, in milliseconds, a fraction too: never less. `null` is for ever.
+        /// The timeout in milliseconds, possibly with a fraction. The wait must not be shorter. `null` is no
+        /// limit.
         timeout_ms: Option<f64>,
     },
-    /// Comes while it waits, if `hello` says `wake`: the wait has to end. Answered after the wait.
+    /// End the wait that is in progress. Sent only if `hello` has `wake`. The answer follows that of the
+    /// wait.
     Wake {},
-    /// Close the poller itself.
+    /// Close the poller's own descriptor.
     Close {},
 }
 
-/// What is registered.
+/// A registration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Registration {
-    /// Which descriptor.
+    /// The descriptor.
     pub fd: RawFd,
-    /// What events of it are to be called.
+    /// The token of its events.
     pub token: String,
-    /// What is asked for; nothing is `events == 0`.
+    /// The interest. An empty list is `events == 0`.
     pub interest: Vec<Interest>,
-    /// When it is reported again.
+    /// When the descriptor is reported again.
     pub mode: Mode,
 }
 
-/// What a registration asks for.
+/// A part of the interest of a registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interest {
@@ -91,7 +96,7 @@ pub enum Interest {
     PeerShut,
 }
 
-/// When a registration is reported again.
+/// When a descriptor is reported again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -99,48 +104,48 @@ pub enum Mode {
     Level,
     /// When it becomes ready.
     Edge,
-    /// Once, until it is modified.
+    /// Once, until the registration is modified.
     OneShot,
-    /// As `one_shot`, where there are two of that kind: `EV_DISPATCH`.
+    /// As `one_shot`, on systems with two kinds of it: `EV_DISPATCH`.
     Dispatch,
-    /// Level, and of several pollers not all are woken.
+    /// Level; of several pollers, at least one is woken, but not necessarily all.
     Exclusive,
-    /// Edge, and of several pollers not all are woken.
+    /// Edge; of several pollers, at least one is woken, but not necessarily all.
     ExclusiveEdge,
 }
 
-/// What a subject answers: one answer to each command, in their order.
+/// An answer of an adapter. Each command has one answer, in the order of the commands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Answer {
-    /// To `hello`.
+    /// The answer to `hello`.
     Hello(Hello),
-    /// It is done.
+    /// The command succeeded.
     Ok {},
-    /// The poller refused it: `EEXIST`.
+    /// The poller refused the command with this error: `EEXIST`.
     Errno(String),
-    /// It cannot be expressed; why.
+    /// The poller cannot express the command, for this reason.
     Unsupported(String),
-    /// To `wait`: in the order in which the poller gave them.
-    Events(Vec<Words>),
-    /// This command, or what is no command, is not known.
+    /// The answer to `wait`: the events in the poller's order.
+    Events(Vec<WireEvent>),
+    /// The adapter does not know this command, or the line is not a command.
     Unknown(String),
 }
 
-/// Who a subject is.
+/// The identity and the features of an adapter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// The version that it speaks.
+    /// The version of the protocol.
     pub protocol: u32,
-    /// What its answers are published under: lower-case letters, digits, `-`, `_` and `.`.
+    /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`.
     #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9._-]*$"))]
     pub name: String,
-    /// The version of what it makes accessible.
+    /// The version of the poller.
     pub version: String,
-    /// The modes that there are.
+    /// The modes of the poller.
     pub modes: Vec<Mode>,
-    /// Whether `wake` may come while it waits.
+    /// Whether the adapter accepts `wake` during a wait.
     #[serde(default)]
     pub wake: bool,
 }
@@ -148,15 +153,16 @@ pub struct Hello {
 /// One event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Words {
-    /// The registration's, as it came.
+#[schemars(rename = "Event")]
+pub struct WireEvent {
+    /// The token of the registration, unchanged.
     pub token: String,
-    /// What was said of it, in the poller's own words and order: `["IN", "HUP"]`.
+    /// The poller's own words for the event, in its order: `["IN", "HUP"]`.
     #[schemars(inner(regex(pattern = r"^[^\s|]+$")))]
     pub says: Vec<String>,
 }
 
-/// The JSON schema of the protocol's lines: docs/subject-protocol.schema.json.
+/// Returns the JSON schema of the protocol's lines: docs/subject-protocol.schema.json.
 pub fn schema() -> String {
     let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Line))
         .expect("the types have string keys and no fallible parts");
@@ -184,7 +190,7 @@ impl Command {
 }
 
 fn registration(fd: RawFd, token: Token, interest: selector::Interest, mode: selector::Mode) -> Registration {
-    let asked = [
+    let requested = [
         (interest.read, Interest::Read),
         (interest.write, Interest::Write),
         (interest.urgent, Interest::Urgent),
@@ -193,7 +199,7 @@ fn registration(fd: RawFd, token: Token, interest: selector::Interest, mode: sel
     Registration {
         fd,
         token: token.to_string(),
-        interest: asked.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect(),
+        interest: requested.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect(),
         mode: mode.into(),
     }
 }
@@ -224,14 +230,14 @@ impl From<Mode> for selector::Mode {
     }
 }
 
-/// As it is sent, without the end of the line.
+/// The line, without its end.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }
 }
 
-/// As it is sent, without the end of the line.
+/// The line, without its end.
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
@@ -239,17 +245,18 @@ impl fmt::Display for Answer {
 }
 
 impl Hello {
-    /// What is wrong with it.
-    pub(crate) fn flaw(&self) -> Option<String> {
-        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-        let begins =
+    /// Checks the version, the name and the modes. The error is the reason.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+        let has_valid_start =
             self.name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
         if self.protocol != PROTOCOL {
-            return Some(format!("it speaks protocol {}, this is protocol {PROTOCOL}", self.protocol));
+            return Err(format!("protocol is {}, expected {PROTOCOL}", self.protocol));
         }
-        if !begins || !self.name.bytes().all(is_plain) {
-            return Some(format!("'{}' is no name: lower-case letters, digits, '-', '_' and '.'", self.name));
+        if !has_valid_start || !self.name.bytes().all(is_allowed) {
+            let name = &self.name;
+            return Err(format!("'{name}' is not a name: use lower-case letters, digits, '-', '_' and '.'"));
         }
-        self.modes.is_empty().then(|| "it has no modes".into())
+        if self.modes.is_empty() { Err("modes is empty".into()) } else { Ok(()) }
     }
 }

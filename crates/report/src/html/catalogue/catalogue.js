@@ -1,32 +1,33 @@
-// Searching, folding, and copying. The address says which row is open, or what is looked for.
+// Searching, folding and copying. The fragment of the address holds the id of the open behaviour, or the
+// search text.
 
-const rows = [...document.querySelectorAll(".row")];
+const behaviours = [...document.querySelectorAll(".row")];
 const families = [...document.querySelectorAll(".family")];
 const search = byId("search");
 const differing = byId("differing");
 
-/** What a row is found by: all that it says, and both names of the queue. */
-const textOf = (row) => row.textContent.replace(/\bqueue([-@]\S*)/g, "$& epoll$1 kqueue$1").toLowerCase();
-/** Made when they are first asked for. */
+/** Returns the text that is searched: all text of the behaviour, and both names of the queue. */
+const textOf = (behaviour) => behaviour.textContent.replace(/\bqueue([-@]\S*)/g, "$& epoll$1 kqueue$1").toLowerCase();
+/** The search texts, filled on the first search. */
 const texts = new Map();
 
-/** Leaves the rows that have all the words, and says how many there are. */
+/** Shows the behaviours that contain all words, and their number. */
 function show() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   document.body.classList.toggle("only-differing", differing.checked);
   let shown = 0;
-  for (const row of rows) {
-    if (words.length > 0 && !texts.has(row)) {
-      texts.set(row, textOf(row));
+  for (const behaviour of behaviours) {
+    if (words.length > 0 && !texts.has(behaviour)) {
+      texts.set(behaviour, textOf(behaviour));
     }
-    const found = words.every((word) => texts.get(row).includes(word));
-    row.hidden = !found || (differing.checked && row.querySelector(".differs") === null);
-    shown += row.hidden ? 0 : 1;
+    const found = words.every((word) => texts.get(behaviour).includes(word));
+    behaviour.hidden = !found || (differing.checked && behaviour.querySelector(".differs") === null);
+    shown += behaviour.hidden ? 0 : 1;
   }
   for (const family of families) {
     family.hidden = family.querySelector(".row:not([hidden])") === null;
   }
-  byId("shown").textContent = `${shown} of ${rows.length} rows`;
+  byId("shown").textContent = `${shown} of ${behaviours.length} behaviours`;
 }
 
 function setAddress(fragment) {
@@ -38,21 +39,21 @@ function setAddress(fragment) {
   }
 }
 
-/** Does what the address asks for: opens a row, or looks for a text. */
+/** Applies the address: opens a behaviour, or searches for a text. */
 function follow() {
   let fragment = "";
   try {
     fragment = decodeURIComponent(location.hash.slice(1));
   } catch {
-    // Not one of this page's.
+    // The fragment was not written by this page.
   }
-  const row = rows.find(({ id }) => id === fragment);
-  if (row !== undefined) {
+  const behaviour = behaviours.find(({ id }) => id === fragment);
+  if (behaviour !== undefined) {
     search.value = "";
     differing.checked = false;
     show();
-    row.open = true;
-    row.scrollIntoView();
+    behaviour.open = true;
+    behaviour.scrollIntoView();
   } else {
     search.value = fragment.startsWith("text=") ? fragment.slice("text=".length) : search.value;
     show();
@@ -72,21 +73,22 @@ search.addEventListener("input", () => {
   setAddress(search.value === "" ? "" : `text=${encodeURIComponent(search.value)}`);
 });
 differing.addEventListener("change", show);
-const foldAll = (open) => rows.filter((row) => !row.hidden).forEach((row) => (row.open = open));
+const foldAll = (open) => behaviours.filter(({ hidden }) => !hidden).forEach((behaviour) => (behaviour.open = open));
 byId("unfold").addEventListener("click", () => foldAll(true));
 byId("fold").addEventListener("click", () => foldAll(false));
-for (const row of rows) {
-  row.querySelector("summary").addEventListener("click", () => {
-    // It is still as it was before.
-    if (!row.open && search.value === "") {
-      setAddress(row.id);
+for (const behaviour of behaviours) {
+  behaviour.querySelector("summary").addEventListener("click", () => {
+    // The click has not changed `open` yet.
+    if (!behaviour.open && search.value === "") {
+      setAddress(behaviour.id);
     }
   });
 }
 for (const command of document.querySelectorAll(".command")) {
   const shown = command.querySelector("pre");
-  const of = command.parentElement.querySelector("code").textContent;
-  const press = button("Copy", () => copy(shown.textContent, shown, press), { "aria-label": `Copy the command of ${of}` });
+  const scenario = command.parentElement.querySelector("code").textContent;
+  const label = `Copy the command of ${scenario}`;
+  const press = button("Copy", () => copy(shown.textContent, shown, press), { "aria-label": label });
   command.append(press);
 }
 addEventListener("hashchange", follow);

@@ -1,6 +1,6 @@
-//! The catalogue to look around in: every row, who asks it, and what each system is expected to answer.
+//! The catalogue page: every behaviour, its scenarios, and the expected answers of each system.
 //!
-//! All of it is HTML. The page's script only searches, folds, and copies.
+//! All content is HTML. The page's script only searches, folds and copies.
 
 use metadata::{Evidence, Link};
 use serde::Serialize;
@@ -13,77 +13,77 @@ const SHELL: Shell<'_> = Shell {
     scripts: &[include_str!("../dom.js"), include_str!("catalogue.js"), include_str!("../theme-button.js")],
 };
 
-/// What the page says.
+/// The content of the page.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Catalogue {
-    /// In the order of the page.
+    /// The families of behaviours, in the order of the page.
     pub families: Vec<Family>,
-    /// What is known of contract checks that do not hold somewhere.
+    /// The contract checks that are known not to hold on some system.
     pub divergences: Vec<Divergence>,
 }
 
-/// Rows that are about one subject.
+/// Behaviours with a common topic.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Family {
-    /// What their ids begin with: `V`. It is the section's id, too.
+    /// The common beginning of their ids: `V`. It is also part of the section's id.
     pub prefix: String,
-    /// The subject.
+    /// The topic.
     pub title: String,
-    /// In the order of the catalogue.
-    pub rows: Vec<Row>,
+    /// The behaviours, in the order of the catalogue.
+    pub behaviours: Vec<Behaviour>,
 }
 
-/// A row of the catalogue.
+/// An entry of the catalogue.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Row {
-    /// `V26`. What the address of the row ends in.
+pub struct Behaviour {
+    /// `V26`. The fragment of its address.
     pub id: String,
-    /// What it is about.
+    /// A title.
     pub title: String,
-    /// The scenarios that ask for it.
-    pub scenarios: Vec<Asking>,
-    /// What of it no scenario asks for.
-    pub excused: Vec<Excused>,
-    /// The systems that the answers are of: the columns of the table.
+    /// The scenarios that observe it.
+    pub scenarios: Vec<ScenarioEntry>,
+    /// The answers that no scenario observes.
+    pub unasked: Vec<Unasked>,
+    /// The systems that have answers: the columns of the table.
     pub columns: Vec<Column>,
-    /// What was asked of which state, with the answers.
+    /// The questions about each state, with the answers.
     pub states: Vec<State>,
-    /// Where these answers come from.
+    /// The sources of these answers.
     pub sources: Vec<Source>,
 }
 
-/// A scenario that asks for a row.
+/// A scenario that observes a behaviour.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Asking {
+pub struct ScenarioEntry {
     /// `readiness/pipe-writer-closed`.
     pub id: String,
     /// A sentence with a question mark.
     pub question: String,
-    /// What asks it again: a command to copy.
+    /// The command that runs its script, to copy.
     pub command: String,
-    /// Over what, and in which modes: `tcp, unix; level, edge`.
+    /// The transports and triggers: `tcp, unix; level, edge`.
     pub settings: String,
-    /// Bugs that knowing the answer would have prevented.
+    /// Bugs in which a program assumed another answer.
     pub bugs: Vec<Link>,
 }
 
-/// Something that no scenario asks for.
+/// Recorded answers that no scenario observes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Excused {
-    /// What: a pattern of answers. Empty for the whole row.
+pub struct Unasked {
+    /// A pattern of answers. Empty for the whole behaviour.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// Contract scenarios that ask for it instead.
+    /// Contract scenarios that check it instead.
     pub contract: Vec<String>,
 }
 
-/// A system that answered.
+/// A system with answers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Column {
     /// `FreeBSD`, `Linux 2.6.10`.
     pub name: String,
-    /// It is a version of long ago: nothing is compared with it.
+    /// Whether it is a past version, which no result is compared with.
     pub past: bool,
 }
 
@@ -92,19 +92,19 @@ pub struct Column {
 pub struct State {
     /// `pipe:read-end-drained`.
     pub name: String,
-    /// What was asked about it.
-    pub lines: Vec<Line>,
+    /// The questions about it, with the answers.
+    pub rows: Vec<AnswerRow>,
 }
 
-/// One question, and what each system says to it.
+/// One question, with the answers of each system.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Line {
+pub struct AnswerRow {
     /// `poll@level`.
     pub asked: String,
-    /// Whether today's systems answer differently.
+    /// Whether the answers of current systems differ.
     pub differs: bool,
-    /// The answers, for each of the row's columns. None: nobody states any.
-    pub places: Vec<Vec<Answer>>,
+    /// The answers per column. Empty if no source states one.
+    pub answers: Vec<Vec<Answer>>,
 }
 
 /// An expected answer.
@@ -114,36 +114,36 @@ pub struct Answer {
     pub allowed: Vec<String>,
     /// The label of the source: `M1`.
     pub source: String,
-    /// Versions, what varies, notes.
+    /// Versions, reasons for variation, notes.
     pub remarks: Vec<String>,
 }
 
-/// Where answers come from.
+/// A source of answers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Source {
-    /// The letter of the evidence and a number, the same one on the whole page: `M1`.
+    /// The letter of the evidence and a number, unique on the page: `M1`.
     pub label: String,
-    /// How well it is known.
+    /// How well the answers are known.
     #[serde(serialize_with = "meaning")]
     pub evidence: Evidence,
-    /// In words.
+    /// A description.
     pub text: String,
-    /// Where to read more.
+    /// A web address with more information.
     pub url: Option<String>,
 }
 
 /// A contract check that is known not to hold somewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Divergence {
-    /// The cells, as a pattern.
+    /// A pattern of cell ids.
     pub cells: String,
-    /// The system, and its versions.
+    /// The system and its versions.
     pub system: String,
     /// The check that does not hold.
     pub check: String,
-    /// What is observed instead.
+    /// The answers that are observed instead.
     pub observed: Vec<String>,
-    /// Whether it is permitted or a known bug, and where that is documented.
+    /// Whether it is permitted or an expected failure, and where that is documented.
     pub documented: String,
 }
 
@@ -151,27 +151,27 @@ fn meaning<S: serde::Serializer>(evidence: &Evidence, serializer: S) -> Result<S
     serializer.serialize_str(evidence.meaning())
 }
 
-/// What the template is filled in with.
+/// The values for the template.
 #[derive(Serialize)]
 struct Page<'a> {
     catalogue: &'a Catalogue,
-    rows: usize,
+    behaviours: usize,
     scenarios: usize,
-    lines: usize,
+    questions: usize,
     differing: usize,
     legend: Vec<(&'static str, &'static str)>,
 }
 
-/// The text of catalogue.html. The same catalogue gives the same text.
+/// Renders catalogue.html. Equal catalogues give equal text.
 pub fn page(catalogue: &Catalogue) -> String {
-    let rows = || catalogue.families.iter().flat_map(|family| &family.rows);
-    let lines = || rows().flat_map(|row| &row.states).flat_map(|state| &state.lines);
+    let behaviours = || catalogue.families.iter().flat_map(|family| &family.behaviours);
+    let questions = || behaviours().flat_map(|behaviour| &behaviour.states).flat_map(|state| &state.rows);
     SHELL.page(Page {
         catalogue,
-        rows: rows().count(),
-        scenarios: rows().map(|row| row.scenarios.len()).sum(),
-        lines: lines().count(),
-        differing: lines().filter(|line| line.differs).count(),
+        behaviours: behaviours().count(),
+        scenarios: behaviours().map(|behaviour| behaviour.scenarios.len()).sum(),
+        questions: questions().count(),
+        differing: questions().filter(|question| question.differs).count(),
         legend: Evidence::ALL.map(|evidence| (evidence.letter(), evidence.meaning())).into(),
     })
 }

@@ -1,0 +1,345 @@
+//! Threads that wait in a poller, and the detection of those that are woken.
+
+use std::os::unix::thread::JoinHandleExt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::pthread::Pthread;
+use nix::unistd::Pid;
+use selector::{Event, Selector, Unsupported};
+
+use super::fenced_poller::{FencedPoller, ROOM};
+use super::thread_state::{Sample, ThreadState};
+use super::worker_pool::WorkDone;
+use super::{call_failed, setup_error};
+use crate::Stopped;
+use crate::verbs::WaitArguments;
+
+/// A thread that replies to every request. A round trip to it lets the scheduler run other threads.
+pub(super) struct Responder {
+    requests: Option<Sender<()>>,
+    replies: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+    /// The longest wait for a reply, and for other threads to fall asleep.
+    patience: Duration,
+}
+
+impl Responder {
+    pub(super) fn new(patience: Duration) -> Result<Self, Stopped> {
+        let (requests, incoming) = channel::<()>();
+        let (outgoing, replies) = channel();
+        let responder = move || {
+            for () in incoming {
+                if outgoing.send(()).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("responder".into()).spawn(responder);
+        let thread = thread.map_err(|error| call_failed("a thread", error))?;
+        Ok(Self { requests: Some(requests), replies, thread: Some(thread), patience })
+    }
+
+    /// Wakes the responder and waits for its reply.
+    fn round_trip(&self) -> Result<(), Stopped> {
+        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(()).is_ok());
+        let replied = sent && self.replies.recv_timeout(self.patience).is_ok();
+        if replied { Ok(()) } else { Err(setup_error("the responder thread did not reply")) }
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        if let Some(thread) = self.thread.take() {
+            // Without senders the thread ends. It holds no state that a panic could corrupt.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The result of a thread's wait.
+pub(super) enum Waited {
+    /// The wait returned these events.
+    Events(Vec<Event>),
+    /// The wait returned no event before its timeout.
+    Early,
+    /// The wait returned no event after its timeout.
+    TimedOut,
+    /// The result of a wait with a raw argument, and whether the system call updated the timeout.
+    Raw(Vec<Event>, Option<bool>),
+    Failed(Errno),
+    Unsupported(String),
+    /// The thread slept until the fence was raised.
+    NotWoken,
+    /// The thread worked until the fence was raised or the work was done.
+    Worked(WorkDone),
+}
+
+pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited {
+    match arguments {
+        WaitArguments::NoTimeout => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Events),
+        WaitArguments::Timeout(timeout) => {
+            let begun = Instant::now();
+            let waited = selector.wait(ROOM, Some(timeout));
+            let over = begun.elapsed() >= timeout;
+            match waited {
+                Ok(events) if events.is_empty() && over => Waited::TimedOut,
+                Ok(events) if events.is_empty() => Waited::Early,
+                answered => answered.map_or_else(Waited::Failed, Waited::Events),
+            }
+        }
+        WaitArguments::Raw(argument) => match selector.wait_raw(argument) {
+            Ok(Ok(waited)) => Waited::Raw(waited.events, waited.timeout_updated),
+            Ok(Err(errno)) => Waited::Failed(errno),
+            Err(Unsupported(why)) => Waited::Unsupported(why),
+        },
+    }
+}
+
+impl Waited {
+    /// Returns the result in the notation of the answers.
+    pub(super) fn describe(&self, poller: &FencedPoller) -> Result<String, Stopped> {
+        Ok(match self {
+            Self::NotWoken => "not woken".into(),
+            Self::Failed(errno) => format!("{errno:?}"),
+            Self::TimedOut => "timed out".into(),
+            Self::Early => "early".into(),
+            Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
+            Self::Events(events) if events.is_empty() => "woken".into(),
+            Self::Events(events) => poller.describe_all(events),
+            Self::Worked(_) => {
+                return Err(setup_error("this thread works: use `threads answer`"));
+            }
+            Self::Raw(events, timeout_updated) => {
+                let answer = if events.is_empty() { "0".into() } else { poller.describe_all(events) };
+                answer
+                    + match timeout_updated {
+                        None => "",
+                        Some(true) => ", the time left is told",
+                        Some(false) => ", the timeout is untouched",
+                    }
+            }
+        })
+    }
+}
+
+/// A thread that waits in a poller.
+pub(super) struct Waiter {
+    pub(super) poller: Arc<FencedPoller>,
+    arguments: WaitArguments,
+    state: ThreadState,
+    /// The state of the adapter's process, if the poller lives in one.
+    program: Option<ThreadState>,
+    outcomes: Receiver<Waited>,
+    outcome: Option<Waited>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Waiter {
+    /// Starts a thread that waits. [`wait_until_idle`] returns when it sleeps.
+    pub(super) fn new(poller: Arc<FencedPoller>, arguments: WaitArguments) -> Result<Self, Stopped> {
+        Self::with_work(poller, arguments, move |selector| wait(selector, arguments))
+    }
+
+    /// Starts a thread that works until the fence is raised.
+    pub(super) fn with_work(
+        poller: Arc<FencedPoller>,
+        arguments: WaitArguments,
+        work: impl FnOnce(&dyn Selector) -> Waited + Send + 'static,
+    ) -> Result<Self, Stopped> {
+        let (results, outcomes) = channel();
+        let (begins, begun) = channel();
+        let selector: Arc<dyn Selector> = Arc::clone(&poller.selector);
+        let sleep = move || {
+            if begins.send(ThreadState::own()).is_ok() {
+                // The send fails if the script has ended.
+                let _ = results.send(work(&*selector));
+            }
+        };
+        let thread = std::thread::Builder::new().name("waiter".into()).spawn(sleep);
+        let thread = thread.map_err(|error| call_failed("a thread", error))?;
+        let state = begun.recv_timeout(poller.patience).map_err(|_| setup_error("a thread did not begin"))?;
+        let program = poller.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
+        Ok(Self { poller, arguments, state, program, outcomes, outcome: None, thread: Some(thread) })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = match self.outcomes.try_recv() {
+                Ok(outcome) => Some(outcome),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(Waited::Failed(Errno::UnknownErrno)),
+            };
+        }
+        self.outcome.is_some()
+    }
+
+    /// Returns the thread's id, for signals.
+    pub(super) fn thread(&self) -> Option<Pthread> {
+        // The standard library has a number for what some C libraries have a pointer for.
+        #[allow(clippy::unnecessary_cast)]
+        self.thread.as_ref().map(|thread| thread.as_pthread_t() as Pthread)
+    }
+
+    /// Takes one sample. Returns how many consecutive samples of this kind mean that the thread sleeps.
+    fn take_sample(&mut self) -> usize {
+        // Sample the program first: its answer wakes the thread.
+        let program = self.program.as_mut().map_or(0, |program| program.sample().samples_needed());
+        program.max(self.state.sample().samples_needed())
+    }
+
+    /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still
+    /// sleeps; a wait that the fence does not end is an error.
+    pub(super) fn answer(
+        &mut self,
+        responder: &Responder,
+        ends: bool,
+        reports_once: bool,
+    ) -> Result<String, Stopped> {
+        if let WaitArguments::Timeout(timeout) = self.arguments {
+            if !self.has_ended() {
+                let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
+                self.outcome = Some(outcome.map_err(|_| setup_error("a wait did not end with its timeout"))?);
+            }
+        } else {
+            wait_until_idle([&mut *self], responder)?;
+        }
+        if ends && self.outcome.is_none() {
+            self.poller.raise_fence()?;
+            self.end(reports_once)?;
+            self.poller.lower_fence()?;
+        }
+        match &self.outcome {
+            None => Ok("not woken".into()),
+            Some(waited) => waited.describe(&self.poller),
+        }
+    }
+
+    /// Takes the result of its work, if it has ended.
+    pub(super) fn take_work(&mut self) -> Option<WorkDone> {
+        match &mut self.outcome {
+            Some(Waited::Worked(done)) => Some(std::mem::take(done)),
+            _ => None,
+        }
+    }
+
+    /// Waits until the raised fence ends the wait. A thread that slept until then was not woken, whatever
+    /// events the fence made it see; but an edge beside the fence has preceded the fence.
+    fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
+        // Use only a result that was received before the fence was raised: the fence can cause a later one.
+        if self.outcome.is_some() {
+            return Ok(());
+        }
+        let outcome = match self.outcomes.recv_timeout(self.poller.patience) {
+            Ok(outcome) => outcome,
+            Err(RecvTimeoutError::Timeout) => return Err(setup_error("a later event did not end a wait")),
+            Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
+        };
+        self.outcome = Some(match outcome {
+            Waited::Events(events) if reports_once && !self.poller.is_only_fence(&events) => {
+                Waited::Events(events)
+            }
+            Waited::Events(_) | Waited::Raw(..) => Waited::NotWoken,
+            other => other,
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if !self.has_ended() {
+            // If the fence cannot be raised or does not end the wait, the thread sleeps until the process
+            // exits.
+            if self.poller.raise_fence().is_err() || self.outcomes.recv_timeout(self.poller.patience).is_err()
+            {
+                return;
+            }
+            let _ = self.poller.lower_fence();
+        }
+        let _ = thread.join();
+    }
+}
+
+/// Waits until a thread that is not a [`Waiter`] sleeps.
+pub(super) fn wait_until_asleep(state: &mut ThreadState, responder: &Responder) -> Result<(), Stopped> {
+    let begun = Instant::now();
+    let mut in_a_row = 0;
+    while begun.elapsed() < responder.patience {
+        responder.round_trip()?;
+        let sample = state.sample();
+        in_a_row = if sample == Sample::Busy { 0 } else { in_a_row + 1 };
+        if in_a_row >= sample.samples_needed() {
+            return Ok(());
+        }
+    }
+    Err(setup_error(format!("the child does not fall asleep within {:?}", responder.patience)))
+}
+
+/// Waits until each of these threads sleeps or has ended its wait.
+pub(super) fn wait_until_idle<'a>(
+    waiters: impl IntoIterator<Item = &'a mut Waiter>,
+    responder: &Responder,
+) -> Result<(), Stopped> {
+    let mut waiters: Vec<_> = waiters.into_iter().collect();
+    let begun = Instant::now();
+    let mut in_a_row = 0;
+    loop {
+        responder.round_trip()?;
+        let asleep = waiters.iter_mut().filter_map(|waiter| {
+            let asleep = !waiter.has_ended();
+            asleep.then(|| waiter.take_sample())
+        });
+        let needed = asleep.max().unwrap_or(0);
+        in_a_row = if needed == Sample::Busy.samples_needed() { 0 } else { in_a_row + 1 };
+        if in_a_row >= needed {
+            return Ok(());
+        }
+        if begun.elapsed() > responder.patience {
+            return Err(setup_error(format!(
+                "a thread neither sleeps nor answers for {:?}",
+                responder.patience
+            )));
+        }
+    }
+}
+
+/// Waits until each of these threads sleeps or has ended its wait, and then ends all waits with the fence.
+pub(super) fn end_all(
+    waiters: &mut [Waiter],
+    responder: &Responder,
+    reports_once: bool,
+) -> Result<(), Stopped> {
+    wait_until_idle(waiters.iter_mut(), responder)?;
+    // Threads that share a poller share its fence.
+    let mut pollers: Vec<Arc<FencedPoller>> = Vec::new();
+    for waiter in &*waiters {
+        if !pollers.iter().any(|known| Arc::ptr_eq(known, &waiter.poller)) {
+            pollers.push(Arc::clone(&waiter.poller));
+        }
+    }
+    pollers.iter().try_for_each(|poller| poller.raise_fence())?;
+    waiters.iter_mut().try_for_each(|waiter| waiter.end(reports_once))?;
+    pollers.iter().try_for_each(|poller| poller.lower_fence())
+}
+
+/// Counts the threads that were woken: `wakes=1/8`. With `ends`, ends all of them.
+pub(super) fn count_woken(
+    waiters: &mut [Waiter],
+    responder: &Responder,
+    ends: bool,
+    reports_once: bool,
+) -> Result<String, Stopped> {
+    match ends {
+        true => end_all(waiters, responder, reports_once)?,
+        false => wait_until_idle(waiters.iter_mut(), responder)?,
+    }
+    let slept =
+        waiters.iter().filter(|waiter| matches!(waiter.outcome, None | Some(Waited::NotWoken))).count();
+    Ok(format!("wakes={}/{}", waiters.len() - slept, waiters.len()))
+}

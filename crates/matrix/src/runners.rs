@@ -1,0 +1,97 @@
+//! The runners of a target, as the key `ways` of matrix.yml and the option `--via` name them.
+
+use std::fmt;
+
+use metadata::did_you_mean;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+
+/// How the cells of a target are started.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Runner {
+    /// Directly on this machine, if it is a machine of the target.
+    Native,
+    /// On this machine, behind a command: an emulator, a sandbox, another dynamic linker, a script.
+    Prefix(String),
+    /// In a container of the image that `docker/NAME.Dockerfile` builds.
+    Container(String),
+    /// On another machine, over ssh.
+    Ssh,
+    /// Not started: the results come from a file.
+    Import,
+}
+
+impl Runner {
+    /// The name of every runner, as `--via` takes it.
+    pub const NAMES: [&'static str; 5] = ["native", "prefix", "container", "ssh", "import"];
+
+    /// Returns the name, without the command or image.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Prefix(_) => "prefix",
+            Self::Container(_) => "container",
+            Self::Ssh => "ssh",
+            Self::Import => "import",
+        }
+    }
+}
+
+impl fmt::Display for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word, or `prefix: COMMAND`, or `container: IMAGE`.
+impl<'de> Deserialize<'de> for Runner {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RunnerVisitor;
+        impl<'de> Visitor<'de> for RunnerVisitor {
+            type Value = Runner;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("native, ssh, import, prefix: COMMAND or container: IMAGE")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Runner, E> {
+                match text {
+                    "native" => Ok(Runner::Native),
+                    "ssh" => Ok(Runner::Ssh),
+                    "import" => Ok(Runner::Import),
+                    "prefix" => Err(E::custom("the runner 'prefix' needs a command: write prefix: COMMAND")),
+                    "container" => {
+                        Err(E::custom("the runner 'container' needs an image: write container: IMAGE"))
+                    }
+                    _ => Err(unknown(text)),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Runner, A::Error> {
+                let Some(name) = map.next_key::<String>()? else {
+                    return Err(de::Error::invalid_length(0, &self));
+                };
+                let runner = match name.as_str() {
+                    "prefix" => Runner::Prefix(map.next_value()?),
+                    "container" => Runner::Container(map.next_value()?),
+                    "native" | "ssh" | "import" => {
+                        return Err(de::Error::custom(format!(
+                            "the runner '{name}' takes no value: write {name}"
+                        )));
+                    }
+                    _ => return Err(unknown(&name)),
+                };
+                match map.next_key::<String>()? {
+                    None => Ok(runner),
+                    Some(second) => Err(de::Error::custom(format!(
+                        "'{second}' is in the same list item as '{name}': write each runner as its own item"
+                    ))),
+                }
+            }
+        }
+        deserializer.deserialize_any(RunnerVisitor)
+    }
+}
+
+fn unknown<E: de::Error>(name: &str) -> E {
+    E::custom(format!("unknown runner '{name}': {}", did_you_mean(name, Runner::NAMES)))
+}

@@ -1,0 +1,184 @@
+//! Runs the script of one characterisation scenario, and judges the answers.
+
+use std::time::Duration;
+
+use characterisation::{Key, Observation, Scenario, Setting, Stopped, Transcript, keys};
+use expectations::{Expectations, Version};
+use metadata::{Asked, Os, Status, Transport, Variant};
+use scenarios::loopback;
+
+use crate::backends::{self, Poller};
+use crate::command::quoted;
+use crate::environment::{self, Environment};
+use crate::error::Error;
+use crate::outcome::CellOutcome;
+
+/// Runs the scenario's script once in this process, and compares every answer with the expectations for this
+/// system. `patience` is how long the script waits for an expected event.
+///
+/// # Errors
+/// The built-in expectations are malformed.
+pub fn run(
+    scenario: &Scenario,
+    variant: Variant,
+    poller: Poller,
+    environment: &Environment,
+    seed: u64,
+    patience: Duration,
+) -> Result<CellOutcome, Error> {
+    let make = poller.make;
+    if let Some(why) = unreachable(variant.transport) {
+        return Ok(CellOutcome {
+            status: Status::Unsupported,
+            reason: Some(why.into()),
+            ..CellOutcome::default()
+        });
+    }
+    let (transport, mode) = (variant.transport, variant.trigger);
+    let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
+    let (transcript, ended) = characterisation::run(scenario.script, setting);
+    let due = match (scenario.script.parse(), make()) {
+        (Ok(script), Ok(poller)) => keys(&script, transport, mode, poller.name(), poller.views(mode)),
+        // The run has reported the error.
+        _ => Vec::new(),
+    };
+    let (answers, version) = (environment.answers()?, environment::version());
+    Ok(match environment::os() {
+        Some(os) => {
+            let mut outcome = judge(scenario, &due, transcript, ended, (answers, os, version.as_ref()));
+            outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
+            outcome
+        }
+        None => broken("there are no expectations for this system".into()),
+    })
+}
+
+/// Returns why descriptors of this transport cannot be connected on this system, if they cannot.
+pub fn unreachable(transport: Transport) -> Option<&'static str> {
+    let is_inet = matches!(transport, Transport::Tcp | Transport::Udp);
+    (is_inet && !loopback::has_loopback()).then_some(loopback::NO_LOOPBACK)
+}
+
+/// Returns the command that runs the script alone, without judging the answers.
+fn probe(scenario: &Scenario, variant: Variant, backend: &str, environment: &Environment) -> String {
+    let Variant { transport, trigger, .. } = variant;
+    let script = quoted(&[scenario.script.to_owned()]);
+    format!(
+        "pollmatrix probe {script} --backend {backend} --transport {transport} --mode {trigger}{}",
+        environment.adapter_option(backend)
+    )
+}
+
+fn broken(reason: String) -> CellOutcome {
+    CellOutcome { status: Status::Broken, reason: Some(reason), ..CellOutcome::default() }
+}
+
+/// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce.
+fn judge(
+    scenario: &Scenario,
+    due: &[Key],
+    transcript: Transcript,
+    ended: Result<(), Stopped>,
+    (answers, os, version): (&Expectations, Os, Option<&Version>),
+) -> CellOutcome {
+    let asked = |Observation { variant, api, trigger, answer }| {
+        (Asked { row: scenario.behaviour.to_owned(), variant, api, trigger }, answer)
+    };
+    let complete = ended.is_ok() && !transcript.is_partial();
+    let mut observed = answers.observed(os, version, transcript.observations.into_iter().map(asked));
+    if complete {
+        for Key { variant, api, trigger } in due.iter().cloned() {
+            let trigger = trigger.map(str::to_owned);
+            let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
+            if !observed.answers(&asked) {
+                let expected = answers.expected(os, version, &asked);
+                observed.miss(asked, expected);
+            }
+        }
+    }
+    let (status, reason) = match (observed.status(), ended) {
+        // A wrong answer is a failure, whatever ended the script.
+        (failed @ (Status::Fail, _), _) => failed,
+        (_, Err(Stopped::Unsupported(why))) => (Status::Unsupported, Some(why)),
+        (_, Err(stopped @ (Stopped::SetUp(_) | Stopped::Script(_)))) => {
+            (Status::Broken, Some(stopped.to_string()))
+        }
+        (_, Ok(())) if observed.checks.is_empty() => {
+            let why = "the script does not query this poller, only this program or the system's queue";
+            (Status::Unsupported, Some(why.into()))
+        }
+        (judged, Ok(())) => judged,
+    };
+    let unknown = Some(("unknown".to_owned(), observed.unknown)).filter(|(_, count)| *count > 0);
+    CellOutcome {
+        status,
+        reason,
+        checks: observed.checks,
+        counters: unknown.into_iter().collect(),
+        notes: transcript.trace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENARIO: Scenario = Scenario {
+        behaviour: "V26",
+        id: "readiness/some",
+        question: "What?",
+        script: "own and peer are connected, look at own",
+        transports: &[Transport::Pipe],
+        modes: &[metadata::Mode::Level],
+        bugs: &[],
+    };
+
+    /// Judges an answer about a drained pipe without a writer, for which Linux answers HUP. The script asks
+    /// for an answer with events=0, too.
+    fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> CellOutcome {
+        let variant = "pipe:read-end-drained".to_owned();
+        let observed = Observation {
+            variant: variant.clone(),
+            api: "poll".into(),
+            trigger: Some("level".into()),
+            answer: answer.into(),
+        };
+        let due = ["poll", "poll-events0"].map(|api| Key {
+            variant: variant.clone(),
+            api: api.into(),
+            trigger: Some("level"),
+        });
+        let transcript = Transcript { observations: vec![observed], trace: vec![trace.into()] };
+        let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
+        let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
+        judge(&SCENARIO, &due, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
+    }
+
+    #[test]
+    fn a_missing_answer_that_the_script_asks_for_is_a_failure() {
+        let outcome = judged("HUP", "look at own -> poll@level: HUP", Ok(()));
+        assert_eq!(outcome.status, Status::Fail);
+        assert_eq!(
+            outcome.reason.as_deref(),
+            Some("poll-events0@level read-end-drained: asked, and not answered")
+        );
+        assert_eq!(outcome.checks.iter().filter(|check| !check.holds).count(), 1);
+    }
+
+    #[test]
+    fn an_omitted_clause_is_not_a_missing_answer() {
+        let outcome = judged("HUP", "look at conn -> left out: there is no 'conn'", Ok(()));
+        assert_eq!((outcome.status, outcome.checks.len()), (Status::Pass, 1));
+    }
+
+    #[test]
+    fn a_script_that_stops_has_a_reason_unless_an_earlier_answer_was_wrong() {
+        let stopped = || Err(Stopped::Unsupported("not here".into()));
+        let outcome = judged("HUP", "", stopped());
+        assert_eq!((outcome.status, outcome.reason.as_deref()), (Status::Unsupported, Some("not here")));
+        assert_eq!(judged("HUP", "", Err(Stopped::SetUp("no pipe".into()))).status, Status::Broken);
+        let outcome = judged("OUT", "", stopped());
+        assert_eq!(outcome.status, Status::Fail);
+        assert!(outcome.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));
+    }
+}

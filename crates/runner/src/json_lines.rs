@@ -1,0 +1,94 @@
+//! Reads files of JSON lines that grow while cells run. A damaged line does not affect the others.
+
+use std::path::Path;
+
+/// The greatest number of line numbers in a warning.
+const NAMED: usize = 10;
+
+/// The lines of a file.
+pub struct Lines<T> {
+    /// The readable lines, with their numbers, counted from 1.
+    pub whole: Vec<(usize, T)>,
+    /// The numbers of the unreadable lines.
+    pub damaged: Vec<usize>,
+    /// The number and the byte offset of a truncated line at the end, left by a writer that was killed.
+    pub torn: Option<(usize, u64)>,
+}
+
+/// Reads the lines of `bytes`, each with `parse`.
+pub fn read<T>(bytes: &[u8], parse: impl Fn(&[u8]) -> Option<T>) -> Lines<T> {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let mut lines = Lines { whole: Vec::new(), damaged: Vec::new(), torn: None };
+    let mut count = 0;
+    for line in bytes[..end].split_inclusive(|byte| *byte == b'\n') {
+        count += 1;
+        match parse(line) {
+            Some(parsed) => lines.whole.push((count, parsed)),
+            None => lines.damaged.push(count),
+        }
+    }
+    lines.torn = (end < bytes.len()).then_some((count + 1, end as u64));
+    lines
+}
+
+impl<T> Lines<T> {
+    /// Returns whether there is no whole line, readable or not.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.damaged.is_empty()
+    }
+
+    /// Returns a warning if lines of the file at `path` are lost.
+    pub fn loss(&self, path: &Path) -> Option<String> {
+        let mut parts = Vec::new();
+        if !self.damaged.is_empty() {
+            parts.push(format!("{} cannot be read", listed(&self.damaged)));
+        }
+        parts.extend(self.torn.map(|(number, _)| format!("the last line ({number}) is truncated")));
+        (!parts.is_empty())
+            .then(|| format!("{}: {}; the other results are used", path.display(), parts.join(", ")))
+    }
+}
+
+/// Lists line numbers: `line 3`, `2 lines (3, 7)`, `11 lines (1, 2, …)`.
+pub fn listed(numbers: &[usize]) -> String {
+    if let [only] = numbers {
+        return format!("line {only}");
+    }
+    let named: Vec<_> = numbers.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if numbers.len() > NAMED { ", …" } else { "" };
+    format!("{} lines ({}{more})", numbers.len(), named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(bytes: &[u8]) -> Lines<u32> {
+        read(bytes, |line| serde_json::from_slice(line).ok())
+    }
+
+    fn loss(bytes: &[u8]) -> Option<String> {
+        numbers(bytes).loss(Path::new("file"))
+    }
+
+    #[test]
+    fn a_damaged_line_does_not_affect_the_others() {
+        let lines = numbers(b"1\n\xff\n3\n\n5\n6");
+        assert_eq!(lines.whole, [(1, 1), (3, 3), (5, 5)]);
+        assert_eq!((lines.damaged, lines.torn), (vec![2, 4], Some((6, 9))));
+        assert_eq!((numbers(b"").torn, numbers(b"12").torn), (None, Some((1, 0))));
+        assert!(numbers(b"12").is_empty() && !numbers(b"x\n").is_empty());
+    }
+
+    #[test]
+    fn lost_lines_are_counted_and_listed() {
+        assert_eq!(loss(b"1\n2\n"), None);
+        assert_eq!(loss(b"1\nx\n").unwrap(), "file: line 2 cannot be read; the other results are used");
+        assert_eq!(
+            loss(b"x\n2\nx\n4").unwrap(),
+            "file: 2 lines (1, 3) cannot be read, the last line (4) is truncated; the other results are used"
+        );
+        let many = loss(&b"x\n".repeat(11)).unwrap();
+        assert!(many.contains("11 lines (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …) cannot be read;"), "{many}");
+    }
+}

@@ -1,0 +1,65 @@
+//! The runner `prefix`: behind a command on this machine, such as an emulator, a sandbox or a script.
+
+use std::path::Path;
+
+use super::{Route, program};
+use crate::command::Words;
+use crate::error::Error;
+
+/// Returns what this machine lacks to run the command, if it lacks something.
+pub fn missing(command: &str) -> Option<String> {
+    let words = match command.parse::<Words>() {
+        Ok(words) => words.0,
+        Err(why) => return Some(format!("{command}: {why}")),
+    };
+    let name = words.first()?;
+    if program(name).is_none() {
+        return Some(format!("there is no program {name}"));
+    }
+    // `-L` names an emulator's folder with the libraries of its system.
+    let folder = words.iter().skip_while(|word| *word != "-L").nth(1)?;
+    (!Path::new(folder).is_dir()).then(|| format!("there is no folder {folder}"))
+}
+
+/// Returns the command followed by the executable. The executor finds out whether it needs the command to
+/// start itself again.
+pub fn route(
+    command: &str,
+    executable: &Path,
+    matrix: Option<&Path>,
+    expectations: Option<&Path>,
+) -> Result<Route, Error> {
+    let malformed = |why| Error::BadPrefix { command: command.to_owned(), why };
+    let mut words = command.parse::<Words>().map_err(malformed)?.0;
+    let text = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into()).display().to_string();
+    words.push(text(executable));
+    Ok(Route {
+        words,
+        executable: Some(text(executable)),
+        matrix: matrix.map(text),
+        expectations: expectations.map(text),
+        prefix: Some(command.to_owned()),
+        ..Route::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_programs_and_folders_are_named() {
+        assert_eq!(missing("no-such-emulator -L /"), Some("there is no program no-such-emulator".into()));
+        assert_eq!(missing("env -L /no/such/folder"), Some("there is no folder /no/such/folder".into()));
+        assert_eq!(missing("env -L /"), None);
+        assert_eq!(missing("env"), None);
+    }
+
+    #[test]
+    fn the_executable_is_the_last_word_before_its_arguments() {
+        let route = route("emulator -L '/a b'", Path::new("/x/pollmatrix"), None, None).unwrap();
+        assert_eq!(route.words, ["emulator", "-L", "/a b", "/x/pollmatrix"]);
+        assert_eq!(route.prefix.as_deref(), Some("emulator -L '/a b'"));
+        assert!(matches!(super::route("'open", Path::new("/x"), None, None), Err(Error::BadPrefix { .. })));
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a run of a scenario ends early.
+
+use std::error::Error;
+use std::io;
+
+use fd_core::error::StartError;
+use fd_core::poller::BackendError;
+
+use crate::missing_resource;
+
+/// Why a run ends early.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure {
+    /// A check failed, and nothing after it makes sense.
+    #[error("{0}")]
+    Wrong(String),
+    /// This backend or system cannot do what the scenario needs.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The test could not be prepared. This says nothing about the backend under test.
+    #[error("{0}")]
+    SetUp(String),
+}
+
+impl Failure {
+    /// The set-up failed with `error`. The run is unsupported if the system lacks a resource that the
+    /// scenario needs.
+    pub fn set_up(error: impl Into<Box<dyn Error>>) -> Self {
+        let error = error.into();
+        match missing_resource::from_error(&*error) {
+            Some(reason) => Self::Unsupported(format!("{reason}: {error}")),
+            None => Self::SetUp(error.to_string()),
+        }
+    }
+
+    /// The runtime did not start.
+    pub(crate) fn from_start(error: StartError) -> Self {
+        match error {
+            StartError::Backend(BackendError::Capacity { .. }) => Self::Unsupported(error.to_string()),
+            StartError::System { what: "starting a thread", source } => Self::no_thread(&source),
+            _ => Self::SetUp(error.to_string()),
+        }
+    }
+
+    /// The system did not start a thread.
+    pub(crate) fn no_thread(error: &io::Error) -> Self {
+        Self::Unsupported(format!("needs more threads than the system starts: {error}"))
+    }
+}

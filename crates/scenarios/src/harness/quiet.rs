@@ -1,0 +1,41 @@
+//! Proves that a thread sleeps while there is nothing to do.
+
+use fd_core::ids::ThreadId;
+
+use super::Harness;
+use crate::failure::Failure;
+use crate::test_context::TestContext;
+
+/// Iterations that one fence may take: two events, each with a wake-up of its own, and some to spare.
+const ITERATIONS_PER_FENCE: u64 = 6;
+const FENCES: u64 = 20;
+
+impl Harness {
+    /// Checks that `thread` sleeps while there is nothing to do: a number of fences takes it a bounded number
+    /// of iterations.
+    ///
+    /// # Errors
+    /// As for [`Harness::fence`]; [`Failure::Wrong`] if a check has failed.
+    pub(crate) fn check_quiet(
+        &mut self,
+        test: &mut TestContext,
+        thread: ThreadId,
+        when: &str,
+        source: &str,
+    ) -> Result<(), Failure> {
+        let before = self.activity(thread);
+        for _ in 0..FENCES {
+            self.fence(thread)?;
+        }
+        let iterations = self.activity(thread).since(&before).loops;
+        let bound = FENCES * ITERATIONS_PER_FENCE;
+        test.check_cost(
+            format!("iterations of the loop, {when}"),
+            format!("at most {bound}"),
+            iterations,
+            source,
+            iterations <= bound,
+        );
+        test.stop_if_failed()
+    }
+}

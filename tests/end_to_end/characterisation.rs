@@ -1,0 +1,274 @@
+//! Characterisation cells: judged by the expectations that a test writes, recorded in them, and published as
+//! pages.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answer, Sandbox};
+
+/// A cell whose answers with poll are the same on every system.
+const CELL: &str = "readiness/pipe-idle/pipe-level-1t1g@poll";
+
+/// A sandbox whose matrix has the scenarios of one group, with a separate folder of expectations.
+struct Characterisation(Sandbox);
+
+impl Characterisation {
+    fn new() -> Self {
+        let sandbox = Sandbox::new(&["pass"], 20);
+        sandbox.add_scenarios("  - id: readiness/*\n");
+        fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
+        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+        Self(sandbox)
+    }
+
+    /// Creates a sandbox in which `record` has written this system's answers to the cell.
+    fn recorded() -> Self {
+        let sandbox = Self::new();
+        sandbox.run(&["run", CELL]).expect(0, &[]);
+        sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["written, "]);
+        sandbox
+    }
+
+    fn run(&self, arguments: &[&str]) -> Answer {
+        let expected = self.0.path("expected").display().to_string();
+        self.0.run(&[arguments, &["--expectations", &expected]].concat())
+    }
+
+    fn answers(&self) -> PathBuf {
+        self.0.path(&format!("expected/answers/{}.yml", std::env::consts::OS))
+    }
+
+    /// Replaces a part of the expected answers.
+    fn edit(&self, part: &str, other: &str) {
+        let text = fs::read_to_string(self.answers()).expect("the answers were recorded");
+        assert!(text.contains(part), "{part} is not in:\n{text}");
+        fs::write(self.answers(), text.replace(part, other)).expect("writable");
+    }
+
+    fn cell(&self) -> Value {
+        let results = self.0.results();
+        let cells = results["cells"].as_array().expect("cells is a list");
+        cells.iter().find(|cell| cell["id"] == CELL).expect("the cell was run").clone()
+    }
+
+    /// Returns the kernel's version in the recorded expectations.
+    fn version(&self) -> String {
+        let text = fs::read_to_string(self.answers()).expect("the answers were recorded");
+        let line =
+            text.lines().find(|line| line.starts_with("    version: ")).expect("the source has a version");
+        line.trim_start_matches("    version: ").to_owned()
+    }
+}
+
+#[test]
+fn unknown_answers_are_counted_and_are_no_failure() {
+    let sandbox = Characterisation::new();
+    let printed = sandbox.run(&["run", CELL]);
+    let cell = sandbox.cell();
+    let unknown = cell["counters"]["unknown"].as_u64().expect("they are counted");
+    assert!(unknown > 1, "{cell}");
+    printed.expect(
+        0,
+        &[&format!("characterisation: 1 cells: 1 as expected, {unknown} answers not known before (seed ")],
+    );
+    assert_eq!((&cell["status"], &cell["layer"]), (&"pass".into(), &"characterisation".into()));
+    let checks = cell["checks"].as_array().expect("checks is a list");
+    assert_eq!(checks.len() as u64, unknown);
+    assert!(checks.iter().all(|check| check["evidence"] == "?" && check["expected"][0] == "not known"));
+    let described = &sandbox.0.results()["scenarios"]["readiness/pipe-idle"];
+    assert!(described["verbs"].as_str().is_some_and(|verbs| verbs.contains("look at ")), "{described}");
+    assert!(described["question"].as_str().is_some_and(|question| question.ends_with('?')), "{described}");
+    let trace: Vec<_> = cell["notes"].as_array().expect("notes").iter().filter_map(Value::as_str).collect();
+    assert!(trace.iter().any(|line| line.contains("connected -> ok")), "{trace:?}");
+}
+
+#[test]
+fn recorded_answers_are_expected_in_the_next_run() {
+    let sandbox = Characterisation::recorded();
+    let written = fs::read_to_string(sandbox.answers()).expect("the answers were recorded");
+    sandbox.run(&["expectations", "--check"]).expect(0, &[" measured, 0 hypotheses"]);
+    sandbox.run(&["run", CELL]).expect(0, &["1 cells: 1 as expected (seed "]);
+    let cell = sandbox.cell();
+    assert_eq!(cell["counters"], serde_json::json!({}));
+    let checks = cell["checks"].as_array().expect("checks is a list");
+    assert!(checks.iter().all(|check| check["evidence"] == "M" && check["holds"] == true), "{cell}");
+    assert_eq!(checks[0]["asked"]["api"], "poll");
+    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["unchanged, 0 new"]);
+    assert_eq!(fs::read_to_string(sandbox.answers()).expect("the answers were recorded"), written);
+}
+
+#[test]
+fn a_difference_from_a_measured_answer_is_a_failure_outside_the_contract_totals() {
+    let sandbox = Characterisation::recorded();
+    sandbox.edit("poll@level: '", "poll@level: 'ERR|");
+    let printed = sandbox.run(&["run", CELL, "selftest/pass"]);
+    printed.expect(
+        1,
+        &["\n1 cells: 1 pass (seed ", "\ncharacterisation: 1 cells: 1 fail\n", "fail readiness/pipe-idle"],
+    );
+    let reason = sandbox.cell()["reason"].clone();
+    assert!(reason.as_str().is_some_and(|reason| reason.contains(": expected ERR|")), "{reason}");
+    let junit =
+        fs::read_to_string(sandbox.0.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    for suite in
+        ["<testsuite name=\"poll\" tests=\"1\"", "<testsuite name=\"poll (characterisation)\" tests=\"1\""]
+    {
+        assert!(junit.contains(suite), "{junit}");
+    }
+    let report =
+        fs::read_to_string(sandbox.0.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    assert!(
+        report.contains("## Characterisation\n\n| | poll |") && report.contains("| selftest | P1 |"),
+        "{report}"
+    );
+    // The recorded answer is not overwritten: either of the two may be wrong.
+    sandbox.run(&["record", "pollmatrix-report"]).expect(1, &["CONTRADICTS", "unchanged, 0 new, 0 changed"]);
+}
+
+#[test]
+fn a_difference_from_a_hypothesis_is_permitted_and_recorded_with_the_old_answer() {
+    let sandbox = Characterisation::recorded();
+    let version = sandbox.version();
+    sandbox.edit("poll@level: '", "poll@level: 'ERR|");
+    sandbox.edit("evidence: M", "evidence: K");
+    sandbox.edit("recorded-", "older-");
+    sandbox.edit(&format!("    version: {version}\n"), "");
+    sandbox.run(&["run", CELL]).expect(0, &["1 cells: 1 permitted (seed "]);
+    let reason = sandbox.cell()["reason"].clone();
+    let hypothesis = "the expectation is a hypothesis with evidence K (kernel source)";
+    assert!(reason.as_str().is_some_and(|reason| reason.contains(hypothesis)), "{reason}");
+    let diff = sandbox.run(&["record", "pollmatrix-report", "--dry-run"]);
+    diff.expect(
+        0,
+        &[
+            "\n+  recorded-",
+            "\n+      poll@level: { answers: ['",
+            ", note: 'expected before: ERR|",
+            ", 0 open",
+        ],
+    );
+}
+
+#[test]
+fn a_difference_from_an_answer_of_another_version_is_permitted_and_bounds_the_old_answer() {
+    let sandbox = Characterisation::recorded();
+    let version = sandbox.version();
+    sandbox.edit(&format!("    version: {version}\n"), "    version: '0.1'\n");
+    sandbox.edit("recorded-", "older-");
+    sandbox.edit("poll@level: '", "poll@level: 'ERR|");
+    sandbox.run(&["run", CELL]).expect(0, &["1 permitted", "1 cells"]);
+    assert!(
+        sandbox.cell()["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("was measured on 0.1 and is a hypothesis here"))
+    );
+    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["bounded     V", "it is ERR|"]);
+    sandbox.run(&["run", CELL]).expect(0, &["1 as expected"]);
+}
+
+#[test]
+fn an_answer_that_varies_is_never_a_failure() {
+    let sandbox = Characterisation::recorded();
+    let text = fs::read_to_string(sandbox.answers()).expect("the answers were recorded");
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("      poll@level: '")).expect("poll was asked");
+    sandbox.edit(
+        &format!("poll@level: '{line}"),
+        &format!("poll@level: {{ unstable: timing, answers: ['ERR|{line}] }}"),
+    );
+    sandbox.run(&["run", CELL]).expect(0, &["1 as expected"]);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let sandbox = Characterisation::new();
+    sandbox.run(&["run", CELL]).expect(0, &[]);
+    sandbox.run(&["record", "pollmatrix-report", "--dry-run"]).expect(0, &["+rows:\n", "would be written"]);
+    assert!(!sandbox.answers().exists());
+}
+
+#[test]
+fn results_that_do_not_describe_the_kernel_are_not_recorded() {
+    let sandbox = Characterisation::new();
+    sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);
+    let record = |more: &[&str]| sandbox.run(&[&["record", "pollmatrix-report"], more].concat());
+    record(&[])
+        .expect(2, &["it has no answers of raw pollers", "help: run them first: `pollmatrix run --layer"]);
+    let path = sandbox.0.path("pollmatrix-report/results.json");
+    let results = fs::read_to_string(&path).expect("there is a report");
+    let edited = |part: &str, other: &str| {
+        assert!(results.contains(part), "{part}");
+        fs::write(&path, results.replace(part, other)).expect("writable");
+    };
+    edited("\"via\": \"native\"", "\"via\": \"prefix\", \"emulator\": \"qemu-s390x\"");
+    record(&[]).expect(2, &["here was run prefix (qemu-s390x)", "give --emulated"]);
+    record(&["--emulated"]).expect(2, &["no answers of raw pollers"]);
+    edited("\"repeat\": 1", "\"repeat\": 1, \"fault\": \"double-close\"");
+    record(&[]).expect(2, &["it was run with the fault double-close switched on"]);
+    edited(&format!("\"os\": \"{}\"", std::env::consts::OS), "\"os\": \"plan9\"");
+    record(&[]).expect(2, &["nothing is kept about plan9"]);
+}
+
+#[test]
+fn faults_cannot_be_tried_in_scenarios_of_raw_pollers() {
+    let sandbox = Characterisation::new();
+    sandbox
+        .run(&["faults", "readiness/pipe-idle"])
+        .expect(2, &["readiness/pipe-idle tests raw pollers only", "help: select contract scenarios"]);
+}
+
+#[test]
+fn list_selects_cells_by_layer() {
+    let sandbox = Characterisation::new();
+    let contract = sandbox.run(&["list", "--layer", "contract"]);
+    assert_eq!(contract.stdout, "selftest/pass/tcp-level-1t1g@poll\n");
+    let rest = sandbox.run(&["list", "--layer", "characterisation", "--format", "json"]);
+    let cells: Vec<Value> = serde_json::from_str(&rest.stdout).expect("a list");
+    assert!(
+        cells.len() > 20 && cells.iter().all(|cell| cell["layer"] == "characterisation"),
+        "{}",
+        rest.stdout
+    );
+    assert!(cells.iter().any(|cell| cell["id"] == CELL));
+    assert!(cells.iter().all(|cell| cell["title"].as_str().is_some_and(|title| title.ends_with('?'))));
+}
+
+#[test]
+fn equal_answers_of_different_runs_give_equal_pages() {
+    let sandbox = Characterisation::recorded();
+    let publish = || sandbox.run(&["publish", "pollmatrix-report", "--to", "pages"]);
+    let first = publish();
+    first.expect(0, &["wrote: pages/catalogue.html\n", "wrote: pages/results/", "/poll.md\n"]);
+    let name = first
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("wrote: ").filter(|path| path.ends_with("/poll.md")));
+    let name = sandbox.0.path(name.expect("the page is named"));
+    let page = fs::read_to_string(&name).expect("the file was written");
+    for text in ["### V05: ", "\n`readiness/pipe-idle`\n", "look at own", "| `poll@level", "\nMeasured on "] {
+        assert!(page.contains(text), "{text} is not in:\n{page}");
+    }
+    sandbox.run(&["run", CELL, "--seed", "99"]).expect(0, &[]);
+    let again = publish();
+    again.expect(0, &[]);
+    assert_eq!(again.stdout, "", "another run gives the same pages");
+
+    fs::write(&name, page.replace("| `poll@level", "| `poll@edge")).expect("writable");
+    publish().expect(0, &["/poll.md\n"]);
+    assert_eq!(fs::read_to_string(&name).expect("the file was written"), page);
+}
+
+#[test]
+fn results_that_do_not_describe_the_kernel_are_not_published() {
+    let sandbox = Characterisation::new();
+    sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);
+    sandbox
+        .run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["it has no answers of raw pollers"]);
+    sandbox.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
+    sandbox
+        .run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .expect(2, &["it was run with the fault double-close switched on"]);
+}
