@@ -158,7 +158,7 @@ fn conflicting_results_are_refused_without_prefer() {
         &[
             "1 cells have different results",
             "selftest/pass/tcp-level-1t1g@poll on here: pass in pass.json, crash in crashed.json",
-            "help: say which of them counts with --prefer first, last or worst",
+            "help: choose one of them with --prefer first, last or worst",
         ],
     );
     assert!(!sandbox.path("merged").exists(), "no file is written");

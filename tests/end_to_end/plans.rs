@@ -124,7 +124,7 @@ fn shards_without_cells_are_refused() {
 fn durations_are_recorded_from_passed_cells_only() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let record = |file: &str| sandbox.run(&["plan", "--record", file]);
-    record("nowhere.json").expect(2, &["cannot find the top of the source tree"]);
+    record("nowhere.json").expect(2, &["cannot find the root of the source tree"]);
     for folder in ["crates/report", "crates/matrix"] {
         fs::create_dir_all(sandbox.path(folder)).expect("writable");
     }

@@ -65,7 +65,7 @@ fn every_command_has_help() {
     );
     pollmatrix(&["soak", "--help"])
         .expect(0, &["--duration", "--threads", "--groups", "--backend", "--fault", "Exit codes:"]);
-    pollmatrix(&["expectations", "--help"]).expect(0, &["ROW-PREFIX", "--os", "--check", "--dir"]);
+    pollmatrix(&["expectations", "--help"]).expect(0, &["[PREFIX]", "--os", "--check", "--dir"]);
     pollmatrix(&["probe", "--help"])
         .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
     pollmatrix(&["record", "--help"])
@@ -198,9 +198,9 @@ fn the_catalogue_shows_the_expectations_that_are_given() {
         sandbox.run(&[&["publish"], options].concat()).expect(0, &["wrote: site/catalogue.html\n"]);
         fs::read_to_string(sandbox.path("site/catalogue.html")).expect("the file was written")
     };
-    assert!(page(&[]).contains("epoll-add-before"), "the built-in expectations");
+    assert!(page(&[]).contains("queue-add-before"), "the built-in expectations");
     let given = page(&["--expectations", "expectations"]);
-    assert!(given.contains("<code>HUP</code> <sup>K1</sup>") && !given.contains("epoll-add-before"));
+    assert!(given.contains("<code>HUP</code> <sup>K1</sup>") && !given.contains("queue-add-before"));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn an_edit_of_the_matrix_makes_the_generated_files_stale() {
 #[test]
 fn generate_outside_a_source_tree_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    sandbox.run(&["generate"]).expect(2, &["cannot find the top of the source tree", "--root DIR"]);
+    sandbox.run(&["generate"]).expect(2, &["cannot find the root of the source tree", "--root DIR"]);
 }
 
 #[test]

@@ -51,8 +51,8 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
         let mut own = request.clone();
         own.dir = dir.join("targets").join(&one.target.id);
         own.resume &= journal::exists(&own.dir);
-        own.elsewhere.target = Some(one.target.id.clone());
-        own.elsewhere.via = Some(runners::label(&one.runner));
+        own.runner.target = Some(one.target.id.clone());
+        own.runner.via = Some(runners::label(&one.runner));
         match session::run(source, one, &own, &stop, Some(&mut progress)) {
             Ok((results, code)) => {
                 inputs.push(Input { name: one.target.id.clone(), results });
@@ -90,13 +90,13 @@ fn sort<'a>(
     let mut not_run = merge::named_as_not_run(&source.matrix.targets, &args.not_run)?;
     let named: Vec<_> = not_run.iter().map(|named| named.target.clone()).collect();
     for target in source.matrix.targets.iter().filter(|target| !named.contains(&target.id)) {
-        let works = |runner: &&Runner| runners::missing(target, runner, &request.elsewhere).is_none();
+        let works = |runner: &&Runner| runners::missing(target, runner, &request.runner).is_none();
         // A host or a file belongs to one target, which the user must name.
         let mut runners =
             target.runners.iter().filter(|runner| !matches!(runner, Runner::Ssh | Runner::Import));
         match runners.find(works) {
-            Some(runner) => chosen.push(runners::with(target, runner.clone(), &request.elsewhere)?),
-            None => not_run.push(entry(target, targets::not_run(target, &request.elsewhere))),
+            Some(runner) => chosen.push(runners::with(target, runner.clone(), &request.runner)?),
+            None => not_run.push(entry(target, targets::not_run(target, &request.runner))),
         }
     }
     Ok((chosen, not_run))

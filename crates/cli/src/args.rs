@@ -37,7 +37,7 @@ struct CommandLine {
     #[command(flatten)]
     expectations: ExpectationsArg,
     #[command(flatten)]
-    subjects: SubjectsArg,
+    adapters: AdaptersArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -49,7 +49,7 @@ pub struct Args {
     /// The folder with expectations to use instead of the built-in ones.
     pub expectations: Option<PathBuf>,
     /// The adapters to test.
-    pub subjects: Vec<String>,
+    pub adapters: Vec<String>,
     /// The command.
     pub command: Command,
 }
@@ -67,7 +67,7 @@ pub fn parse() -> Result<Args, ExitCode> {
     Ok(Args {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
-        subjects: line.subjects.subjects,
+        adapters: line.adapters.adapters,
         command: line.command.unwrap_or_else(|| unreachable!("`run` is a command")),
     })
 }
@@ -96,12 +96,12 @@ struct ExpectationsArg {
 }
 
 #[derive(ClapArgs)]
-struct SubjectsArg {
+struct AdaptersArg {
     /// Test another poller: a built-in library (mio), or an adapter, a program that speaks the protocol of
     /// docs/subjects.md ('./my-adapter epoll'); repeatable. Without --backend, selects the cells of these
     /// pollers only
     #[arg(long = "subject", global = true, value_name = "NAME|COMMAND")]
-    subjects: Vec<String>,
+    adapters: Vec<String>,
 }
 
 #[derive(Subcommand)]
@@ -157,10 +157,10 @@ pub enum Command {
     /// contradicts. An answer that contradicts a measurement is printed, but not written.
     #[command(after_help = exit::RECORD_HELP)]
     Record(RecordArgs),
-    /// Write the answers of each backend as Markdown pages, one per system and backend
+    /// Write the pages of a site: the catalogue, and the answers of each poller
     ///
-    /// The pages have the questions, the scripts and the answers, and nothing that differs from run to run,
-    /// so they can be committed.
+    /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add one Markdown
+    /// page per target and poller, with the questions, the scripts and the answers.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
@@ -176,7 +176,7 @@ pub enum Command {
     /// The parts take about equally long, by the recorded durations of each scenario. Every machine computes
     /// the same split.
     Plan(PlanArgs),
-    /// Write the files that are generated from matrix.yml, the expectations and the result types
+    /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
     Generate(GenerateArgs),
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
@@ -377,8 +377,6 @@ pub struct RunArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub attempts: AttemptArgs,
-    #[command(flatten)]
-    pub elsewhere: RunnerArgs,
     /// With --target all: skip a target, and list it with a reason: s390x-linux-gnu='not built: no linker';
     /// repeatable
     #[arg(long = "not-run", value_name = "TARGET=REASON")]
@@ -392,6 +390,9 @@ pub struct RunArgs {
     /// The format to print at the end; the report directory always gets every format
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub format: RunFormat,
+    // Last, because its help heading applies to all options after it.
+    #[command(flatten)]
+    pub runner: RunnerArgs,
 }
 
 impl RunArgs {
@@ -399,7 +400,7 @@ impl RunArgs {
     pub fn request(&self, environment: &Environment) -> Request {
         Request {
             selection: self.selection.selection(environment),
-            elsewhere: self.elsewhere.options(),
+            runner: self.runner.options(),
             attempts: self.attempts.attempts(),
             resume: self.resume,
             dir: self.report_dir.path.clone(),

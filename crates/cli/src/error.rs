@@ -61,7 +61,7 @@ pub enum Error {
     UnknownScenario { name: String, help: String },
     #[error("{} cannot be used: {why}", path.display())]
     Unfit { path: PathBuf, why: String, help: &'static str },
-    #[error("{} is not inside the source tree", .0.display())]
+    #[error("cannot find the root of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
 }
 

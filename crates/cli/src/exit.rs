@@ -25,7 +25,7 @@ pub const MERGE_HELP: &str = "\
 Exit codes:
   0    no cell of the merged report failed (targets that were not run are listed, and are not failures)
   1    some cell is fail, flaky, unexpected-pass, broken, timeout or crash, or has no result
-  2    wrong usage, inputs that are not results or do not belong together, or a report that cannot be written";
+  2    wrong usage, inputs that are malformed or do not belong together, or a report that cannot be written";
 
 /// The section of `pollmatrix diff --help`.
 pub const DIFF_HELP: &str = "\
@@ -66,9 +66,9 @@ Exit codes:
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:
-  0    every fault is killed, or caught by the harness; every contract scenario kills a fault, or its record has a reason
-       (faults of backends that this machine lacks are listed, and are not failures). With --fault or scenarios, only
-       these are judged
+  0    every fault is killed, or caught by the harness, and every contract scenario kills a fault, or is
+       excused by the record (faults of backends that this machine lacks are listed, and are not
+       failures); with --fault or scenarios, only these are judged
   1    a fault survives, or a contract scenario kills no fault; with --quick, or one of them is not recorded
   2    wrong usage, a record with an unknown name, or a report that cannot be written
   130  interrupted (128 + signal); `--resume` continues";

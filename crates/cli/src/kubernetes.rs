@@ -46,7 +46,7 @@ pub struct Order<'a> {
     /// The folder that `--expectations` names.
     pub expectations: Option<&'a Path>,
     /// The values of `--subject`.
-    pub subjects: &'a [String],
+    pub adapters: &'a [String],
 }
 
 /// Returns the text for `kubectl apply`.
@@ -57,7 +57,7 @@ pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
             "omit --target, or name one with Linux, because pods run Linux".into(),
         ));
     }
-    order.subjects.iter().try_for_each(|subject| check_subject(subject))?;
+    order.adapters.iter().try_for_each(|adapter| check_adapter(adapter))?;
     let files = order.files()?;
     let arguments = order.arguments();
     let name = order.name(&files, &arguments, &args.image);
@@ -85,7 +85,7 @@ fn refused(message: String, help: String) -> Error {
 }
 
 /// Checks that an adapter can be a command of the image: a file of this machine is not in the image.
-fn check_subject(typed: &str) -> Result<(), Error> {
+fn check_adapter(typed: &str) -> Result<(), Error> {
     let program = shlex::split(typed).unwrap_or_default().into_iter().next().unwrap_or_default();
     if subjects::find(typed).is_some()
         || program.starts_with('/')
@@ -127,7 +127,7 @@ impl Order<'_> {
         let os = self.target.os;
         let mut names = vec!["divergences.yml".into(), expectations::answers_file(os, None)];
         let subjects = folder.join("subjects");
-        if !self.subjects.is_empty() && subjects.is_dir() {
+        if !self.adapters.is_empty() && subjects.is_dir() {
             let entries = std::fs::read_dir(&subjects).map_err(|source| failed(&subjects, source))?;
             for entry in entries {
                 let name = entry.map_err(|source| failed(&subjects, source))?.file_name();
@@ -147,8 +147,8 @@ impl Order<'_> {
         if self.expectations.is_some() {
             option("--expectations", format!("{CONFIG}/expectations"));
         }
-        for subject in self.subjects {
-            option("--subject", subject.clone());
+        for adapter in self.adapters {
+            option("--subject", adapter.clone());
         }
         for backend in &self.selection.backends {
             option("--backend", backend.clone());

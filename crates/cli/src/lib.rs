@@ -50,7 +50,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         subjects::show_messages(diagnostics::message);
     }
     // The adapters of a cluster are in the image, not on this machine.
-    let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.subjects };
+    let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.adapters };
     let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?;
     match &args.command {
         Command::Run(args) => run::run(environment, matrix, args),
@@ -66,7 +66,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Record(given) => record::run(expectations, given),
         Command::Publish(args) => publish::run(expectations, args),
         Command::SubjectCheck(args) => subject_check::run(args),
-        Command::Plan(given) => split::run(environment, matrix, expectations, &args.subjects, given),
+        Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),
         Command::Exec(args) => exec::run(environment, matrix, args),
         Command::RunCell(args) => run_cell::run(environment, matrix, args),

@@ -23,7 +23,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
-    if args.elsewhere.target.as_deref() == Some(all_targets::ALL) {
+    if args.runner.target.as_deref() == Some(all_targets::ALL) {
         environment.refuse_adapters_elsewhere(false)?;
         return all_targets::run(&source, args, &args.request(environment));
     }
@@ -32,7 +32,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
         return Err(Error::NotRunArg { typed: typed.clone(), why: "the run has one target", help });
     }
     let request = args.request(environment);
-    let chosen = runners::choose(&source, &request.elsewhere)?;
+    let chosen = runners::choose(&source, &request.runner)?;
     environment.refuse_adapters_elsewhere(matches!(chosen.runner, Runner::Native))?;
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let (results, ended) = session::run(&source, &chosen, &request, &stop, None)?;
@@ -70,7 +70,7 @@ impl RerunArguments {
             let _ = write!(show, " --report-dir '{}'", dir.display());
         }
         let expectations = source.environment.expectations_option();
-        let mut resume = format!("{show}{expectations}{}", request.elsewhere.to_arguments());
+        let mut resume = format!("{show}{expectations}{}", request.runner.to_arguments());
         resume.push_str(&plan::disturbance_options(&request.attempts));
         if request.attempts.repeat.get() > 1 {
             let _ = write!(resume, " --repeat {}", request.attempts.repeat);

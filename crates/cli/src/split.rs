@@ -22,7 +22,7 @@ pub fn run(
     environment: &Environment,
     matrix: Option<&Path>,
     expectations: Option<&Path>,
-    subjects: &[String],
+    adapters: &[String],
     args: &PlanArgs,
 ) -> Result<ExitCode, Error> {
     let Some(of) = args.shards else { return record(args) };
@@ -30,8 +30,8 @@ pub fn run(
     let target = source.target_or_own(args.target.as_deref())?;
     let selection = args.selection.selection(environment);
     if args.format == PlanFormat::K8sJob {
-        check(&source, &selection, of, subjects)?;
-        let order = Order { source: &source, selection: &selection, of, target, expectations, subjects };
+        check(&source, &selection, of, adapters)?;
+        let order = Order { source: &source, selection: &selection, of, target, expectations, adapters };
         // Unchanged: the output is for `kubectl`, and the manifest contains no invisible characters.
         output::print_styled(&kubernetes::manifest(&order, args)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -55,8 +55,8 @@ pub fn run(
 
 /// Checks that the selection contains cells. With adapters, checks prefixes only: the names and the cells of
 /// the adapters are known in the image only.
-fn check(source: &Source<'_>, selection: &Selection, of: usize, subjects: &[String]) -> Result<(), Error> {
-    if subjects.is_empty() {
+fn check(source: &Source<'_>, selection: &Selection, of: usize, adapters: &[String]) -> Result<(), Error> {
+    if adapters.is_empty() {
         return selection.split(&source.matrix, of).map(drop).map_err(Error::from);
     }
     let prefixes = Selection { prefixes: selection.prefixes.clone(), ..Selection::default() };

@@ -64,8 +64,13 @@ fn every_job_has_the_least_permissions_a_limit_and_a_shell_that_stops_at_errors(
     assert_eq!(workflow["defaults"]["run"]["shell"], "bash");
     for (id, job) in jobs(&workflow) {
         let mut expected = serde_json::json!({ "contents": "read" });
-        if id == "report" {
-            expected["actions"] = "read".into();
+        match id.as_str() {
+            "report" => expected["actions"] = "read".into(),
+            "site" => {
+                expected["pages"] = "write".into();
+                expected["id-token"] = "write".into();
+            }
+            _ => {}
         }
         assert_eq!(job["permissions"], expected, "{id}");
         assert!(job["timeout-minutes"].as_u64().is_some_and(|minutes| minutes <= 90), "{id}");
@@ -93,8 +98,14 @@ fn every_called_script_exists_and_is_executable() {
                 .collect::<Vec<_>>()
         })
         .collect();
-    let expected =
-        ["ci/base-report.sh", "ci/conformance.sh", "ci/emulator.sh", "ci/executable.sh", "ci/report.sh"];
+    let expected = [
+        "ci/base-report.sh",
+        "ci/conformance.sh",
+        "ci/emulator.sh",
+        "ci/executable.sh",
+        "ci/report.sh",
+        "ci/site.sh",
+    ];
     assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     for script in words {
         let mode = root
@@ -183,15 +194,16 @@ fn every_downloaded_executable_is_built_by_a_job() {
 }
 
 #[test]
-fn the_last_job_waits_for_all_others_and_runs_even_if_they_fail() {
+fn the_report_waits_for_all_machines_and_runs_even_if_they_fail() {
     let workflow = workflow();
     let report = &workflow["jobs"]["report"];
     let needs: BTreeSet<_> =
         report["needs"].as_array().expect("a list").iter().map(|job| job.as_str().expect("a name")).collect();
-    let others: BTreeSet<_> =
-        jobs(&workflow).map(|(id, _)| id.as_str()).filter(|id| *id != "report").collect();
-    assert_eq!(needs, others);
+    let machines: BTreeSet<_> =
+        jobs(&workflow).map(|(id, _)| id.as_str()).filter(|id| !["report", "site"].contains(id)).collect();
+    assert_eq!(needs, machines);
     assert_eq!(report["if"], "always()");
+    assert_eq!(workflow["jobs"]["site"]["needs"], "report");
 }
 
 #[test]
@@ -205,9 +217,9 @@ fn jobs_without_machines_are_omitted() {
     let matrix = parse(&without);
     let workflow: Value = serde_saphyr::from_str(&workflow_file(&matrix)).expect("YAML");
     let ids: BTreeSet<_> = jobs(&workflow).map(|(id, _)| id.as_str()).collect();
-    assert_eq!(ids, BTreeSet::from(["build", "container", "macos", "native", "report"]));
+    assert_eq!(ids, BTreeSet::from(["build", "container", "macos", "native", "report", "site"]));
     let needs = workflow["jobs"]["report"]["needs"].as_array().expect("a list");
-    assert_eq!(needs.len(), ids.len() - 1);
+    assert_eq!(needs.len(), ids.len() - 2);
 }
 
 #[test]

@@ -120,8 +120,8 @@ pub fn add_rerun_arguments(
         format!("{runner_options}{}{}", environment.expectations_option(), disturbance_options(attempts));
     let injects = attempts.inject_errors.map(faults::injectable).transpose()?.is_some();
     for cell in planned {
-        let subject = environment.adapter_option(&cell.spec.backend);
-        cell.spec.command += &format!("{options}{subject}");
+        let adapter = environment.adapter_option(&cell.spec.backend);
+        cell.spec.command += &format!("{options}{adapter}");
         if injects && characterisation::find(&cell.spec.scenario).is_some() {
             cell.unsupported.get_or_insert_with(|| RAW.to_owned());
         }

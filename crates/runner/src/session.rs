@@ -24,7 +24,7 @@ pub struct Request {
     /// The selected cells.
     pub selection: Selection,
     /// The target and the runner.
-    pub elsewhere: RunnerOptions,
+    pub runner: RunnerOptions,
     /// The options of the attempts.
     pub attempts: Attempts,
     /// Whether to resume the interrupted run in the report directory.
@@ -56,7 +56,7 @@ pub fn run(
     let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
     plan::add_rerun_arguments(
         &mut planned,
-        &request.elsewhere.to_arguments(),
+        &request.runner.to_arguments(),
         &request.attempts,
         source.environment,
     )?;
@@ -100,7 +100,7 @@ impl Session {
         let mut identity = Identity {
             matrix: source.hash.clone(),
             // A run with imported results is only resumed with the same file.
-            executable: match (&executable, &request.elsewhere.import) {
+            executable: match (&executable, &request.runner.import) {
                 (None, Some(file)) => file.display().to_string(),
                 (Some(executable), _) => executable.hash().unwrap_or_default().to_owned(),
                 (None, None) => String::new(),
@@ -210,7 +210,7 @@ impl Session {
             (Runner::Native | Runner::Import, _) | (_, None) => None,
             _ if left.is_empty() => None,
             (runner, Some(executable)) => {
-                Some(runners::prepare(runner, executable, source, &request.elsewhere)?)
+                Some(runners::prepare(runner, executable, source, &request.runner)?)
             }
         };
         let mut own = None;
@@ -237,7 +237,7 @@ impl Session {
         };
         match (executable, route) {
             (None, _) => {
-                let file = request.elsewhere.import.as_deref().expect("the runner is refused without a file");
+                let file = request.runner.import.as_deref().expect("the runner is refused without a file");
                 self.machine = Some(import_cells(file, &left, source, chosen, each)?);
             }
             (Some(_), Some(route)) => {

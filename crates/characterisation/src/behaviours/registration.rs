@@ -111,7 +111,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         behaviour: "A08",
-        id: "registration/closed-after-batch",
+        id: "registration/closed-after-harvest",
         question: "Does a poller report a descriptor that was closed after an event of it was in a batch?",
         script: "own and peer are connected, other and far are connected, add own for reading, \
                 add other for reading, peer sends 1, far sends 1, wait as harvested, other closes, \
@@ -127,7 +127,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         behaviour: "A09",
-        id: "registration/removed-after-batch",
+        id: "registration/removed-after-harvest",
         question: "Does a poller report a descriptor that was removed after an event of it was in a batch?",
         script: "own and peer are connected, add own for reading, peer sends 1, wait as harvested, \
                 remove own? as removed, wait",

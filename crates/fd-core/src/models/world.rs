@@ -112,7 +112,7 @@ impl Handler<Number> for Owner {
         observed.ran.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// An address that the model keeps. The address of the owner is free for the next registration.
+    /// Returns an address that the model keeps: the address of the owner is free for the next registration.
     fn id(&self, _: handler::Internal) -> OwnerId {
         OwnerId::of(&self.observed)
     }

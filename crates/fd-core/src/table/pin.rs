@@ -82,7 +82,7 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn owner(&self) -> &dyn Registered {
-        // SAFETY: the pin keeps the owner in the entry (S5).
+        // SAFETY: the pin keeps the handler in the entry (S5).
         unsafe { self.entry().owner() }
     }
 

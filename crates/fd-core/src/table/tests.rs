@@ -197,7 +197,7 @@ fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
 #[test]
 fn a_failed_takeover_leaves_the_entry_as_it_was() {
     let table = table();
-    // The handler is kept, because its identity is an address and must not be re-used.
+    // Kept, because an identity is an address and must not be re-used.
     let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let (handle, owner) = insert(&table, 0, 0b01);
@@ -289,7 +289,7 @@ fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
 fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
-    // The handler is kept, because its identity is an address and must not be re-used.
+    // Kept, because an identity is an address and must not be re-used.
     let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
     let attempt = |target, expected| {

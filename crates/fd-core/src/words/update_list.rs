@@ -391,7 +391,7 @@ mod tests {
         for _ in 0..3 {
             list.add(&links, 0);
             list.remove(&links, 0);
-            assert_eq!(contents(&list, &links), []);
+            assert_eq!(contents(&list, &links), [0; 0]);
         }
     }
 

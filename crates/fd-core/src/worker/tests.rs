@@ -179,9 +179,13 @@ fn rebuilt_in_two_seconds(capabilities: Capabilities) -> Vec<bool> {
 fn a_poller_is_replaced_only_if_no_close_ends_the_stale_registration() {
     let epoll = Capabilities { close_forgets: false, ..Capabilities::ALL };
     assert!(!rebuilt_in_two_seconds(epoll).is_empty(), "suspect 17");
-    assert_eq!(rebuilt_in_two_seconds(Capabilities::ALL), [], "kqueue's registration ends with the close");
+    assert_eq!(
+        rebuilt_in_two_seconds(Capabilities::ALL),
+        [false; 0],
+        "kqueue's registration ends with the close"
+    );
     let poll = Capabilities { kernel_state: false, close_forgets: false, ..Capabilities::ALL };
-    assert_eq!(rebuilt_in_two_seconds(poll), [], "the kernel has no registration");
+    assert_eq!(rebuilt_in_two_seconds(poll), [false; 0], "the kernel has no registration");
 }
 
 /// With stale events only, the next wait would return at once, too. With other events, there is work.

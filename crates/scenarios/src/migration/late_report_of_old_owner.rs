@@ -4,7 +4,6 @@
 //! old owner, which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5).
 //! This scenario holds every window open, with a thread on each side.
 
-use fd_core::State;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
@@ -209,8 +208,8 @@ fn taken_during_exit(
     );
     test.check_eq(
         label("active"),
-        State::ACTIVE_R,
-        harness.entry(endpoint.handle)?.state.and(State::ACTIVE),
+        fd_core::State::ACTIVE_R,
+        harness.entry(endpoint.handle)?.state.and(fd_core::State::ACTIVE),
         "bug 53",
     );
     endpoint.end(harness)

@@ -189,8 +189,9 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     harness.fence(old)?;
 
     // A call by the running thread itself is refused, too: its running bit would stay behind.
-    let moves = move |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new);
-    let own = harness.on(old, move |context| context.enter(handle, moves))?;
+    let own = harness.on(old, move |context| {
+        context.enter(handle, |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new))
+    })?;
     test.check_eq(
         label("migrate_on inside enter()"),
         "Ok(Err(Busy))".into(),
