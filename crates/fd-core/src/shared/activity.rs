@@ -62,13 +62,15 @@ counters! {
     poll_rebuild_fail,
     /// Waits that failed; the thread paused and went on.
     poll_error,
-    /// Milliseconds of pauses, made where the next wait or the next attempt would have failed at once, or returned at once.
+    /// Milliseconds of pauses, made where the next wait or the next attempt would have failed at once, or
+    /// returned at once.
     poll_pause,
     /// Changes that the kernel did not take. They are tried again.
     poll_refused,
     /// Refused changes that were applied again.
     poll_retry,
-    /// Waits in which the backend could not wait as it should; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
+    /// Waits in which the backend could not wait as it should; see
+    /// [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
     poll_degraded,
     /// Changes given to the backend.
     poll_update,

@@ -21,7 +21,8 @@ impl Clock {
         }
     }
 
-    /// The instant after `delay`, which counts as a hundred years at most: more does not fit into every system's clock.
+    /// The instant after `delay`, which counts as a hundred years at most: more does not fit into every
+    /// system's clock.
     pub(crate) fn after(&self, delay: Duration) -> Instant {
         const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         fault!(DelayOverflows => return self.now() + delay);

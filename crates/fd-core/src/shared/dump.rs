@@ -10,12 +10,12 @@ use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::state::{self, State};
 use crate::words::sync::Ordering;
 
-/// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
-/// registration, but other threads may change them in between.
+/// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to
+/// the same registration, but other threads may change them in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
-    /// Number and registration. Of a descriptor that is the runtime's own ([`State::INTERNAL`]), a handle that is refused
-    /// everywhere.
+    /// Number and registration. Of a descriptor that is the runtime's own ([`State::INTERNAL`]), a handle
+    /// that is refused everywhere.
     pub handle: FdHandle,
     /// The group that the masks are about.
     pub group: GroupId,

@@ -1,4 +1,5 @@
-//! The tasks posted to one worker thread. No lock: a thread may be suspended, or left behind by a fork, at any step.
+//! The tasks posted to one worker thread. No lock: a thread may be suspended, or left behind by a fork, at
+//! any step.
 
 use std::collections::VecDeque;
 use std::ptr;
@@ -25,8 +26,8 @@ pub(crate) struct TaskQueue {
     head: AtomicPtr<Node>,
 }
 
-// SAFETY: the queue owns its nodes, and a task is Send. Each node is taken out by one thread: the one whose exchange of the
-// head replaced it.
+// SAFETY: the queue owns its nodes, and a task is Send. Each node is taken out by one thread: the one whose
+// exchange of the head replaced it.
 unsafe impl Send for TaskQueue {}
 // SAFETY: as above.
 unsafe impl Sync for TaskQueue {}

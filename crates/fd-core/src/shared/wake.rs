@@ -1,8 +1,10 @@
-//! The wake-up protocol between threads, and the pipe that carries it where the backend has nothing of its own.
+//! The wake-up protocol between threads, and the pipe that carries it where the backend has nothing of its
+//! own.
 //!
 //! A thread that is about to sleep announces it (SLEEPING set and NOTIFIED cleared in one step) and only then
-//! looks for work a last time. A waker publishes the work and only then sets NOTIFIED: if it finds SLEEPING and
-//! no earlier NOTIFIED, it writes. So nothing published is missed (L2), and there is at most one write per sleep.
+//! looks for work a last time. A waker publishes the work and only then sets NOTIFIED: if it finds SLEEPING
+//! and no earlier NOTIFIED, it writes. So nothing published is missed (L2), and there is at most one write
+//! per sleep.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -20,7 +22,8 @@ const NOTIFIED: u32 = 1 << 1;
 /// One thread's side of the protocol.
 pub(crate) struct Sleep {
     flags: AtomicU32,
-    /// RegistrationCounts as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect 12).
+    /// RegistrationCounts as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect
+    /// 12).
     waker: OnceLock<Arc<dyn Wake>>,
 }
 
@@ -36,8 +39,8 @@ impl Sleep {
 
     /// Announces the sleep. The thread must look for work after this, and before it waits.
     pub(crate) fn announce(&self) {
-        // Pair: sleep. Flags, then queues ∥ queues, then flags. Two read-modify-writes of one word: either this one sees the
-        // waker's, and then the work, or the waker sees SLEEPING.
+        // Pair: sleep. Flags, then queues ∥ queues, then flags. Two read-modify-writes of one word: either
+        // this one sees the waker's, and then the work, or the waker sees SLEEPING.
         fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
         self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
     }
@@ -54,7 +57,8 @@ impl Sleep {
         self.flags.load(Ordering::Acquire) & NOTIFIED != 0
     }
 
-    /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the same wake descriptor.
+    /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the
+    /// same wake descriptor.
     pub(crate) fn silence(&self) {
         // The child has one thread, which goes on to see this in its own order.
         self.flags.store(NOTIFIED, Ordering::Relaxed);
@@ -102,7 +106,8 @@ impl Wake for WakePipe {
 
 /// Makes `number` another descriptor of the same open file as `fd`. What had the number is closed.
 fn replace(fd: &impl AsRawFd, number: RawFd) -> io::Result<()> {
-    // SAFETY: the number stays open, and what it stands for is a wake pipe as before: its owners see no difference.
+    // SAFETY: the number stays open, and what it stands for is a wake pipe as before: its owners see no
+    // difference.
     if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -3,10 +3,10 @@
 use super::*;
 use crate::entry::error::DeleteError;
 use crate::poller::{Capabilities, Trigger};
-use crate::shared::InsertOptions;
 use crate::shared::activity::ActivitySnapshot;
 use crate::shared::handler::Handler;
 use crate::shared::handler::numbers::idle;
+use crate::shared::options::InsertOptions;
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
 use crate::words::ids::ThreadMask;
 
