@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::entry::guarded::Guarded;
 use crate::shared::ready::Report;
 
-/// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the registration.
+/// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the
+/// registration.
 ///
 /// Only [`Registered::run`], [`Registered::close`] and [`Registered::release`] call the user's handler.
 pub(crate) trait Registered: AsFd + Send + Sync {
@@ -29,8 +30,9 @@ pub(crate) trait Registered: AsFd + Send + Sync {
 
 /// The identity of an owner: the one that a takeover expects to find.
 ///
-/// It is the address of the handler, so it is unique among the registrations that exist at the same time, and a later
-/// registration may have it again. [`RegistrationRef::owner`](crate::RegistrationRef::owner) returns it.
+/// It is the address of the handler, so it is unique among the registrations that exist at the same time, and
+/// a later registration may have it again. [`RegistrationRef::owner`](crate::RegistrationRef::owner) returns
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OwnerId(usize);
 

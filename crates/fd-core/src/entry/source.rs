@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Every type that can lend its descriptor and turn into it is a source. A type of yours becomes one with an
 /// implementation of [`AsFd`] and of `From<YourType> for OwnedFd`.
 ///
-/// [`AsFd::as_fd`] must return the same descriptor each time, and [`Source::into_fd`] that one too. The table notices a
-/// source that closes its descriptor while it is registered as it notices any other
-/// [close behind its back](crate::poller::Events::INVALID).
+/// [`AsFd::as_fd`] must return the same descriptor each time, and [`Source::into_fd`] that one too. The table
+/// notices a source that closes its descriptor while it is registered as it notices any other [close behind
+/// its back](crate::poller::Events::INVALID).
 pub trait Source: AsFd + Send + Sync + 'static {
     /// Gives up the source for its descriptor.
     fn into_fd(self) -> OwnedFd;
@@ -21,8 +21,8 @@ impl<T: AsFd + Into<OwnedFd> + Send + Sync + 'static> Source for T {
     }
 }
 
-/// What [`FdCore::insert`](crate::FdCore::insert) takes: a [`Source`], or a [`Duplicate`] of one. No other crate can
-/// implement it.
+/// What [`FdCore::insert`](crate::FdCore::insert) takes: a [`Source`], or a [`Duplicate`] of one. No other
+/// crate can implement it.
 pub trait IntoSource: AsFd + Sized + sealed::Sealed {
     /// The type that the handler gets.
     type Source: Source;
@@ -62,8 +62,8 @@ impl<S: Source> IntoSource for S {
 /// Another descriptor of a registered open file, made by
 /// [`RegistrationRef::duplicate`](crate::RegistrationRef::duplicate).
 ///
-/// When it is inserted, its registration is marked as cloned, as the first one is: a close of either does not end the
-/// kernel's registration. [`Duplicate::map`] gives it the type that the handler expects.
+/// When it is inserted, its registration is marked as cloned, as the first one is: a close of either does not
+/// end the kernel's registration. [`Duplicate::map`] gives it the type that the handler expects.
 #[derive(Debug)]
 pub struct Duplicate<S = OwnedFd>(S);
 
@@ -80,8 +80,8 @@ impl<S: Source> Duplicate<S> {
         Duplicate(convert(self.0))
     }
 
-    /// Returns the descriptor, to use it outside the table: to send it to another process, for example. If it is
-    /// inserted later, [`InsertOptions::cloned`](crate::InsertOptions::cloned) must say that it is a copy.
+    /// Returns the descriptor, to use it outside the table: to send it to another process, for example. If it
+    /// is inserted later, [`InsertOptions::cloned`](crate::InsertOptions::cloned) must say that it is a copy.
     pub fn into_inner(self) -> S {
         self.0
     }
