@@ -27,7 +27,7 @@
 //! | type | role |
 //! |---|---|
 //! | [`Runtime`] | the worker threads, in groups of up to 64 |
-//! | [`FdCore`] | shared by all threads: [insert](FdCore::insert) sources, [post](FdCore::post) tasks, counters |
+//! | [`FdCore`] | shared by all threads: [insert](FdCore::insert) a source, [post](FdCore::post) a task |
 //! | [`Source`], [`Handler`] | what a registration owns until it ends |
 //! | [`ReadyGuard`] | lends the source to the handler, and says what happened |
 //! | [`FdHandle`] | names a registration; a call with the handle of an ended one is refused |
@@ -38,28 +38,33 @@
 //! # An echo server
 //!
 //! ```
-//! use std::io::{Read, Write};
+//! use std::io::{self, Read, Write};
 //! use std::net::{TcpListener, TcpStream};
 //!
 //! use fd_core::{InsertOptions, ReadyGuard, Runtime};
 //!
-//! /// Returns what the client sends. `&TcpStream` reads and writes, so no second descriptor is needed.
-//! fn echo(ready: &ReadyGuard<'_, TcpStream>) {
-//!     let mut bytes = [0; 4096];
-//!     match ready.source().read(&mut bytes) {
-//!         Ok(count @ 1..) => _ = ready.source().write_all(&bytes[..count]),
-//!         // The client has closed the connection, or broken it.
-//!         _ => _ = ready.registration().delete(),
+//! /// Accepts a connection, and registers it for the thread that runs.
+//! fn accept(ready: &ReadyGuard<'_, TcpListener>) {
+//!     let Ok((stream, _)) = ready.source().accept() else { return };
+//!     if stream.set_nonblocking(true).is_err() {
+//!         return;
+//!     }
+//!     let (context, id) = (ready.context(), ready.context().id());
+//!     let inserted = context.core().insert(stream, echo, id.group(), id.mask(), InsertOptions::default());
+//!     if let Ok(handle) = inserted {
+//!         let _ = context.registration(handle).want_recv();
 //!     }
 //! }
 //!
-//! /// Accepts a connection, and gives it to the thread that runs.
-//! fn accept(ready: &ReadyGuard<'_, TcpListener>) {
-//!     let Ok((stream, _)) = ready.source().accept() else { return };
-//!     let (core, id) = (ready.context().core(), ready.context().id());
-//!     stream.set_nonblocking(true).expect("a socket has this mode");
-//!     if let Ok(handle) = core.insert(stream, echo, id.group(), id.mask(), InsertOptions::default()) {
-//!         let _ = core.registration(handle).want_recv();
+//! /// Returns the client's bytes. Disconnects a client that has closed its end, or that does not read.
+//! fn echo(ready: &ReadyGuard<'_, TcpStream>) {
+//!     let (mut stream, mut bytes) = (ready.source(), [0; 4096]);
+//!     let served = match stream.read(&mut bytes) {
+//!         Ok(count) => count > 0 && stream.write_all(&bytes[..count]).is_ok(),
+//!         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+//!     };
+//!     if !served {
+//!         let _ = ready.registration().delete();
 //!     }
 //! }
 //!
@@ -68,10 +73,10 @@
 //! listener.set_nonblocking(true)?;
 //! let address = listener.local_addr()?;
 //!
-//! let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+//! let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
 //! let core = runtime.core();
-//! let first = core.threads().next().expect("a runtime has threads");
-//! let handle = core.insert(listener, accept, first.group(), first.mask(), InsertOptions::default())?;
+//! let id = core.threads().next().ok_or("a runtime has threads")?;
+//! let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
 //! core.registration(handle).want_recv()?;
 //!
 //! let mut client = TcpStream::connect(address)?;
@@ -84,8 +89,8 @@
 //! # }
 //! ```
 //!
-//! The folder `examples` has a server that also waits for slow clients, a listener that several threads
-//! share, a connection that moves between threads, a timer, and a backend.
+//! The folder `examples` has this server, a listener that several threads share, a connection that moves
+//! between threads, a timer, and a backend.
 //!
 //! # How it is built
 //!

@@ -185,13 +185,14 @@ impl FdCore {
     /// let accept = |ready: &ReadyGuard<'_, TcpListener>| _ = ready.source().accept();
     ///
     /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
-    /// let refused = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default()).unwrap_err();
+    /// let (group, threads, options) = (id.group(), id.mask(), InsertOptions::default());
+    /// let refused = core.insert(listener, accept, group, threads, options).unwrap_err();
     /// assert!(matches!(refused.reason, InsertRefused::Blocking { .. }));
     ///
     /// // The error returns the source and the handler.
     /// let listener = refused.source;
     /// listener.set_nonblocking(true)?;
-    /// let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
+    /// let handle = core.insert(listener, accept, group, threads, options)?;
     /// core.registration(handle).want_recv()?;
     /// runtime.stop()?;
     /// # Ok(())
