@@ -47,9 +47,9 @@ fn on<R: Send + 'static>(
     thread: ThreadId,
     action: impl FnOnce(&Context) -> R + Send + 'static,
 ) -> R {
-    let (tell, told) = channel();
-    core.post(thread, move |context| tell.send(action(context)).unwrap()).unwrap();
-    told.recv_timeout(PATIENCE).unwrap()
+    let (sender, receiver) = channel();
+    core.post(thread, move |context| sender.send(action(context)).unwrap()).unwrap();
+    receiver.recv_timeout(PATIENCE).unwrap()
 }
 
 /// A server without a second descriptor of anything: each handler uses its own source.

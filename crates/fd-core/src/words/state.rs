@@ -73,6 +73,14 @@ const NAMES: [(u32, &str); 17] = [
 
 /// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that the
 /// descriptor will have.
+///
+/// ```
+/// use fd_core::State;
+///
+/// let state = State::READY_R.or(State::CLONED);
+/// assert!(state.contains(State::CLONED) && state.intersects(State::READY));
+/// assert_eq!(state.to_string(), "READY_R|CLONED");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct State(u32);
 
