@@ -4,9 +4,26 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Builds the examples, and returns their executables. `cargo test --test examples` does not build them by
+/// itself.
+fn programs() -> &'static [PathBuf] {
+    static PROGRAMS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let arguments =
+            ["build", "--package", "fd-core", "--examples", "--message-format", "json-render-diagnostics"];
+        let built = Command::new(env!("CARGO")).args(arguments).stderr(Stdio::inherit()).output().unwrap();
+        assert!(built.status.success(), "the examples do not build");
+        let messages = String::from_utf8(built.stdout).unwrap();
+        let executable =
+            |message: &str| Some(message.split_once("\"executable\":\"")?.1.split_once('"')?.0.into());
+        messages.lines().filter_map(executable).collect()
+    })
+}
 
 /// A running example. The drop ends it, if it has not ended by itself.
 struct Example {
@@ -16,16 +33,9 @@ struct Example {
 }
 
 impl Example {
-    /// Starts an example. `cargo test` builds the examples beside the folder of the tests' executables.
     fn start(name: &str) -> Self {
-        let tests = std::env::current_exe().unwrap();
-        let profile = tests.parent().and_then(|deps| deps.parent()).unwrap();
-        let program: PathBuf = profile.join("examples").join(name);
-        assert!(
-            program.exists(),
-            "error: {} is not built\nhelp: cargo build -p fd-core --examples, which cargo test without --test does",
-            program.display()
-        );
+        let program = programs().iter().find(|program| program.file_name().is_some_and(|file| file == name));
+        let program = program.unwrap_or_else(|| panic!("there is no example {name}"));
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Self { child, input, output: BufReader::new(output) }
@@ -119,4 +129,14 @@ fn the_timer_ticks_three_times() {
 #[test]
 fn the_own_backend_polls() {
     assert_eq!(Example::start("custom_backend").finish(), "own echoed hello\n");
+}
+
+#[test]
+fn every_example_has_a_test() {
+    assert!(!programs().is_empty());
+    for program in programs() {
+        let name = program.file_name().and_then(|name| name.to_str()).unwrap();
+        let starts = format!("Example::start(\"{name}\")");
+        assert!(include_str!("examples.rs").contains(&starts), "no test runs the example {name}");
+    }
 }
