@@ -28,8 +28,8 @@
 //! |---|---|
 //! | [`Runtime`] | the worker threads, in groups of up to 64 |
 //! | [`FdCore`] | shared by all threads: [insert](FdCore::insert) a source, [post](FdCore::post) a task |
-//! | [`Source`], [`Handler`] | what a registration owns until it ends |
-//! | [`ReadyGuard`] | lends the source to the handler, and says what happened |
+//! | [`Source`], [`Handler`] | a registration owns both until it ends |
+//! | [`ReadyGuard`] | lends the source and the events of a report to the handler |
 //! | [`FdHandle`] | names a registration; a call with the handle of an ended one is refused |
 //! | [`RegistrationRef`] | the calls on a registration: enable a direction, delete, move |
 //! | [`Context`] | a worker thread's own calls: [takeover](Context::takeover), [timers](Context::after) |

@@ -306,6 +306,7 @@ mod tests {
         let (state, both) = (State::READY_R.or(State::EDGE), State::READY);
         assert!(state.intersects(both) && !state.contains(both) && state.contains(State::READY_R));
         assert!(state.and(State::CLONED).is_empty() && !state.is_empty());
+        assert_eq!(both.or(State::READY_R), both);
         assert_eq!((state.and(both), state.bits()), (State::READY_R, 0x0008_0002));
     }
 
