@@ -77,6 +77,22 @@ fn the_readme_names_the_test_command_of_ci() {
     );
 }
 
+/// The lines without their indentation.
+fn dedented(text: &str) -> String {
+    text.lines().map(|line| line.trim_start().to_owned() + "\n").collect()
+}
+
+#[test]
+fn the_code_of_the_readme_is_in_the_example() {
+    let example = dedented(&read("crates/fd-core/examples/echo_server.rs"));
+    let readme = read("README.md");
+    let shown = blocks(&readme, "rust");
+    assert_eq!(shown.len(), 2, "the handlers, and their registration");
+    for block in shown {
+        assert!(example.contains(&dedented(block)), "README.md shows other code:\n{block}");
+    }
+}
+
 #[test]
 fn the_readme_has_at_most_a_thousand_words() {
     let words = read("README.md").split_whitespace().count();

@@ -1,35 +1,120 @@
-//! A table of file descriptors that threads share: who may use a descriptor, who is using it, what each thread's
-//! poller knows of it. Descriptors move between threads and groups of threads, are shared by several, and are
-//! deleted while in use, with no lock and no waiting in the way of the events.
+//! A table of file descriptors for programs whose threads share them.
 //!
-//! The model is HAProxy's; where its protocol relies on the callers' locks, this one holds under any combination of
-//! calls, because a safe API cannot ask for less. `models` runs it through the interleavings of two and three threads;
-//! `docs/protocol.md` says which model checks which step, and within which bounds.
+//! Insert a *source* (a `TcpListener`, a `UnixStream`, any type that owns a descriptor) with a *handler*.
+//! Worker threads poll the source and call the handler for its events. A descriptor can belong to one thread
+//! or to several, move to another thread or group of threads, and be deleted by any thread while its handler
+//! runs. No call waits for a handler, and the descriptor is closed exactly once, when no thread uses it any
+//! more.
 //!
-//! - [`FdCore`] is the shared side: [`insert`](FdCore::insert), [`fd`](FdCore::fd), counters, dumps.
-//! - [`Context`] is a worker thread's own side: [`takeover`](Context::takeover), [`enter`](Context::enter), timers.
-//! - [`Handler`] is what owns a descriptor; it is lent a [`ReadyGuard`] for each report.
-//! - [`Runtime`] runs the worker threads.
-//! - [`poller`] is what a backend implements.
+//! ```text
+//!                core.insert(source, handler, group, threads, options)
+//!                                      |
+//!   any thread  --- want, stop ----+   v            owns the source and the handler:
+//!                   delete, move   |  +------------------------------------+
+//!   post(task) ------------+       +->| FdCore, with the FdTable:          |
+//!                          |          |   fd 7   group 1   threads 0 and 1 |
+//!                          |          |   fd 9   group 2   thread 0        |
+//!                          |          +------------------------------------+
+//!                          |             | updates of         ^ events, and the calls
+//!                          v             v the interest       | handler.ready(&guard)
+//!   +--- group 1 --------------------------------+   +--- group 2 ----------+
+//!   |  worker thread 0      worker thread 1      |   |  worker thread 0     |
+//!   |  Context, Poller      Context, Poller      |   |  Context, Poller     |
+//!   +--------------------------------------------+   +----------------------+
+//!                a backend: epoll, kqueue, poll, select, or your own
+//! ```
 //!
-//! # The source, floor by floor
+//! | type | role |
+//! |---|---|
+//! | [`Runtime`] | the worker threads, in groups of up to 64 |
+//! | [`FdCore`] | shared by all threads: [insert](FdCore::insert) a source, [post](FdCore::post) a task |
+//! | [`Source`], [`Handler`] | a registration owns both until it ends |
+//! | [`ReadyGuard`] | lends the source and the events of a report to the handler |
+//! | [`FdHandle`] | names a registration; a call with the handle of an ended one is refused |
+//! | [`RegistrationRef`] | the calls on a registration: enable a direction, delete, move |
+//! | [`Context`] | a worker thread's own calls: [takeover](Context::takeover), [timers](Context::after) |
+//! | [`poller`] | the interface of a backend |
 //!
-//! Each floor names its own files and those of lower floors only (`tests/floors.rs`). From the top:
+//! # An echo server
 //!
-//! | floor | what it holds |
+//! ```
+//! use std::io::{self, Read, Write};
+//! use std::net::{TcpListener, TcpStream};
+//!
+//! use fd_core::{InsertOptions, ReadyGuard, Runtime};
+//!
+//! /// Accepts a connection, and registers it for the thread that runs.
+//! fn accept(ready: &ReadyGuard<'_, TcpListener>) {
+//!     let Ok((stream, _)) = ready.source().accept() else { return };
+//!     if stream.set_nonblocking(true).is_err() {
+//!         return;
+//!     }
+//!     let (context, id) = (ready.context(), ready.context().id());
+//!     let inserted = context.core().insert(stream, echo, id.group(), id.mask(), InsertOptions::default());
+//!     if let Ok(handle) = inserted {
+//!         let _ = context.registration(handle).want_recv();
+//!     }
+//! }
+//!
+//! /// Returns the client's bytes. Disconnects a client that has closed its end, or that does not read.
+//! fn echo(ready: &ReadyGuard<'_, TcpStream>) {
+//!     let (mut stream, mut bytes) = (ready.source(), [0; 4096]);
+//!     let served = match stream.read(&mut bytes) {
+//!         Ok(count) => count > 0 && stream.write_all(&bytes[..count]).is_ok(),
+//!         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+//!     };
+//!     if !served {
+//!         let _ = ready.registration().delete();
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let listener = TcpListener::bind(("127.0.0.1", 0))?;
+//! listener.set_nonblocking(true)?;
+//! let address = listener.local_addr()?;
+//!
+//! let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+//! let core = runtime.core();
+//! let id = core.threads().next().ok_or("a runtime has threads")?;
+//! let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
+//! core.registration(handle).want_recv()?;
+//!
+//! let mut client = TcpStream::connect(address)?;
+//! client.write_all(b"hello")?;
+//! let mut echoed = [0; 5];
+//! client.read_exact(&mut echoed)?;
+//! assert_eq!(&echoed, b"hello");
+//! runtime.stop()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The folder `examples` has this server, a listener that several threads share, a connection that moves
+//! between threads, a timer, and a backend.
+//!
+//! # How it is built
+//!
+//! The model is HAProxy's. Its protocol relies on locks that the callers hold; this one holds under every
+//! combination of calls, because a safe interface cannot require less. loom and shuttle explore its
+//! interleavings; `docs/protocol.md` lists the model for each step, and the bounds.
+//!
+//! Each floor of the source names its own files and those of lower floors only (`tests/floors.rs`). From the
+//! top:
+//!
+//! | floor | content |
 //! |---|---|
 //! | `runtime` | threads in groups, from start to stop |
 //! | `worker` | the loop of one thread; its signals, the stale registrations of its poller |
-//! | `shared` | [`FdCore`] and [`Context`], what a handler is lent, sleep and wake-up, tasks, counters |
-//! | `poller` | the traits of a backend, and what several backends share |
+//! | `shared` | [`FdCore`] and [`Context`], handlers and guards, sleep and wake-up, tasks, counters |
+//! | `poller` | the traits of a backend, and the parts that several backends share |
 //! | `table` | the steps of the protocol: insert, enter, exit, delete, takeover, change of group, updates |
-//! | `entry` | one entry of the table, its owner, and the errors |
-//! | `words` | single words and lists of the protocol: identities, events, state, group word, update list, Dekker pairs |
-//! | `hooks` | the test machinery: checkpoints, invariants, mistakes that can be switched on, injected errors |
+//! | `entry` | one entry of the table, its owner, sources, and the errors |
+//! | `words` | single words and lists of the protocol: identities, events, state, update list, Dekker pairs |
+//! | `hooks` | the test machinery: checkpoints, invariants, faults that can be switched on, injected errors |
 //!
 //! The files of `shared` may name each other in a circle: the core lends a context, and a context holds the
-//! core. One name goes up: an entry keeps its [`Handler`] and never calls it, but the trait names the
-//! [`ReadyGuard`] that a worker lends.
+//! core. One name goes up: an entry keeps its owner and never calls it, but the interface of the owner names
+//! the report that a worker passes to it.
 
 #![deny(missing_debug_implementations)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
@@ -62,8 +147,9 @@ pub use shared::activity::{ActivitySnapshot, ActivityTable};
 pub use shared::context::Context;
 pub use shared::dump::{EntryInfo, FdDump};
 pub use shared::handler::Handler;
+pub use shared::options::InsertOptions;
 pub use shared::ready::{ReadyGuard, RegistrationRef};
-pub use shared::{FdCore, InsertOptions, RegistrationCounts};
+pub use shared::{FdCore, RegistrationCounts};
 pub use table::{FdHandle, FdTable};
 pub use words::ids;
 pub use words::state::State;

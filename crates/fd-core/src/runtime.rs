@@ -1,4 +1,4 @@
-//! Threads in groups, each with its own poller, from start to clean stop.
+//! Worker threads in groups, each with its own poller, from the start to a clean stop.
 
 use std::any::Any;
 use std::fmt;
@@ -24,14 +24,30 @@ use crate::words::state;
 use crate::worker::Worker;
 use crate::worker::signals::{self, Action, Caught, Signals};
 
-/// A table for every number that `RLIMIT_NOFILE` allows is not larger than this unless asked for: the limit may be
-/// "infinite", or a billion.
+/// The largest default capacity. The default follows `RLIMIT_NOFILE`, which may be infinite or a billion.
 const LARGEST_DEFAULT_CAPACITY: usize = 1 << 20;
 
-/// A place in the shared list is written as a number plus one.
+/// A link of the shared list stores a number plus one.
 const LARGEST_CAPACITY: usize = i32::MAX as usize - 1;
 
-/// How a runtime is to be.
+/// Configures a [`Runtime`].
+///
+/// ```
+/// use fd_core::Runtime;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder()
+///     .group(4)
+///     .group(4)
+///     .capacity(1024)
+///     .signal(libc::SIGUSR1, |context| print!("{}", context.core().entries()))
+///     .start(poller_poll::backend)?;
+/// assert_eq!(runtime.core().threads().count(), 8);
+/// assert_eq!(runtime.core().table().capacity(), 1024);
+/// runtime.stop()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Builder {
     groups: Vec<usize>,
@@ -52,41 +68,61 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Adds a group of `threads` threads, 1 to 64.
+    /// Adds a group of 1 to 64 threads. A runtime has 1 to 16 groups.
     #[must_use]
     pub fn group(mut self, threads: usize) -> Self {
         self.groups.push(threads);
         self
     }
 
-    /// Makes room for descriptor numbers below `capacity`. By default, for those that `RLIMIT_NOFILE` allows, as far
-    /// as the backend can take them. Unused entries cost address space, not memory.
+    /// Sets the bound of descriptor numbers. The default is the hard limit of `RLIMIT_NOFILE`, reduced to the
+    /// bound of the backend. Unused entries use address space, and no memory.
     #[must_use]
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.capacity = Some(capacity);
         self
     }
 
-    /// Runs `action` on the first thread when `signal` arrives.
+    /// Runs `action` on the first thread after `signal` has arrived. It is an ordinary function call, not the
+    /// body of a signal handler.
     #[must_use]
     pub fn signal(mut self, signal: c_int, action: impl Fn(&Context) + Send + Sync + 'static) -> Self {
         self.signals.push((signal, Box::new(action)));
         self
     }
 
-    /// Takes the time from `now` in place of [`Instant::now`]: what [`Context::after`] counts from and is due by. For tests. It
-    /// must not go back; the threads wait in real time.
+    /// Takes the time of [`Context::after`] from `now` in place of [`Instant::now`], for tests. The time must
+    /// not go back. The threads wait in real time.
     #[must_use]
     pub fn clock(mut self, now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Clock::Given(Arc::new(now));
         self
     }
 
-    /// Makes the table and every thread's poller; the threads are started by [`Prepared::start`]. What is inserted
-    /// between the two is registered when they start.
+    /// Creates the table, and the poller of each thread. [`Prepared::start`] starts the threads, which then
+    /// register the sources that were inserted in between. `make` is the function `backend` of a backend's
+    /// crate.
+    ///
+    /// ```
+    /// # use std::net::TcpListener;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let prepared = Runtime::builder().group(2).prepare(poller_poll::backend)?;
+    /// let core = prepared.core();
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// listener.set_nonblocking(true)?;
+    /// let accept = |ready: &ReadyGuard<'_, TcpListener>| _ = ready.source().accept();
+    /// let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    /// let runtime = prepared.start()?;
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`StartError`]; nothing is left behind.
+    /// [`StartError`]. No thread and no descriptor remains.
     pub fn prepare(self, make: MakeBackend) -> Result<Prepared, StartError> {
         let shape = &self.groups;
         if !(1..=MAX_GROUPS).contains(&shape.len())
@@ -131,21 +167,21 @@ impl Builder {
         Ok(Prepared { core, pollers, signals })
     }
 
-    /// [`Builder::prepare`] and [`Prepared::start`].
+    /// [`Builder::prepare`], then [`Prepared::start`].
     ///
     /// # Errors
-    /// [`StartError`]; nothing is left behind.
+    /// [`StartError`]. No thread and no descriptor remains.
     pub fn start(self, make: MakeBackend) -> Result<Runtime, StartError> {
         self.prepare(make)?.start()
     }
 }
 
-/// As many entries as this process can have descriptors.
+/// The number of descriptors that this process can have.
 fn default_capacity() -> Result<usize, StartError> {
     let source =
         |error: nix::Error| StartError::System { what: "reading RLIMIT_NOFILE", source: error.into() };
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(source)?;
-    // "Infinity" is a large positive number on some systems.
+    // Infinity is a large positive number on some systems.
     let capacity = usize::try_from(hard).unwrap_or(usize::MAX).min(LARGEST_DEFAULT_CAPACITY);
     fault!(CapacityIgnoresOwn: capacity => capacity - 8);
     Ok(capacity)
@@ -166,7 +202,8 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
     core.registration(handle).want_recv().map_err(io::Error::other)
 }
 
-/// A runtime whose threads have not started.
+/// A runtime whose threads have not started, from [`Builder::prepare`]. Its drop closes the sources that were
+/// inserted.
 pub struct Prepared {
     core: Arc<FdCore>,
     pollers: Vec<(ThreadId, Box<dyn Poller>)>,
@@ -174,15 +211,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The shared side: descriptors may be inserted and wanted already.
+    /// The part that all threads share. It accepts insertions and tasks already.
     pub fn core(&self) -> &Arc<FdCore> {
         &self.core
     }
 
-    /// Starts the threads. None of them polls before all have registered what is theirs.
+    /// Starts the threads. No thread polls before each of them has registered its descriptors.
     ///
     /// # Errors
-    /// [`StartError::System`] if a thread or a signal handler cannot be had; nothing is left behind.
+    /// [`StartError::System`] if a thread or a signal handler cannot be created. No thread and no descriptor
+    /// remains.
     pub fn start(mut self) -> Result<Runtime, StartError> {
         let first = self.pollers.first().map(|(id, _)| *id);
         let gate = Arc::new(Gate::default());
@@ -204,7 +242,7 @@ impl Prepared {
                 .spawn(move || work(core, id, poller, signals, &gate, &ended));
             match spawned {
                 Ok(thread) => runtime.threads.push(thread),
-                // Dropping the runtime stops and joins those that did start.
+                // The drop of the runtime stops and joins the threads that have started.
                 Err(source) => {
                     self.core.end_work();
                     return Err(StartError::System { what: "starting a thread", source });
@@ -229,7 +267,7 @@ impl fmt::Debug for Prepared {
 
 impl Drop for Prepared {
     fn drop(&mut self) {
-        // Started, the threads look after what is in the table.
+        // After a start, the threads end the registrations.
         if !self.pollers.is_empty() {
             self.core.request_stop();
             let _ = self.core.clear();
@@ -237,7 +275,7 @@ impl Drop for Prepared {
     }
 }
 
-/// Holds the threads until all are ready, or until it turns out that they never will be.
+/// Holds the threads until all are ready, or until the start has failed.
 #[derive(Default)]
 struct Gate {
     state: Mutex<GateState>,
@@ -251,7 +289,7 @@ struct GateState {
 }
 
 impl Gate {
-    /// Reports one thread ready and waits. Returns whether to go on.
+    /// Reports one thread as ready and waits. Returns whether to continue.
     fn pass(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready += 1;
@@ -265,7 +303,7 @@ impl Gate {
         }
     }
 
-    /// Waits for `count` threads, then lets all of them go.
+    /// Waits for `count` threads, then releases all of them.
     fn open_for(&self, count: usize) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.ready < count {
@@ -275,7 +313,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Sends home whoever waits.
+    /// Releases the waiting threads, which then end.
     fn abandon(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.open.get_or_insert(false);
@@ -305,7 +343,7 @@ fn work(
         }
     });
     guarded.merge(worker.end());
-    // One thread less is a runtime that cannot keep its promises: it stops as a whole.
+    // A runtime that has lost a thread cannot serve its descriptors, so it stops.
     core.request_stop();
     core.table().disable(id);
     guarded.merge(context.shared().end_tasks());
@@ -318,13 +356,13 @@ fn work(
     }
 }
 
-/// Why a worker thread ended before it was told to.
+/// Why a worker thread ended by itself.
 pub enum WorkerError {
-    /// Its poller could not go on.
+    /// Its poller failed for good.
     Poller {
         /// The thread.
         thread: ThreadId,
-        /// What the wait answered.
+        /// The error of the wait.
         source: io::Error,
     },
     /// A handler or task panicked.
@@ -357,7 +395,7 @@ impl fmt::Debug for WorkerError {
 
 impl std::error::Error for WorkerError {}
 
-/// A running runtime. Dropping it stops it.
+/// Running worker threads. The drop stops them, as [`Runtime::stop`] does.
 pub struct Runtime {
     core: Arc<FdCore>,
     threads: Vec<JoinHandle<()>>,
@@ -367,35 +405,50 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// What a runtime is made with.
+    /// Returns a builder without groups. At least one group must be added.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The shared side.
+    /// The part that all threads share. It may outlive the runtime, and then refuses all work.
     pub fn core(&self) -> &Arc<FdCore> {
         &self.core
     }
 
-    /// Stops: every thread leaves its wait and its loop, every registration ends and is closed, every task and timer that has
-    /// not run is dropped. Prompt: a sleeping thread is woken. The wake descriptors go with the last reference to the core.
+    /// Stops the threads and waits for their end. Sleeping threads are woken. All registrations end and their
+    /// sources are closed; tasks and timers that have not run are dropped. The wake descriptors are closed
+    /// with the last reference to the core.
     ///
-    /// One of the runtime's own threads cannot wait for itself: called there, in a handler, task or timer, this returns at
-    /// once, and the last thread to leave ends what is left. So does dropping the runtime there. In a forked child there are
-    /// no threads to wait for; what is left is ended at once.
+    /// A thread of the runtime cannot wait for itself. If a handler, task or timer calls this or drops the
+    /// runtime, the call returns at once, and the last thread that ends closes the sources. In a forked child
+    /// there are no threads to wait for.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// runtime.core().post(id, |_| panic!("on purpose"))?;
+    /// while !runtime.core().is_stopping() {
+    ///     std::thread::yield_now();
+    /// }
+    /// assert_eq!(runtime.stop().unwrap_err().to_string(), "thread 1/0 panicked: on purpose");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`WorkerError`] of the first thread that had ended by itself, or in which a handler, task or timer panicked as it was dropped.
+    /// [`WorkerError`] of the first thread that ended by itself, or in which a handler, task or timer
+    /// panicked.
     pub fn stop(mut self) -> Result<(), WorkerError> {
         self.shut_down();
         self.deaths.try_recv().map_or(Ok(()), Err)
     }
 
     fn shut_down(&mut self) {
-        // No signal handler may touch the threads any more.
+        // From now on no signal handler uses the threads.
         self.caught = None;
         if self.core.is_inherited() {
-            // First: the stop wakes the threads, and these are the parent's.
+            // Before the stop, which wakes threads: these belong to the parent.
             self.threads.drain(..).for_each(std::mem::forget);
             let _ = self.core.adopt(None);
         }
@@ -408,10 +461,10 @@ impl Runtime {
             return;
         }
         for thread in self.threads.drain(..) {
-            // Panics were caught inside; see `work`.
+            // `work` has caught the panics.
             let _ = thread.join();
         }
-        // Threads that could not be started have left this to be done.
+        // Threads that could not start have ended nothing.
         let _ = self.core.clear();
     }
 }

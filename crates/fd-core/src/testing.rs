@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::poller::{Backend, Capabilities, DeregisterReason, Poller, Wake};
+use crate::shared::FdCore;
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
 use crate::shared::handler::Handler;
+use crate::shared::options::InsertOptions;
 use crate::shared::ready::ReadyGuard;
-use crate::shared::{FdCore, InsertOptions};
 use crate::table::{FdHandle, FdTable};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 

@@ -1,35 +1,35 @@
-//! The floors of this crate, from the lowest to the highest: a file names its own floor and lower ones only.
+//! A file of this crate names files of its own floor and of lower floors only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A floor is a folder of `src`, or a file of that name. `src/lib.rs` describes them.
+/// The floors, lowest first. A floor is a folder of `src`, or a file of that name. `src/lib.rs` describes
+/// them.
 const FLOORS: [&str; 8] = ["hooks", "words", "entry", "table", "poller", "shared", "worker", "runtime"];
 
 /// The files of this floor may name each other in a circle: the core lends a context, and a context holds the
 /// core.
 const RECURSIVE: &str = "shared";
 
-/// The one name that goes up. An entry keeps its owner and never calls it, but the interface of the owner names the
-/// report that a worker passes to it.
+/// The only name that goes up. An entry keeps its owner and never calls it, but the interface of the owner
+/// names the report that a worker passes to it.
 const UPWARD: (&str, &str) = ("entry/owner.rs", "shared/ready.rs");
 
-/// Not part of the crate that ships: unit tests, and what they and the models share.
+/// Whether a file is compiled for tests only: unit tests, models, and their helpers.
 fn is_for_tests(file: &str) -> bool {
     file.starts_with("models/")
         || file.ends_with("tests.rs")
         || ["model_based.rs", "testing.rs"].contains(&file)
 }
 
-/// A wrong variant of a step belongs to the file that has the step, and is beside it only to be out of the
-/// way.
+/// Whether a file has wrong variants of steps. It belongs to the files of the steps.
 fn is_mistakes(file: &str) -> bool {
     file.ends_with("mistakes.rs")
 }
 
-/// The source files but `lib.rs`, by their path below `src`.
+/// The source files without `lib.rs`, by their path below `src`.
 fn sources() -> BTreeMap<String, TokenStream> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (mut folders, mut sources) = (vec![root.clone()], BTreeMap::new());
@@ -54,11 +54,11 @@ fn floor_of(file: &str) -> &str {
 fn level(file: &str) -> usize {
     let floor = floor_of(file);
     FLOORS.iter().position(|name| *name == floor).unwrap_or_else(|| {
-        panic!("error: {floor} is on no floor\nhelp: say which in FLOORS of this test, and in src/lib.rs")
+        panic!("error: {floor} is on no floor\nhelp: add it to FLOORS of this test, and to src/lib.rs")
     })
 }
 
-/// The module that a file is: its segments below the crate.
+/// The path of the module of a file, below the crate.
 fn module_of(file: &str) -> Vec<&str> {
     let path = file.strip_suffix(".rs").unwrap();
     path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
@@ -81,7 +81,7 @@ fn inside(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<Vec<TokenTr
     }
 }
 
-/// Appends the paths that go on from `prefix` at `tokens`: one, or those of a group in braces.
+/// Appends the paths that continue `prefix` at `tokens`: one path, or those of a group in braces.
 fn paths_from(prefix: &[String], tokens: &[TokenTree], found: &mut Vec<Vec<String>>) {
     match tokens.first() {
         Some(TokenTree::Ident(name)) => {
@@ -110,7 +110,7 @@ fn named(module: &[&str], tokens: &[TokenTree], depth: usize, found: &mut Vec<Ve
         let attribute =
             is_punct(tokens.get(at), '#').then(|| inside(tokens.get(at + 1), Delimiter::Bracket)).flatten();
         if attribute.is_some_and(|it| is_ident(it.first(), "cfg") && mentions(&it[1..], "test")) {
-            // The item behind it, up to its body or its semicolon.
+            // Skips the item after the attribute, up to its body or its semicolon.
             let is_end = |token: &TokenTree| {
                 is_punct(Some(token), ';') || inside(Some(token), Delimiter::Brace).is_some()
             };
@@ -143,7 +143,7 @@ fn mentions(tokens: &[TokenTree], word: &str) -> bool {
     })
 }
 
-/// The file that a path leads into.
+/// The file that has the item of a path.
 fn file_of(path: &[String], files: &BTreeSet<String>) -> Option<String> {
     (1..=path.len()).rev().find_map(|length| {
         let base = path[..length].join("/");
@@ -151,7 +151,7 @@ fn file_of(path: &[String], files: &BTreeSet<String>) -> Option<String> {
     })
 }
 
-/// Which file names which others.
+/// The pairs of files of which the first names the second.
 fn arrows(sources: &BTreeMap<String, TokenStream>) -> BTreeSet<(String, String)> {
     let files: BTreeSet<_> = sources.keys().cloned().collect();
     let mut arrows = BTreeSet::new();
@@ -160,7 +160,7 @@ fn arrows(sources: &BTreeMap<String, TokenStream>) -> BTreeSet<(String, String)>
         named(&module_of(file), &tokens.clone().into_iter().collect::<Vec<_>>(), 0, &mut paths);
         for path in paths {
             let Some(target) = file_of(&path, &files) else {
-                // A macro is at the root by itself; `super` at a floor's own root is the crate's.
+                // A macro is at the root of the crate, and so is `super` at the root of a floor.
                 let is_macro = path.len() == 1 && ["fault", "unless"].contains(&path[0].as_str());
                 assert!(
                     is_macro,
@@ -210,8 +210,8 @@ fn broken(arrows: &BTreeSet<(String, String)>) -> Vec<String> {
 #[test]
 fn no_file_names_a_higher_floor_or_comes_back_to_itself() {
     let arrows = arrows(&sources());
-    assert!(arrows.len() > 100, "the sources are not what this test takes them for: {arrows:?}");
-    assert!(arrows.contains(&(UPWARD.0.into(), UPWARD.1.into())), "the exception is not needed any more");
+    assert!(arrows.len() > 100, "this test finds too few arrows: {arrows:?}");
+    assert!(arrows.contains(&(UPWARD.0.into(), UPWARD.1.into())), "the exception is no longer needed");
     let broken = broken(&arrows);
     assert!(
         broken.is_empty(),

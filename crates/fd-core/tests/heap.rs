@@ -1,5 +1,5 @@
-//! What a runtime has allocated is given back when it has stopped, to the byte. Alone in its process, because it counts what
-//! the whole process allocates.
+//! A runtime that has stopped has freed every byte that it had allocated. The test is alone in its process,
+//! because it counts the allocations of the whole process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::os::fd::OwnedFd;
@@ -15,17 +15,17 @@ struct Counting;
 
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: the methods call the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size() as isize, Ordering::SeqCst);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size() as isize, Ordering::SeqCst);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A runtime with something of every kind that it must give back: run, not run, and too late.
+/// Starts and ends a runtime with registrations, timers and tasks, of which some never run.
 fn one(stops: bool) {
     let runtime = Runtime::builder().group(2).group(1).capacity(256).start(poller_poll::backend).unwrap();
     let core = Arc::clone(runtime.core());
@@ -65,12 +65,12 @@ fn one(stops: bool) {
 }
 
 #[test]
-fn a_runtime_that_has_stopped_has_given_back_every_byte() {
-    // What is allocated once, by the standard library too, is there after this.
+fn a_runtime_that_has_stopped_has_freed_every_byte() {
+    // The first rounds make the allocations that the process keeps.
     (0..10).for_each(|round| one(round % 2 == 0));
     let before = ALLOCATED.load(Ordering::SeqCst);
     for round in 0..200 {
         one(round % 2 == 0);
     }
-    assert_eq!(ALLOCATED.load(Ordering::SeqCst) - before, 0, "bytes more after 200 runtimes");
+    assert_eq!(ALLOCATED.load(Ordering::SeqCst) - before, 0, "bytes remain after 200 runtimes");
 }

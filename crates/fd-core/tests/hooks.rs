@@ -1,4 +1,4 @@
-//! The hooks of the protocol: each is a quiet line in a known form, and each name has one.
+//! Each hook of the protocol is one line in a known form, and each name has a hook.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use fd_core::hooks::checkpoint::Point;
 use fd_core::hooks::fault::Fault;
 
-/// The width of a line, as in rustfmt.toml. rustfmt leaves the lines of these macros alone.
+/// The width of a line, as in rustfmt.toml. rustfmt does not wrap the lines of these macros.
 const WIDTH: usize = 110;
 
-/// The sources of this crate and of the backends, without the hooks themselves: file and text.
+/// The files of this crate and of the backends, each with its text, without the hooks themselves.
 fn sources() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut folders: Vec<_> = ["fd-core", "poller-epoll", "poller-kqueue", "poller-poll", "poller-select"]
@@ -30,7 +30,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// Every line of code with a hook: where it is, and the line without its indentation.
+/// Every line with a hook: its number, and the line without its indentation.
 fn hooks(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_hook = |line: &str| {
         let hooks = ["checkpoint!(", "fault!(", "unless!(", "ordering!("];
@@ -100,7 +100,7 @@ fn every_name_has_a_hook() {
         .chain(Point::ALL.iter().map(|point| point.name().to_owned()))
         .chain(mutants.map(str::to_owned))
         .collect();
-    assert!(names.len() > 150, "the names are not what this test takes them for: {names:?}");
+    assert!(names.len() > 150, "this test finds too few names: {names:?}");
     for name in &names {
         assert!(
             hooked.contains(name.as_str()),
@@ -108,12 +108,15 @@ fn every_name_has_a_hook() {
         );
     }
     for name in hooked {
-        assert!(names.iter().any(|known| known == name), "{name} is no fault, no mutant and no checkpoint");
+        assert!(
+            names.iter().any(|known| known == name),
+            "{name} is neither a fault nor a mutant nor a checkpoint"
+        );
     }
 }
 
 #[test]
-fn every_shape_of_a_hook_is_told_apart() {
+fn every_form_of_a_hook_is_distinguished() {
     for (line, expected) in [
         ("    checkpoint!(Closed, number);", Some(vec!["Closed"])),
         ("checkpoint!(WorkDone);", Some(vec!["WorkDone"])),

@@ -1,5 +1,5 @@
-//! Runtimes that start, stop, are dropped, and panic, on the poll backend. The scenarios `lifecycle/…` force the same beside
-//! other threads and on every backend.
+//! Runtimes that start, stop, panic and are dropped, on the poll backend. The scenarios `lifecycle/…` do the
+//! same on every backend, while other threads work.
 
 use std::io::{PipeWriter, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -41,16 +41,16 @@ fn pipe() -> (OwnedFd, PipeWriter) {
     (reader.into(), writer)
 }
 
-/// Waits for something that must happen.
+/// Waits until a condition holds.
 fn until(mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < end, "it never happened");
+        assert!(Instant::now() < end, "the condition never holds");
         std::thread::yield_now();
     }
 }
 
-/// Registers a pipe for the first thread and wants it. Returns its peer.
+/// Registers a pipe for the first thread and enables read interest. Returns the other end.
 fn insert(core: &FdCore, handler: impl Handler) -> (FdHandle, PipeWriter) {
     let (reader, writer) = pipe();
     let inserted = core.insert(reader, Arc::new(handler), group(), first().mask(), InsertOptions::default());
@@ -63,16 +63,16 @@ fn has_ended(peer: &mut PipeWriter) -> bool {
     peer.write(b"x").is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// What the runtime died of.
-fn death(runtime: Runtime) -> String {
+/// Stops the runtime, and returns the text of its error.
+fn error_of(runtime: Runtime) -> String {
     match runtime.stop() {
         Ok(()) => "nothing".into(),
         Err(WorkerError::Panic { panic, .. }) => panic.downcast_ref::<&str>().unwrap().to_string(),
-        Err(death) => death.to_string(),
+        Err(error) => error.to_string(),
     }
 }
 
-/// Does something when it is reported, released and dropped.
+/// A handler with an action for each of its calls and for its drop.
 struct Acting<A, B, C: FnMut()> {
     ready: A,
     released: B,
@@ -102,7 +102,7 @@ impl<A, B, C: FnMut()> Drop for Acting<A, B, C> {
 
 /// B7.
 #[test]
-fn the_panic_of_a_handler_that_deleted_itself_is_told() {
+fn the_panic_of_a_handler_that_deleted_itself_is_returned() {
     for disowns in [false, true] {
         let runtime = start(2);
         let core = Arc::clone(runtime.core());
@@ -113,7 +113,7 @@ fn the_panic_of_a_handler_that_deleted_itself_is_told() {
         });
         peer.write_all(b"x").unwrap();
         until(|| core.is_stopping());
-        assert_eq!(death(runtime), "the handler");
+        assert_eq!(error_of(runtime), "the handler");
         assert!(has_ended(&mut peer));
     }
 }
@@ -138,14 +138,14 @@ fn of_two_panics_the_first_one_counts_and_neither_ends_the_process() {
         let (_, mut peer) = insert(&core, handler);
         peer.write_all(b"x").unwrap();
         until(|| core.is_stopping());
-        assert_eq!(death(runtime), if disowns { "released" } else { "the handler" });
+        assert_eq!(error_of(runtime), if disowns { "released" } else { "the handler" });
         assert!(has_ended(&mut peer));
     }
 }
 
-/// What is left when a runtime stops is dropped, though some of it panics.
+/// A stop drops everything that is left, even if some of the drops panic.
 #[test]
-fn panics_of_what_a_stop_drops_keep_nothing_from_being_dropped() {
+fn a_stop_drops_everything_even_if_some_drops_panic() {
     let runtime = start(1);
     let core = Arc::clone(runtime.core());
     let dropped = Arc::new(AtomicUsize::new(0));
@@ -171,24 +171,24 @@ fn panics_of_what_a_stop_drops_keep_nothing_from_being_dropped() {
         .unwrap();
     }
     until(|| dropped.load(Ordering::SeqCst) == 9);
-    let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic was told") };
-    assert_eq!(panic.downcast_ref::<String>().unwrap(), "a task", "the first one");
+    let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic is returned") };
+    assert_eq!(panic.downcast_ref::<String>().unwrap(), "a task", "the first panic counts");
     assert!(peers.iter_mut().all(has_ended));
     assert_eq!(core.table().used(), 0);
 }
 
-/// A task is dropped unrun, and posts; a handler ends with the runtime, and calls it.
+/// A task that is dropped and a handler that ends with the runtime call the runtime.
 #[test]
-fn what_ends_with_a_runtime_may_call_it_and_begins_nothing() {
+fn calls_to_a_runtime_that_ends_are_refused() {
     let runtime = start(1);
     let core = Arc::clone(runtime.core());
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let calling = |what| {
-        let (core, tell) = (Arc::clone(&core), tell.clone());
+        let (core, sender) = (Arc::clone(&core), sender.clone());
         move || {
             let inserted = core.insert(pipe().0, idle(), group(), ThreadMask::ALL, InsertOptions::default());
             let refused = inserted.err().map(|refused| refused.reason);
-            tell.send((what, core.post(first(), |_| ()), refused)).unwrap();
+            sender.send((what, core.post(first(), |_| ()), refused)).unwrap();
         }
     };
     let (handle, mut peer) = insert(
@@ -204,8 +204,8 @@ fn what_ends_with_a_runtime_may_call_it_and_begins_nothing() {
     .unwrap();
     runtime.stop().unwrap();
     let (ended, stopping) = (Err(PostError::Ended { thread: first() }), Some(InsertRefused::Stopping));
-    assert_eq!(told.try_recv(), Ok(("task", ended, stopping)));
-    assert_eq!(told.try_recv(), Ok(("handler", ended, stopping)));
+    assert_eq!(receiver.try_recv(), Ok(("task", ended, stopping)));
+    assert_eq!(receiver.try_recv(), Ok(("handler", ended, stopping)));
     assert!(core.registration(handle).delete().is_err() && has_ended(&mut peer));
 }
 
@@ -222,13 +222,13 @@ fn the_handle_of_a_wake_descriptor_is_refused() {
         assert!(fd.delete().is_err() && fd.disown().is_err() && fd.stop_recv().is_err());
         assert!(fd.want_recv().is_err() && fd.mark_cloned().is_err() && fd.duplicate().is_err());
         assert!(fd.migrate_on(first()).is_err() && core.entry(entry.handle).is_err());
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         core.post(first(), move |context: &Context| {
             let entered = context.enter(entry.handle, |_: &ReadyGuard<'_>| ()).is_ok();
-            tell.send((entered, context.takeover(entry.handle, entry.owner).is_ok())).unwrap();
+            sender.send((entered, context.takeover(entry.handle, entry.owner).is_ok())).unwrap();
         })
         .unwrap();
-        assert_eq!(told.recv_timeout(PATIENCE), Ok((false, false)));
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok((false, false)));
     }
     runtime.stop().unwrap();
 }
@@ -240,16 +240,16 @@ fn a_signal_that_cannot_be_caught_is_an_error() {
         [libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE, 0, 65, -1, i32::MIN];
     for signal in never {
         let started = Runtime::builder().group(1).signal(signal, |_| ()).start(poller_poll::backend);
-        let Err(StartError::Shape(text)) = started else { panic!("signal {signal} is taken") };
+        let Err(StartError::Shape(text)) = started else { panic!("signal {signal} is accepted") };
         assert!(text.contains(&format!("{signal} ")), "{text}");
     }
 }
 
 #[test]
-fn a_capacity_that_cannot_be_is_an_error() {
+fn an_impossible_capacity_is_an_error() {
     let with = |capacity| Runtime::builder().group(1).capacity(capacity).start(poller_poll::backend);
     for capacity in [0, i32::MAX as usize, usize::MAX] {
-        let Err(StartError::Shape(text)) = with(capacity) else { panic!("{capacity} is taken") };
+        let Err(StartError::Shape(text)) = with(capacity) else { panic!("{capacity} is accepted") };
         assert!(text.contains("room for 1 to"), "{text}");
     }
     with(1 << 16).unwrap().stop().unwrap();
@@ -257,28 +257,28 @@ fn a_capacity_that_cannot_be_is_an_error() {
 
 /// B13.
 #[test]
-fn a_timer_may_be_set_for_the_end_of_time() {
+fn a_timer_may_have_the_longest_delay() {
     let runtime = start(1);
-    let (tell, told) = channel();
-    let held = tell.clone();
+    let (sender, receiver) = channel();
+    let held = sender.clone();
     runtime
         .core()
         .post(first(), move |context| {
             context.after(Duration::MAX, move |_| held.send("never").unwrap());
-            context.after(Duration::ZERO, move |_| tell.send("now").unwrap());
+            context.after(Duration::ZERO, move |_| sender.send("now").unwrap());
         })
         .unwrap();
-    assert_eq!(told.recv_timeout(PATIENCE), Ok("now"));
+    assert_eq!(receiver.recv_timeout(PATIENCE), Ok("now"));
     runtime.stop().unwrap();
-    assert!(told.recv().is_err(), "dropped with the runtime");
+    assert!(receiver.recv().is_err(), "dropped with the runtime");
 }
 
-/// Where a runtime is put for its own thread to end it.
+/// Holds a runtime for its own thread, which ends it.
 type Slot = Arc<Mutex<Option<Runtime>>>;
 
 /// B14.
 #[test]
-fn a_runtime_that_its_own_thread_ends_leaves_nothing_and_hangs_nothing() {
+fn a_runtime_that_its_own_thread_ends_closes_everything_and_does_not_hang() {
     let ends: [fn(Runtime); 2] = [drop, |runtime| runtime.stop().unwrap()];
     for end in ends {
         let slot = Slot::default();
@@ -341,9 +341,9 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
     let (one, other) = (start(1), start(1));
     let (reader, _writer) = pipe();
     let number = reader.as_raw_fd();
-    // Moved out of the way of the other tests, which take and give back the lowest numbers.
+    // A number that no other test uses: the system gives out the lowest numbers first.
     let high = fcntl(&reader, FcntlArg::F_DUPFD_CLOEXEC(number + 100)).unwrap();
-    // SAFETY: just made.
+    // SAFETY: fcntl has just made it.
     let fd = unsafe { OwnedFd::from_raw_fd(high) };
     let copy = fd.try_clone().unwrap();
     let options = InsertOptions::default();
@@ -351,7 +351,7 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
     one.core().registration(stale).delete().unwrap();
     let again = fcntl(&copy, FcntlArg::F_DUPFD_CLOEXEC(high)).unwrap();
     assert_eq!(again, high, "the number is free again");
-    // SAFETY: just made.
+    // SAFETY: fcntl has just made it.
     let fd = unsafe { OwnedFd::from_raw_fd(again) };
     let handler = idle();
     let owner = OwnerId::of(&handler);
@@ -361,20 +361,20 @@ fn a_handle_of_one_runtime_is_refused_by_another() {
         let fd = core.registration(foreign);
         assert!(fd.want_recv().is_err() && fd.stop_recv().is_err() && fd.duplicate().is_err());
         assert!(fd.disown().is_err() && fd.delete().is_err() && fd.migrate_on(first()).is_err());
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         core.post(first(), move |context| {
             let entered = context.enter(foreign, |_: &ReadyGuard<'_>| ()).is_ok();
-            tell.send((entered, context.takeover(foreign, owner).is_ok())).unwrap();
+            sender.send((entered, context.takeover(foreign, owner).is_ok())).unwrap();
         })
         .unwrap();
-        assert_eq!(told.recv_timeout(PATIENCE), Ok((false, false)));
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok((false, false)));
     }
     assert!(other.core().entry(live).is_ok());
     one.stop().unwrap();
     other.stop().unwrap();
 }
 
-/// One runtime ends on a thread of another one, in a handler of that and in the drop of one.
+/// A thread of one runtime ends another runtime: in a handler, and in the drop of a handler.
 #[test]
 fn a_runtime_may_end_on_a_thread_of_another() {
     for in_drop in [false, true] {
@@ -382,11 +382,11 @@ fn a_runtime_may_end_on_a_thread_of_another() {
         let core = Arc::clone(inner.core());
         let (_, mut peer) = insert(&core, |_: &ReadyGuard<'_>| {});
         let slot = Mutex::new(Some(inner));
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let end = move || {
             let inner: Option<Runtime> = slot.lock().unwrap().take();
             if let Some(inner) = inner {
-                tell.send(inner.stop().is_ok()).unwrap();
+                sender.send(inner.stop().is_ok()).unwrap();
             }
         };
         let mut ender = if in_drop {
@@ -401,7 +401,7 @@ fn a_runtime_may_end_on_a_thread_of_another() {
             .1
         };
         ender.write_all(b"x").unwrap();
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(true));
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(true));
         assert!(has_ended(&mut peer));
         assert_eq!(core.table().used(), 0);
         outer.stop().unwrap();

@@ -1,11 +1,12 @@
-//! The models check the fences and orderings that ship: none exists under loom or shuttle alone, or in their absence alone.
+//! The models check the fences and orderings of the real build: none of them exists in one kind of build
+//! only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What may depend on the build: where, and how it begins. `Some`: also how it ends.
+/// The code that may depend on the build: the file, the first tokens and, with `Some`, the last ones.
 const ALLOWED: &[(&str, &str)] = &[
     // The primitives. `every_build_imports_the_same_primitives` compares them.
     ("words/sync.rs", "pub (crate) use core :: sync :: atomic :: {"),
@@ -17,21 +18,21 @@ const ALLOWED: &[(&str, &str)] = &[
         "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {",
     ),
     ("words/sync.rs", "fn fence_after_rmw: 1"),
-    // Closes nothing in a model, after it has counted.
+    // In a model, this counts and closes nothing.
     ("shared/mod.rs", "fn close: 1"),
-    // A model's look at the flags, and its switches: no code of the protocol calls them.
+    // Functions of the models, which no code of the protocol calls.
     ("shared/wake.rs", "pub (crate) fn is_notified"),
     ("hooks/mutant.rs", "mod switch {"),
 ];
 
-/// An attribute `cfg(all(test, not(any(loom, shuttle))))`: unit tests, which are in no model and in no real build.
+/// The attribute of unit tests, which belong to no model and to no real build.
 const UNIT_TESTS: &str = "cfg (all (test , not (any (loom , shuttle))))";
 
 fn source_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The source files that a real build and a model have in common, by their path below `src`.
+/// The files that belong to a real build and to a model, by their path below `src`.
 fn sources() -> BTreeMap<String, TokenStream> {
     let (root, mut folders, mut sources) = (source_folder(), vec![source_folder()], BTreeMap::new());
     while let Some(folder) = folders.pop() {
@@ -57,7 +58,7 @@ fn any_ident(tokens: &[TokenTree], wanted: &[&str]) -> bool {
     })
 }
 
-/// Whether a predicate tells a model from a real build, or one processor from another.
+/// Whether a predicate depends on the checker or on the processor.
 fn depends_on_build(predicate: &[TokenTree]) -> bool {
     any_ident(predicate, &["loom", "shuttle", "target_arch"])
 }
@@ -115,7 +116,7 @@ fn end_of(tokens: &[TokenTree], start: usize) -> usize {
     at
 }
 
-/// Everything in `tokens` that orders memory and exists in some builds only.
+/// Appends the code of `tokens` that orders memory and exists in some builds only.
 fn gated_orderings(tokens: &[TokenTree], found: &mut Vec<String>) {
     let mut note = |gated: &[TokenTree]| {
         if orders_memory(gated) {
@@ -159,10 +160,10 @@ fn gated_orderings(tokens: &[TokenTree], found: &mut Vec<String>) {
     }
     for (at, token) in tokens.iter().enumerate() {
         if let TokenTree::Group(group) = token {
-            // Not the unit tests again: they are skipped where their attribute is.
+            // Unit tests are skipped at their attribute.
             let inside = trees(group.stream());
             if let Some(name) = body_of(tokens, at).filter(|_| orders_memory(&inside) && gates(&inside) > 0) {
-                // A condition that decides whether the rest is reached.
+                // The condition decides whether the rest is reached.
                 found.push(format!("fn {name}: {}", gates(&inside)));
             }
             if !is_unit_tests(tokens, token) {
@@ -182,7 +183,7 @@ fn body_of(tokens: &[TokenTree], at: usize) -> Option<String> {
     tokens.get(signature.start + name).map(TokenTree::to_string)
 }
 
-/// How many conditions in `tokens` depend on the build.
+/// The number of conditions in `tokens` that depend on the build.
 fn gates(tokens: &[TokenTree]) -> usize {
     let is_gate = |(at, pair): &(usize, &[TokenTree])| {
         let attribute = is_punct(pair.first(), '#').then(|| group(pair.get(1), Delimiter::Bracket)).flatten();
@@ -212,7 +213,7 @@ fn found_in(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_ordering_exists_in_a_model_alone() {
+fn no_ordering_exists_in_one_kind_of_build_only() {
     let sources = sources();
     assert!(
         sources.contains_key("table/registration.rs") && sources.contains_key("words/sync.rs"),
@@ -235,13 +236,12 @@ fn no_ordering_exists_in_a_model_alone() {
             unused.remove(known);
         }
     }
-    assert!(unused.is_empty(), "allowed, and not there: {unused:?}");
+    assert!(unused.is_empty(), "allowed, but not found: {unused:?}");
 }
 
-/// The hooks know whether this is a model; the protocol asks them by their macros only, whose correct side is
-/// what ships.
+/// The protocol uses the macros of the hooks only. Without the hooks, they expand to the correct code.
 #[test]
-fn the_protocol_does_not_know_whether_mistakes_can_be_switched_on() {
+fn the_protocol_does_not_depend_on_whether_faults_can_be_switched_on() {
     const KNOWN_TO_HOOKS: [&str; 3] = ["ARMED", "IN_MODELS", "is_on"];
     for (file, tokens) in sources().into_iter().filter(|(file, _)| !file.starts_with("hooks/")) {
         let asks = any_ident(&trees(tokens), &KNOWN_TO_HOOKS);
@@ -263,9 +263,9 @@ fn every_build_imports_the_same_primitives() {
     assert!(lists[0].contains("fence") && lists.iter().all(|list| *list == lists[0]), "{lists:?}");
 }
 
-/// The fence of every Dekker pair was once made like this: the model had it, the real build did not.
+/// The fences of the Dekker pairs once had this form: they existed in the models, and not in the real build.
 #[test]
-fn a_fence_in_the_models_alone_is_found() {
+fn a_fence_that_only_models_have_is_found() {
     let old = "
         #[inline(always)]
         pub(crate) fn dekker(side: Weak) {
@@ -279,7 +279,7 @@ fn a_fence_in_the_models_alone_is_found() {
 }
 
 #[test]
-fn every_shape_of_condition_is_found() {
+fn every_form_of_condition_is_found() {
     for source in [
         "#[cfg(loom)] use loom::sync::atomic::fence;",
         "fn f() { if cfg!(any(loom, shuttle)) { fence(SeqCst); } }",
@@ -304,7 +304,7 @@ fn every_shape_of_condition_is_found() {
 }
 
 #[test]
-fn what_every_build_has_is_not_found() {
+fn code_of_every_build_is_not_found() {
     for source in [
         "fn f() { fence(SeqCst) } fn g() { if cfg!(loom) { a() } }",
         "struct S { #[cfg(loom)] cell: u64, order: Ordering }",
@@ -316,7 +316,7 @@ fn what_every_build_has_is_not_found() {
     }
 }
 
-/// The files of the protocol: all but those for tests, and the child of a fork, which has one thread.
+/// The files of the protocol: without those for tests, and without the child of a fork, which has one thread.
 fn protocol_files() -> Vec<(String, String)> {
     const NOT_PROTOCOL: [&str; 5] =
         ["model_based.rs", "shared/activity.rs", "table/checks.rs", "table/fork.rs", "testing.rs"];
@@ -329,14 +329,14 @@ fn protocol_files() -> Vec<(String, String)> {
     let files = sources().into_keys().filter(is_protocol);
     let text = |name: String| {
         let text = std::fs::read_to_string(source_folder().join(&name)).unwrap();
-        // Up to its unit tests, which come last.
+        // Without its unit tests, which are at the end.
         let end = text.find("#[cfg(all(test, not(any(loom, shuttle))))]\nmod ").unwrap_or(text.len());
         (name, text[..end].to_owned())
     };
     files.map(text).collect()
 }
 
-/// loom takes a `SeqCst` access for acquire and release. Only fences order more than that, in a model and in a real build.
+/// loom treats a `SeqCst` access as acquire and release. Only a `SeqCst` fence orders more, in all builds.
 #[test]
 fn no_access_is_seq_cst() {
     for (file, text) in protocol_files() {
@@ -347,12 +347,12 @@ fn no_access_is_seq_cst() {
             let is_fence = statement.starts_with("fence(")
                 || statement.starts_with("unless!(LastFence => fence(")
                 || statement.starts_with("core::sync::atomic::compiler_fence(");
-            assert!(is_fence, "src/{file}: an access that loom makes weaker: {statement}");
+            assert!(is_fence, "src/{file}: loom checks a weaker access: {statement}");
         }
     }
 }
 
-/// The names behind `Pair:` or `Pairs:` in a comment, up to the full stop.
+/// The names after `Pair:` or `Pairs:` in a comment, up to the full stop.
 fn pairs_of(line: &str) -> Vec<&str> {
     let Some((_, names)) = line.split_once("Pair: ").or_else(|| line.split_once("Pairs: ")) else {
         return vec![];
@@ -360,7 +360,7 @@ fn pairs_of(line: &str) -> Vec<&str> {
     names.split('.').next().unwrap_or_default().split(", ").collect()
 }
 
-/// Every access that orders another one says which pair it belongs to.
+/// Every access that orders another one names its pair.
 #[test]
 fn every_ordering_names_its_pair() {
     const LINES_ABOVE: usize = 12;
@@ -371,17 +371,17 @@ fn every_ordering_names_its_pair() {
             let orders = ["Ordering::AcqRel", "Ordering::Acquire", "Ordering::Release", "ordering!("]
                 .iter()
                 .any(|it| line.contains(it));
-            // What a fault does is no part of the protocol.
+            // A fault is no part of the protocol.
             if !orders || ["//", "fault!("].iter().any(|it| line.trim_start().starts_with(it)) {
                 continue;
             }
             let above = lines[at.saturating_sub(LINES_ABOVE)..=at].iter().rev();
-            // The end of the function before this one.
+            // The end of the previous function.
             let above: Vec<_> = above.take_while(|line| !matches!(**line, "    }" | "}")).collect();
             let named = above.iter().any(|line| {
                 !pairs_of(line).is_empty() || line.contains("No pair") || line.contains("Any pair")
             });
-            // Nor is what an assertion of a test looks at.
+            // A read in an assertion is no part of it, either.
             let near = &above[..above.len().min(4)];
             let exempt =
                 near.iter().any(|line| ["assert", "cfg(all(test"].iter().any(|it| line.contains(it)));

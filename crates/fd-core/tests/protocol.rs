@@ -1,4 +1,5 @@
-//! `docs/protocol.md` and `docs/history.md` name models and rules that exist, and leave none of the models out.
+//! The models and rules that `docs/protocol.md` and `docs/history.md` name exist, and the protocol names
+//! every model.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ fn models() -> Vec<String> {
     sources.iter().flat_map(names).collect()
 }
 
-/// What stands in backquotes.
+/// The words in backquotes.
 fn quoted(page: &str) -> Vec<&str> {
     page.split('`').skip(1).step_by(2).collect()
 }
@@ -30,7 +31,7 @@ fn looks_like_a_model(name: &str) -> bool {
 #[test]
 fn every_model_is_in_the_page_and_every_model_of_the_pages_exists() {
     let models = models();
-    assert!(models.len() > 20, "the sources of the models are not what this test takes them for: {models:?}");
+    assert!(models.len() > 20, "this test finds too few models: {models:?}");
     let (protocol, history) = (read("../../docs/protocol.md"), read("../../docs/history.md"));
     for model in &models {
         assert!(quoted(&protocol).contains(&model.as_str()), "docs/protocol.md does not mention {model}");
@@ -56,7 +57,7 @@ fn every_rule_and_fault_of_the_page_and_the_table_exists() {
     let (_, orderings) = page.split_once("## 18. Orderings").expect("the page has its table of orderings");
     let rows = orderings.lines().filter(|line| line.starts_with("| `"));
     let named: Vec<_> = rows.filter_map(|row| row.split('|').nth(4)).flat_map(quoted).collect();
-    assert!(named.len() > 8, "the table of orderings is not what this test takes it for: {named:?}");
+    assert!(named.len() > 8, "this test finds too few rules in the table of orderings: {named:?}");
     for name in named {
         assert!(exists(name), "docs/protocol.md: there is no rule and no fault {name}");
     }

@@ -47,9 +47,9 @@ fn on<R: Send + 'static>(
     thread: ThreadId,
     action: impl FnOnce(&Context) -> R + Send + 'static,
 ) -> R {
-    let (tell, told) = channel();
-    core.post(thread, move |context| tell.send(action(context)).unwrap()).unwrap();
-    told.recv_timeout(PATIENCE).unwrap()
+    let (sender, receiver) = channel();
+    core.post(thread, move |context| sender.send(action(context)).unwrap()).unwrap();
+    receiver.recv_timeout(PATIENCE).unwrap()
 }
 
 /// A server without a second descriptor of anything: each handler uses its own source.
@@ -116,16 +116,19 @@ impl<S> Drop for Ending<S> {
     }
 }
 
-/// A source that cannot collide with those of other tests: the system gives out the lowest numbers first.
-fn at_high_number(source: UnixStream) -> UnixStream {
-    let number = fcntl(&source, FcntlArg::F_DUPFD_CLOEXEC(source.as_raw_fd() + 100)).unwrap();
-    // SAFETY: just made.
+/// A copy with a number that no other test uses: the system gives out the lowest numbers first.
+fn at_number_above(source: UnixStream, least: RawFd) -> UnixStream {
+    let number = fcntl(&source, FcntlArg::F_DUPFD_CLOEXEC(least)).unwrap();
+    // SAFETY: fcntl has just made it.
     unsafe { UnixStream::from_raw_fd(number) }
 }
 
-fn ending(core: &FdCore) -> (fd_core::FdHandle, UnixStream, Receiver<UnixStream>, Receiver<bool>) {
+fn ending(
+    core: &FdCore,
+    least: RawFd,
+) -> (fd_core::FdHandle, UnixStream, Receiver<UnixStream>, Receiver<bool>) {
     let (near, far) = sockets();
-    let near = at_high_number(near);
+    let near = at_number_above(near, least);
     let ((released, source), (dropped, was_open)) = (channel(), channel());
     let handler = Ending { number: near.as_raw_fd(), released, dropped };
     let (group, threads, options) = place();
@@ -136,7 +139,7 @@ fn ending(core: &FdCore) -> (fd_core::FdHandle, UnixStream, Receiver<UnixStream>
 #[test]
 fn a_disowned_source_comes_back_as_it_was_and_before_its_handler_is_dropped() {
     let runtime = start(1);
-    let (handle, mut far, source, was_open) = ending(runtime.core());
+    let (handle, mut far, source, was_open) = ending(runtime.core(), 150);
     runtime.core().registration(handle).disown().unwrap();
     let mut near: UnixStream = source.recv_timeout(PATIENCE).unwrap();
     assert_eq!(was_open.recv_timeout(PATIENCE), Ok(true));
@@ -148,7 +151,7 @@ fn a_disowned_source_comes_back_as_it_was_and_before_its_handler_is_dropped() {
 #[test]
 fn a_deleted_source_is_closed_before_its_handler_is_dropped() {
     let runtime = start(1);
-    let (handle, mut far, source, was_open) = ending(runtime.core());
+    let (handle, mut far, source, was_open) = ending(runtime.core(), 200);
     runtime.core().registration(handle).delete().unwrap();
     assert_eq!(was_open.recv_timeout(PATIENCE), Ok(false));
     assert!(source.recv().is_err(), "it was not released");
@@ -281,6 +284,34 @@ fn an_owner_is_the_handler_that_the_caller_keeps_or_the_one_that_the_registratio
         assert_eq!(attempt(wrong), Err(MoveError::WrongOwner));
         assert_eq!(attempt(right), Ok(()));
     }
+    runtime.stop().unwrap();
+}
+
+#[test]
+fn public_types_print_their_names_and_identities() {
+    let builder = Runtime::builder().group(1).capacity(256).signal(nix::libc::SIGUSR2, |_| ());
+    let shown = format!("{builder:?}");
+    let signal = nix::libc::SIGUSR2;
+    assert_eq!(shown, format!("Builder {{ groups: [1], capacity: Some(256), signals: [{signal}], .. }}"));
+    let prepared = builder.prepare(poller_poll::backend).unwrap();
+    let core = Arc::clone(prepared.core());
+    let (group, threads, options) = place();
+    let (near, _far) = sockets();
+    let idle = |_: &ReadyGuard<'_, UnixStream>| {};
+    let refused = core.insert(near, idle, group, ThreadMask::NONE, options).unwrap_err();
+    assert_eq!(format!("{refused:?}"), "InsertError { reason: NoThread { group: G1 }, .. }");
+    let handle = core.insert(refused.source, refused.handler, group, threads, options).unwrap();
+    let of = |name: &str, shown: String| assert!(shown.starts_with(name), "{shown} is not of {name}");
+    of("Prepared { core: FdCore { backend: \"poll\", table: FdTable { id: ", format!("{prepared:?}"));
+    let runtime = prepared.start().unwrap();
+    of("Runtime { core: FdCore {", format!("{runtime:?}"));
+    let shown = format!("{:?}", core.registration(handle));
+    assert_eq!(shown, format!("RegistrationRef {{ handle: {handle:?}, caller: None, .. }}"));
+    let shown = on(&core, thread(0), move |context| {
+        context.enter(handle, |ready: &ReadyGuard<'_, UnixStream>| format!("{ready:?}"))
+    });
+    let expected = format!("ReadyGuard {{ handle: {handle:?}, thread: G1/T0, events: NONE, .. }}");
+    assert_eq!(shown, Ok(expected));
     runtime.stop().unwrap();
 }
 

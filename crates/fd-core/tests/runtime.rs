@@ -1,4 +1,4 @@
-//! The worker runtime from outside, on the poll backend, which every unix has.
+//! The worker runtime through its public interface, on the poll backend, which every Unix has.
 
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -22,7 +22,7 @@ fn thread(group_number: usize, index: usize) -> ThreadId {
     ThreadId::new(group(group_number), index).unwrap()
 }
 
-fn nobody() -> Arc<dyn Handler> {
+fn idle() -> Arc<dyn Handler> {
     Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
@@ -32,19 +32,19 @@ fn pipe() -> (OwnedFd, std::io::PipeWriter) {
     (reader.into(), writer)
 }
 
-/// Waits for something that must happen.
+/// Waits until a condition holds.
 fn until(mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < end, "it never happened");
+        assert!(Instant::now() < end, "the condition never holds");
         std::thread::yield_now();
     }
 }
 
 #[test]
-fn an_impossible_shape_says_what_is_possible() {
+fn an_impossible_shape_is_refused_with_the_possible_ones() {
     for builder in [Runtime::builder(), Runtime::builder().group(0), Runtime::builder().group(65)] {
-        let Err(error) = builder.start(poller_poll::backend) else { panic!("started") };
+        let Err(error) = builder.start(poller_poll::backend) else { panic!("it starts") };
         assert!(matches!(error, StartError::Shape(_)));
         assert!(error.to_string().contains("1 to 64 threads"), "{error}");
     }
@@ -54,16 +54,16 @@ fn an_impossible_shape_says_what_is_possible() {
 fn a_refused_descriptor_comes_back_open() {
     let runtime = Runtime::builder().group(1).capacity(64).start(poller_poll::backend).unwrap();
     let (reader, mut writer) = pipe();
-    // Moved above the capacity.
+    // A copy with a number above the capacity.
     let high = fcntl(&reader, FcntlArg::F_DUPFD_CLOEXEC(64)).unwrap();
-    // SAFETY: just made.
+    // SAFETY: fcntl has just made it.
     let high = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(high) };
     let number = high.as_raw_fd();
-    let refused = runtime.core().insert(high, nobody(), group(1), ThreadMask::ALL, InsertOptions::default());
+    let refused = runtime.core().insert(high, idle(), group(1), ThreadMask::ALL, InsertOptions::default());
     let error = refused.unwrap_err();
     assert_eq!(error.reason, InsertRefused::Capacity { fd: number, capacity: 64 });
     writer.write_all(b"x").unwrap();
-    assert_eq!(nix::unistd::read(error.source.as_fd(), &mut [0; 8]), Ok(1), "nothing was lost");
+    assert_eq!(nix::unistd::read(error.source.as_fd(), &mut [0; 8]), Ok(1), "the source is open");
     runtime.stop().unwrap();
 }
 
@@ -108,34 +108,34 @@ fn timers_fire_in_order_and_never_early() {
         assert!(elapsed >= Duration::from_millis(millis), "T02: {millis} ms fired after {elapsed:?}");
     }
     let rows = runtime.core().activity();
-    // At least one: a thread that was kept waiting finds all of them expired at once.
+    // If the thread is delayed, one wait finds all timers expired.
     assert!(rows.0[0].1.poll_exp >= 1, "{rows}");
     runtime.stop().unwrap();
 }
 
-/// L8, with threads that have nothing to wait for but a minute.
+/// L8. The threads sleep for up to a minute.
 #[test]
 fn a_stop_wakes_every_sleeper_and_closes_everything() {
     let runtime = Runtime::builder().group(3).group(2).start(poller_poll::backend).unwrap();
     let core = Arc::clone(runtime.core());
     let (reader, mut writer) = pipe();
-    let handle = core.insert(reader, nobody(), group(2), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    let handle = core.insert(reader, idle(), group(2), ThreadMask::ALL, InsertOptions::default()).unwrap();
     core.registration(handle).want_recv().unwrap();
     let start = Instant::now();
     runtime.stop().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(55), "it waited for a poll timeout");
+    assert!(start.elapsed() < Duration::from_secs(55), "the stop waits for the end of a poll timeout");
     assert_eq!(core.table().used(), 0);
     assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe, "closed");
     assert!(core.registration(handle).want_recv().is_err());
     let (late, _writer) = pipe();
-    let refused = core.insert(late, nobody(), group(1), ThreadMask::ALL, InsertOptions::default());
+    let refused = core.insert(late, idle(), group(1), ThreadMask::ALL, InsertOptions::default());
     assert_eq!(refused.unwrap_err().reason, InsertRefused::Stopping);
-    // Nobody listens any more, and nothing may be written to a descriptor that is gone (suspect 12, S17).
+    // No thread is left, and no byte may go to a descriptor that is closed (suspect 12, S17).
     core.threads().for_each(|id| core.wake(id));
 }
 
 #[test]
-fn what_was_wanted_before_the_threads_started_is_registered() {
+fn interest_from_before_the_start_is_registered() {
     let prepared = Runtime::builder().group(2).prepare(poller_poll::backend).unwrap();
     let (reader, mut writer) = pipe();
     let runs = Arc::new(AtomicUsize::new(0));
@@ -155,16 +155,16 @@ fn what_was_wanted_before_the_threads_started_is_registered() {
 }
 
 #[test]
-fn a_runtime_that_was_never_started_leaves_nothing() {
+fn a_runtime_that_never_starts_closes_its_sources() {
     let prepared = Runtime::builder().group(2).prepare(poller_poll::backend).unwrap();
     let (reader, mut writer) = pipe();
-    prepared.core().insert(reader, nobody(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    prepared.core().insert(reader, idle(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
     drop(prepared);
     assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
 #[test]
-fn a_panic_in_a_handler_stops_the_runtime_and_is_told() {
+fn a_panic_of_a_handler_stops_the_runtime_which_returns_it() {
     let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
     let (reader, mut writer) = pipe();
     let handler = |_: &ReadyGuard<'_>| panic!("on purpose");
@@ -175,8 +175,8 @@ fn a_panic_in_a_handler_stops_the_runtime_and_is_told() {
     core.registration(handle).want_recv().unwrap();
     writer.write_all(b"x").unwrap();
     until(|| core.is_stopping());
-    let death = runtime.stop().unwrap_err();
-    assert!(death.to_string().contains("on purpose"), "{death}");
+    let error = runtime.stop().unwrap_err();
+    assert!(error.to_string().contains("on purpose"), "{error}");
     assert_eq!(
         writer.write(b"x").unwrap_err().kind(),
         std::io::ErrorKind::BrokenPipe,
@@ -184,7 +184,7 @@ fn a_panic_in_a_handler_stops_the_runtime_and_is_told() {
     );
 }
 
-/// The handler that deletes its own descriptor is dropped after it has returned.
+/// A handler that deletes its own registration is dropped after it has returned.
 #[test]
 fn a_handler_outlives_its_own_delete() {
     struct Witness {
@@ -215,7 +215,7 @@ fn a_handler_outlives_its_own_delete() {
     core.registration(handle).want_recv().unwrap();
     writer.write_all(b"x").unwrap();
     until(|| dropped.lock().unwrap().is_some());
-    assert_eq!(*dropped.lock().unwrap(), Some(false), "it was dropped while it ran");
+    assert_eq!(*dropped.lock().unwrap(), Some(false), "the handler is dropped while it runs");
     runtime.stop().unwrap();
 }
 
@@ -236,29 +236,29 @@ fn signals_are_handled_on_the_first_thread() {
     runtime.stop().unwrap();
 }
 
-/// A table for a million descriptors costs what is used of it.
+/// A table for a million descriptors uses memory only for those that are registered.
 #[test]
 fn unused_slots_cost_no_memory() {
     let resident = || {
         let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).unwrap();
-        // Kibibytes, but bytes on macOS.
+        // In kibibytes, but on macOS in bytes.
         usage.max_rss() as u64 * if cfg!(target_vendor = "apple") { 1 } else { 1024 }
     };
     let before = resident();
     let runtime = Runtime::builder().group(1).capacity(1 << 24).start(poller_poll::backend).unwrap();
     runtime.stop().unwrap();
     let grown = resident() - before;
-    // The table alone spans more than a gibibyte.
+    // The address space of the table is more than a gibibyte.
     assert!(grown < 64 << 20, "{grown} bytes more are resident");
 }
 
 #[test]
-fn dumps_show_what_is_there() {
+fn dumps_show_entries_and_counters() {
     let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
     let core = runtime.core();
     let (reader, _writer) = pipe();
     let number = reader.as_raw_fd();
-    let handle = core.insert(reader, nobody(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+    let handle = core.insert(reader, idle(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
     core.registration(handle).want_recv().unwrap();
     let dump = core.entries().to_string();
     let line = dump.lines().find(|line| line.trim_start().starts_with(&format!("{number} :"))).unwrap();

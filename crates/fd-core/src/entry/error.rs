@@ -1,4 +1,4 @@
-//! What can go wrong, and what the caller gets back.
+//! Errors, each with its reason and with everything that the caller gave away.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -6,13 +6,13 @@ use std::os::fd::RawFd;
 use crate::words::events::Generation;
 use crate::words::ids::{GroupId, ThreadId};
 
-/// The handle names a registration that has ended, or one of another table.
+/// The registration of the handle has ended, or belongs to another table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("fd {fd} generation {generation} is not registered in this table, or not any more")]
+#[error("fd {fd}, generation {generation}, is not a registration of this table, or has ended")]
 pub struct Stale {
-    /// The number.
+    /// The number of the handle.
     pub fd: RawFd,
-    /// The registration that the handle names.
+    /// The generation of the handle.
     pub generation: Generation,
 }
 
@@ -39,7 +39,7 @@ pub enum InsertRefused {
         /// The number.
         fd: RawFd,
     },
-    /// The source has closed its descriptor.
+    /// The source has closed its own descriptor.
     #[error("fd {fd} is not open")]
     NotOpen {
         /// The number.
@@ -50,11 +50,12 @@ pub enum InsertRefused {
     Capacity {
         /// The number.
         fd: RawFd,
-        /// Numbers must be below this.
+        /// The bound of the numbers.
         capacity: usize,
     },
-    /// The slot holds a live registration: somebody closed a registered descriptor behind the table's back.
-    #[error("the slot of fd {fd} is in use: its last owner closed the number without deleting it")]
+    /// The number is registered already. A registered descriptor was closed without a delete, and its number
+    /// was used again.
+    #[error("fd {fd} is registered already: its former file was closed without a delete")]
     InUse {
         /// The number.
         fd: RawFd,
@@ -71,7 +72,7 @@ pub enum InsertRefused {
         /// The target group.
         group: GroupId,
     },
-    /// The runtime is stopping: nothing would delete it.
+    /// The runtime is stopping.
     #[error("the runtime is stopping")]
     Stopping,
 }
@@ -90,33 +91,33 @@ impl<I, H> std::fmt::Display for InsertError<I, H> {
 
 impl<I, H> std::error::Error for InsertError<I, H> {}
 
-/// Why a delete did nothing.
+/// Why a delete is refused. The registration has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeleteError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// Somebody else has deleted this registration, and it is still in use.
-    #[error("deleted already, and still in use by some thread")]
+    /// The registration was deleted before, and a thread still uses it.
+    #[error("deleted already, and still in use by a thread")]
     AlreadyDeleted,
 }
 
-/// Why a descriptor was not moved. Whatever the reason, the entry is as it was.
+/// Why a descriptor is not moved. The registration has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MoveError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// The owner is not the expected one.
+    /// The owner is another one.
     #[error("the owner is not the expected one")]
     WrongOwner,
-    /// Some thread is using the descriptor, or is moving it.
-    #[error("in use by some thread")]
+    /// A thread uses the descriptor, or moves it.
+    #[error("in use by a thread")]
     Busy,
-    /// It has been deleted, and waits for its last user.
+    /// It was deleted, and ends after its last use.
     #[error("deleted")]
     Deleted,
-    /// More than one thread may use it; a takeover is for descriptors of one thread.
+    /// Several threads may use it. Only a descriptor of one thread can be taken over.
     #[error("shared by several threads")]
     Shared,
     /// The target thread does not exist.
@@ -124,17 +125,17 @@ pub enum MoveError {
     NoThread,
 }
 
-/// Why a descriptor could not be entered outside a report.
+/// Why a source is not lent outside a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EnterError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// This thread is not in the thread mask, or it was deleted.
+    /// This thread is not in the thread mask, or the registration was deleted.
     #[error("this thread may not use it")]
     NotAllowed,
-    /// This thread is running it already, further up the stack.
-    #[error("this thread is running it already")]
+    /// This thread uses it already: the call is inside the handler, or inside another entry.
+    #[error("this thread uses it already")]
     Nested,
     /// The source of the registration is of another type than the action expects.
     #[error("the registered source is of another type")]
@@ -158,44 +159,44 @@ pub enum PostError {
     },
 }
 
-/// A backend that cannot be had.
+/// Why a backend cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
-    /// The table is larger than the numbers that the backend can take.
+    /// The table is larger than the range of numbers that the backend supports.
     #[error("{backend} takes descriptors below {limit} only, and the table has room for {capacity}")]
     Capacity {
         /// The backend's name.
         backend: &'static str,
-        /// Its bound, `FD_SETSIZE` for select.
+        /// The backend's bound: `FD_SETSIZE` for select.
         limit: usize,
-        /// What was asked for.
+        /// The requested capacity.
         capacity: usize,
     },
-    /// The kernel refused.
+    /// A system call failed.
     #[error("{backend}: {source}")]
     Kernel {
         /// The backend's name.
         backend: &'static str,
-        /// What it answered.
+        /// The error of the call.
         source: io::Error,
     },
 }
 
-/// Why a runtime did not start. Nothing is left behind.
+/// Why a runtime does not start. No thread and no descriptor remains.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// No thread, no group, or more than a table can hold.
+    /// The number of groups, threads or descriptors is impossible, or a signal cannot be caught.
     #[error("{0}")]
     Shape(String),
-    /// The backend cannot be had.
+    /// The backend cannot be created.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// A descriptor or a mapping could not be had: `EMFILE`, `ENFILE`, `ENOMEM`.
+    /// The system has no descriptor or memory left: `EMFILE`, `ENFILE`, `ENOMEM`.
     #[error("{what}: {source}")]
     System {
-        /// What was being made.
+        /// The step that failed.
         what: &'static str,
-        /// What the system answered.
+        /// The error of the system call.
         source: io::Error,
     },
 }

@@ -1,9 +1,9 @@
-//! Runs what belongs to the user where a panic must not keep the rest from being done.
+//! Runs several steps of the user's code. A panic of one step does not prevent the next one.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The first panic of several steps, each of which was run.
+/// The first panic of several steps.
 #[derive(Default)]
 #[must_use]
 pub(crate) struct Guarded(Option<Box<dyn Any + Send>>);
@@ -16,19 +16,19 @@ impl Guarded {
         }
     }
 
-    /// Adds the panic of earlier steps.
+    /// Adds the panic of the steps of another value.
     pub(crate) fn merge(&mut self, other: Self) {
         if let Some(panic) = other.0 {
             self.keep(panic);
         }
     }
 
-    /// What the first step that panicked panicked with.
+    /// The payload of the first panic.
     pub(crate) fn panic(self) -> Option<Box<dyn Any + Send>> {
         self.0
     }
 
-    /// Goes on with that panic, if there is one.
+    /// Resumes the first panic, if there is one.
     pub(crate) fn resume(self) {
         if let Some(panic) = self.0 {
             resume_unwind(panic);
@@ -38,7 +38,7 @@ impl Guarded {
     fn keep(&mut self, panic: Box<dyn Any + Send>) {
         match self.0 {
             None => self.0 = Some(panic),
-            // A payload whose own drop panics must not undo this.
+            // The drop of a payload may panic, too.
             Some(_) => std::mem::forget(panic),
         }
     }

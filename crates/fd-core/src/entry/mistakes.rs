@@ -1,4 +1,4 @@
-//! Wrong variants of what is done to the polled masks.
+//! Wrong variants of the changes of the polled masks. Only hooks call them.
 
 use crate::entry::Polled;
 use crate::words::sync::Ordering;
@@ -9,7 +9,7 @@ impl Polled {
         self.recv.fetch_and(!mask, Ordering::Relaxed);
     }
 
-    /// Clears one mask only. Returns its bits.
+    /// Clears the receiving mask only. Returns its bits.
     pub(super) fn take_recv(&self) -> u64 {
         self.recv.swap(0, Ordering::AcqRel)
     }

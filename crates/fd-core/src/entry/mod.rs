@@ -1,4 +1,4 @@
-//! One entry per descriptor number, and what the pollers know of it.
+//! The entry of a descriptor number, and its polled masks.
 
 pub mod error;
 pub(crate) mod guarded;
@@ -16,18 +16,19 @@ use crate::words::group_word::GroupWord;
 use crate::words::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, count};
 use crate::words::update_list::Link;
 
-/// The entry of one descriptor number: one cache line on 64-bit systems, valid (and free) when zeroed.
+/// The entry of one descriptor number: one cache line on 64-bit systems. A zeroed entry is valid and free.
 ///
-/// All masks are local to the group in `group`, and mean something only while that is pinned, or to a thread
-/// whose own running bit is set (S9).
+/// All masks are local to the group in `group`. They have a meaning only while that word is pinned, or for a
+/// thread whose own running bit is set (S9).
 #[repr(C, align(64))]
 pub(crate) struct Entry {
-    /// Threads between "I have an event for this" and "I am done with it". A thread sets and clears its own bit
-    /// only; a takeover sets it from zero.
+    /// The threads that use the entry. A thread sets and clears its own bit only. A takeover sets its bit
+    /// only if no other bit is set.
     pub(crate) running: AtomicU64,
-    /// Threads that may run the handler and poll the descriptor. Zero, once deleted, for the rest of this registration.
+    /// The threads that may run the handler and poll the descriptor. Zero after a delete, until the
+    /// registration ends.
     pub(crate) thread_mask: AtomicU64,
-    /// Threads whose poller owes this entry a look.
+    /// The threads with a pending update of this entry.
     pub(crate) update_mask: AtomicU64,
     /// Generation, references, lock, group.
     pub(crate) group: GroupWord,
@@ -36,22 +37,22 @@ pub(crate) struct Entry {
     owner: UnsafeCell<MaybeUninit<NonNull<dyn Registered>>>,
     /// See [`crate::state`].
     pub(crate) state: AtomicU32,
-    /// Changes of owner in this registration ("tkov").
+    /// The takeovers and moves in this registration ("tkov").
     pub(crate) takeovers: count::AtomicU32,
 }
 
 #[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
 const _: () = assert!(size_of::<Entry>() == 64 && align_of::<Entry>() == 64);
 
-// SAFETY: the only part that is not Sync by itself is the owner. It is written by the one thread that has
-// claimed or retired the group word, and read under a pin of the same registration or under a running bit; both
-// exclude each other (S5, S10). The owner itself is Send + Sync.
+// SAFETY: only the owner is not Sync by itself. The thread that has claimed or retired the group word writes
+// it. Other threads read it under a pin of the same registration or under a running bit. Writes and reads
+// exclude each other (S5, S10), and the owner itself is Send + Sync.
 unsafe impl Sync for Entry {}
 // SAFETY: as above.
 unsafe impl Send for Entry {}
 
-// SAFETY: zero is a valid value of every atomic, and MaybeUninit accepts anything. A free entry owns nothing:
-// what a live one owns is given back when its registration ends.
+// SAFETY: zero is a valid value of every atomic, and MaybeUninit accepts all bits. A free entry owns nothing:
+// the end of a registration takes the owner out.
 unsafe impl Zeroed for Entry {
     #[cfg(any(loom, shuttle))]
     fn fresh() -> Self {
@@ -76,7 +77,7 @@ impl Entry {
     pub(crate) unsafe fn set_owner(&self, owner: Box<dyn Registered>) {
         // SAFETY: Box::into_raw never returns null.
         let pointer = unsafe { NonNull::new_unchecked(Box::into_raw(owner)) };
-        // SAFETY: between claim and publish no other thread reads or writes the owner (S10).
+        // SAFETY: between claim and publication, no other thread reads or writes the owner (S10).
         self.owner.with_mut(|owner| unsafe { (*owner).write(pointer) });
     }
 
@@ -85,8 +86,8 @@ impl Entry {
     /// # Safety
     /// The caller pins a live entry, or has its running bit set, for as long as it uses the reference (S5).
     pub(crate) unsafe fn owner(&self) -> &dyn Registered {
-        // SAFETY: a live entry's owner was written before it was published (Release in publish, Acquire in
-        // pin), and is taken out only after the last pin and running bit are gone.
+        // SAFETY: the owner was written before the entry was published (release in `publish`, acquire in
+        // `pin`). It is taken out only after the last pin and running bit are gone.
         self.owner.with(|owner| unsafe { (*owner).assume_init().as_ref() })
     }
 
@@ -95,14 +96,13 @@ impl Entry {
     /// # Safety
     /// The caller has retired the group word, and calls this once for this registration.
     pub(crate) unsafe fn take_owner(&self) -> Box<dyn Registered> {
-        // SAFETY: no other thread reads it any more (retire waited for them), and the pointer came from
-        // Box::into_raw in set_owner.
+        // SAFETY: `retire` has waited for all readers, and `set_owner` made the pointer with Box::into_raw.
         self.owner.with_mut(|owner| unsafe { Box::from_raw((*owner).assume_init().as_ptr()) })
     }
 }
 
-/// What the threads' pollers know of a descriptor: bit T of a mask says that thread T's poller has it in that
-/// direction. Kept beside the entries, which are full.
+/// The threads whose poller has a descriptor: bit T of a mask stands for thread T's poller and one direction.
+/// It is beside the entries, because an entry has no room left in its cache line.
 #[repr(C)]
 pub(crate) struct Polled {
     pub(crate) recv: AtomicU64,
@@ -118,8 +118,9 @@ unsafe impl Zeroed for Polled {
 }
 
 impl Polled {
-    /// Writes the bits in `mask`, in each direction. A bit is written by its own thread, or by a retiring or relocating thread
-    /// that is alone. Pairs: drain, move. The group word orders these against each other, so relaxed read-modify-writes do.
+    /// Writes the bits of `mask` in each direction. Each thread writes its own bit; a thread that retires or
+    /// relocates the entry is alone with it. Pairs: drain, move. The group word orders both cases, so relaxed
+    /// accesses are enough.
     pub(crate) fn set(&self, mask: u64, recv: bool, send: bool) {
         fault!(SendBitStays => if !recv && !send { return self.forget_recv(mask) });
         for (word, set) in [(&self.recv, recv), (&self.send, send)] {
@@ -133,8 +134,9 @@ impl Polled {
 
     /// Replaces both masks by `mask` or nothing. Returns the bits that either had.
     ///
-    /// For interest that is shared: several threads may be at it, and each bit is taken out by one of them. A
-    /// thread that replaces the bits of another one sees the masks and the state that the other one has seen.
+    /// For shared interest: several threads may replace the masks, and each bit is taken out by one of them.
+    /// A thread that takes out the bits of another thread sees the masks and the state that the other thread
+    /// has seen.
     pub(crate) fn replace(&self, mask: u64, recv: bool, send: bool) -> u64 {
         fault!(SendBitStays => if !recv && !send { return self.take_recv() });
         // Pair: polled.
@@ -150,7 +152,7 @@ impl Polled {
         (self.recv.load(Ordering::Relaxed), self.send.load(Ordering::Relaxed))
     }
 
-    /// Forgets everything.
+    /// Clears both masks.
     pub(crate) fn clear(&self) {
         self.recv.store(0, Ordering::Relaxed);
         self.send.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The owner of an entry, as the table and the worker see it: the types of source and handler are erased.
+//! The owner of an entry, without the types of its source and its handler.
 
 use std::any::Any;
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,17 +7,19 @@ use std::sync::Arc;
 use crate::entry::guarded::Guarded;
 use crate::shared::ready::Report;
 
-/// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the registration.
+/// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the
+/// registration.
 ///
 /// Only [`Registered::run`], [`Registered::close`] and [`Registered::release`] call the user's handler.
 pub(crate) trait Registered: AsFd + Send + Sync {
     /// Calls the handler for a report.
     fn run(&self, report: Report<'_>);
 
-    /// The identity that a takeover expects. No code of the user: the caller holds a pin or the lock.
+    /// The identity that a takeover expects. It calls no code of the user, because the caller holds a pin or
+    /// the lock.
     fn id(&self) -> OwnerId;
 
-    /// The source, whose type the caller may know.
+    /// The source. The caller may know its type.
     fn source(&self) -> &dyn Any;
 
     /// Passes the descriptor to `close`, then drops the handler.
@@ -27,20 +29,22 @@ pub(crate) trait Registered: AsFd + Send + Sync {
     fn release(self: Box<Self>) -> Guarded;
 }
 
-/// The identity of an owner: the one that a takeover expects to find.
+/// The identity of the owner of a registration, which [`Context::takeover`](crate::Context::takeover)
+/// expects.
 ///
-/// It is the address of the handler, so it is unique among the registrations that exist at the same time, and a later
-/// registration may have it again. [`RegistrationRef::owner`](crate::RegistrationRef::owner) returns it.
+/// It is the address of the handler. Registrations that exist at the same time have different identities; a
+/// later registration may have the same identity again.
+/// [`RegistrationRef::owner`](crate::RegistrationRef::owner) returns it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OwnerId(usize);
 
 impl OwnerId {
-    /// The identity of a registration whose handler is `handler`, as long as the handler exists.
+    /// The identity of a registration whose handler is a clone of this `Arc`.
     pub fn of<H: ?Sized>(handler: &Arc<H>) -> Self {
         Self::at(&**handler)
     }
 
-    /// The identity of a registration whose handler is at this address.
+    /// The identity of a registration with its handler at this address.
     pub(crate) fn at<H: ?Sized>(handler: &H) -> Self {
         Self(std::ptr::from_ref(handler).cast::<()>().addr())
     }

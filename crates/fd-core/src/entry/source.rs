@@ -1,17 +1,45 @@
-//! Sources: the types that can be registered.
+//! The types that can be registered.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A type that owns one descriptor: `TcpListener`, `UnixStream`, `PipeReader`, [`OwnedFd`] …
+/// A type that owns one descriptor: `TcpListener`, `UnixStream`, `PipeReader`, [`OwnedFd`] and others.
 ///
-/// Every type that can lend its descriptor and turn into it is a source. A type of yours becomes one with an
-/// implementation of [`AsFd`] and of `From<YourType> for OwnedFd`.
+/// Every type is a source that implements [`AsFd`] and converts into an [`OwnedFd`]. [`AsFd::as_fd`] must
+/// return the same descriptor each time, and [`Source::into_fd`], too. A source that closes its own
+/// descriptor while it is registered gets a report with [`Events::INVALID`](crate::poller::Events::INVALID).
 ///
-/// [`AsFd::as_fd`] must return the same descriptor each time, and [`Source::into_fd`] that one too. The table notices a
-/// source that closes its descriptor while it is registered as it notices any other
-/// [close behind its back](crate::poller::Events::INVALID).
+/// ```
+/// use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+/// use std::os::unix::net::UnixStream;
+///
+/// use fd_core::Source;
+///
+/// struct Session {
+///     stream: UnixStream,
+///     user: String,
+/// }
+///
+/// impl AsFd for Session {
+///     fn as_fd(&self) -> BorrowedFd<'_> {
+///         self.stream.as_fd()
+///     }
+/// }
+///
+/// impl From<Session> for OwnedFd {
+///     fn from(session: Session) -> Self {
+///         session.stream.into()
+///     }
+/// }
+///
+/// fn is_a_source<S: Source>(_: &S) {}
+/// # fn main() -> std::io::Result<()> {
+/// # let (stream, _far) = UnixStream::pair()?;
+/// is_a_source(&Session { stream, user: "me".into() });
+/// # Ok(())
+/// # }
+/// ```
 pub trait Source: AsFd + Send + Sync + 'static {
-    /// Gives up the source for its descriptor.
+    /// Converts the source into its descriptor, for the close.
     fn into_fd(self) -> OwnedFd;
 }
 
@@ -21,10 +49,10 @@ impl<T: AsFd + Into<OwnedFd> + Send + Sync + 'static> Source for T {
     }
 }
 
-/// What [`FdCore::insert`](crate::FdCore::insert) takes: a [`Source`], or a [`Duplicate`] of one. No other crate can
-/// implement it.
+/// The argument of [`FdCore::insert`](crate::FdCore::insert): a [`Source`], or a [`Duplicate`] of one. Other
+/// crates cannot implement it.
 pub trait IntoSource: AsFd + Sized + sealed::Sealed {
-    /// The type that the handler gets.
+    /// The type of the source that the handler is lent.
     type Source: Source;
 
     /// Whether the open file has another descriptor.
@@ -59,29 +87,29 @@ impl<S: Source> IntoSource for S {
     }
 }
 
-/// Another descriptor of a registered open file, made by
+/// Another descriptor of a registered open file, from
 /// [`RegistrationRef::duplicate`](crate::RegistrationRef::duplicate).
 ///
-/// When it is inserted, its registration is marked as cloned, as the first one is: a close of either does not end the
-/// kernel's registration. [`Duplicate::map`] gives it the type that the handler expects.
+/// Its insertion marks the new registration as [cloned](crate::State::CLONED), as the first one is.
+/// [`Duplicate::map`] gives it the type that the handler expects.
 #[derive(Debug)]
 pub struct Duplicate<S = OwnedFd>(S);
 
 impl Duplicate {
-    /// The caller has marked the registration of the original.
+    /// The caller has marked the original registration.
     pub(crate) fn new(copy: OwnedFd) -> Self {
         Self(copy)
     }
 }
 
 impl<S: Source> Duplicate<S> {
-    /// Changes the type of the source: `duplicate.map(TcpListener::from)`.
+    /// Converts the source: `duplicate.map(TcpListener::from)`.
     pub fn map<T: Source>(self, convert: impl FnOnce(S) -> T) -> Duplicate<T> {
         Duplicate(convert(self.0))
     }
 
-    /// Returns the descriptor, to use it outside the table: to send it to another process, for example. If it is
-    /// inserted later, [`InsertOptions::cloned`](crate::InsertOptions::cloned) must say that it is a copy.
+    /// Returns the source, to use it outside the table: to send it to another process, for example. A later
+    /// insertion of it needs [`InsertOptions::cloned`](crate::InsertOptions::cloned).
     pub fn into_inner(self) -> S {
         self.0
     }

@@ -1,4 +1,4 @@
-//! A fixed array of zeroed elements that costs memory only where it is touched.
+//! A fixed array of zeroed elements. It uses memory only for the pages that were written.
 
 #[cfg(not(any(loom, shuttle)))]
 mod mapped {
@@ -10,14 +10,14 @@ mod mapped {
 
     use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-    /// Types for which all bits zero is a valid value, and which own nothing that must be dropped.
+    /// Types that may be created by zeroing their memory, and that need no drop.
     ///
     /// # Safety
-    /// Both must hold.
+    /// All bits zero must be a valid value. A value must own nothing that its drop would release.
     pub(crate) unsafe trait Zeroed: Sync {}
 
-    /// `len` elements in anonymous pages of their own. Page alignment is enough for every entry, and a page
-    /// that was never written is not resident.
+    /// `len` elements in anonymous pages. The alignment of a page is enough for every element. A page that
+    /// was never written is not resident.
     pub(crate) struct ZeroedArray<T: Zeroed> {
         base: NonNull<T>,
         len: usize,
@@ -25,7 +25,7 @@ mod mapped {
         elements: PhantomData<T>,
     }
 
-    // SAFETY: it owns its pages and hands out shared references only; T is Sync.
+    // SAFETY: the array owns its pages and lends shared references only, and T is Sync.
     unsafe impl<T: Zeroed + Send> Send for ZeroedArray<T> {}
     // SAFETY: as above.
     unsafe impl<T: Zeroed> Sync for ZeroedArray<T> {}
@@ -54,15 +54,15 @@ mod mapped {
         type Target = [T];
 
         fn deref(&self) -> &[T] {
-            // SAFETY: the mapping holds `len` elements, zero is a valid T (Zeroed), and nobody writes to them
-            // but through T's own interior mutability.
+            // SAFETY: the mapping has `len` elements, zero is a valid T (Zeroed), and all writes go through
+            // T's interior mutability.
             unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.len) }
         }
     }
 
     impl<T: Zeroed> Drop for ZeroedArray<T> {
         fn drop(&mut self) {
-            // SAFETY: the mapping was made by `new` with this length, and no reference outlives self.
+            // SAFETY: `new` made the mapping with this length, and no reference outlives self.
             let unmapped = unsafe { munmap(self.base.cast(), self.bytes) };
             debug_assert!(unmapped.is_ok());
         }
@@ -74,10 +74,11 @@ mod boxed {
     use std::io;
     use std::ops::Deref;
 
-    /// Types that a model can make a fresh one of: loom's and shuttle's atomics have an identity, so zeroed pages do not do.
+    /// Types that a model can create. The atomics of loom and shuttle have an identity, so zeroed pages are
+    /// not enough.
     ///
     /// # Safety
-    /// None is needed here; the real build's counterpart has conditions.
+    /// None is needed here. The trait of the real build has conditions.
     pub(crate) unsafe trait Zeroed: Sync {
         fn fresh() -> Self;
     }

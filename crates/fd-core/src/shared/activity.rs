@@ -1,4 +1,4 @@
-//! Counters per thread, with the names that `show activity` has always printed.
+//! Counters of each thread, with the names of HAProxy's `show activity`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use crate::words::ids::ThreadId;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// The counters of one thread. Only that thread writes them; anybody may read. Each is exact, but two
-        /// read one after the other need not belong to the same instant.
+        /// The counters of one thread. Only that thread writes them, and all may read. Each counter is exact,
+        /// but two of them that are read one after the other may belong to different instants.
         #[repr(align(128))]
         #[derive(Default)]
         pub(crate) struct Activity { $(pub(crate) $name: Counter,)* }
@@ -24,12 +24,12 @@ macro_rules! counters {
         }
 
         impl ActivitySnapshot {
-            /// The counters' names and values, in the order of `show activity`.
+            /// The names and values of the counters, in the order of `show activity`.
             pub fn rows(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
 
-            /// What was added since `earlier`.
+            /// The difference to an earlier copy of the same thread's counters.
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name - earlier.$name,)* }
             }
@@ -38,39 +38,39 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Turns of the worker loop.
+    /// Iterations of the worker's loop.
     loops,
-    /// Turns that did not sleep because tasks were waiting.
+    /// Iterations without sleep, because tasks were waiting.
     wake_tasks,
-    /// Turns that did not sleep because signals were waiting.
+    /// Iterations without sleep, because signals were waiting.
     wake_signal,
-    /// Wake-ups by other threads that this thread received through its wake descriptor.
+    /// Wake-ups by other threads through the wake descriptor.
     wake_thread,
     /// Waits that returned at least one event.
     poll_io,
     /// Waits after which a timer had expired.
     poll_exp,
-    /// Updates and events for a number that was not this group's any more.
+    /// Updates and events of a number that no longer belonged to this group.
     poll_drop,
-    /// Events for a descriptor that this thread may not use.
+    /// Events of a descriptor that this thread may not use.
     poll_skip,
-    /// Events that said that the number is not an open descriptor.
+    /// Events of a number that is not open.
     poll_inval,
-    /// Times the kernel poller was replaced, because a registration in it could not be removed.
+    /// Replacements of the kernel poller, because no call could remove a registration in it.
     poll_rebuild,
-    /// Times the kernel poller could not be replaced, and the old one was kept.
+    /// Failed replacements of the kernel poller. The old one was kept.
     poll_rebuild_fail,
-    /// Waits that failed; the thread paused and went on.
+    /// Waits that failed. The thread paused and continued.
     poll_error,
-    /// Milliseconds of pauses, made where the next wait or the next attempt would have failed at once, or returned at once.
+    /// Milliseconds of pauses, made where the next wait or attempt would have failed or returned at once.
     poll_pause,
-    /// Changes that the kernel did not take. They are tried again.
+    /// Changes that the kernel refused. They are tried again.
     poll_refused,
     /// Refused changes that were applied again.
     poll_retry,
-    /// Waits in which the backend could not wait as it should; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
+    /// Waits that a limit has degraded; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
     poll_degraded,
-    /// Changes given to the backend.
+    /// Changes that were passed to the backend.
     poll_update,
     /// Handler calls.
     fd_run,
@@ -80,18 +80,18 @@ counters! {
     fd_takeover_fail,
     /// Deletes by this thread.
     fd_del,
-    /// RegistrationCounts that this thread ended as the last user: closed or handed back.
+    /// Registrations that this thread ended as the last user: closed or returned.
     fd_close,
     /// Tasks run.
     tasks,
 }
 
-/// A number that one thread counts and all may read.
+/// A counter that one thread increments and all may read.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds one. Called by the owning thread only, which is why no read-modify-write is needed.
+    /// Adds one. Only the owning thread calls it, so no read-modify-write is needed.
     #[inline]
     pub(crate) fn bump(&self) {
         self.add(1);
@@ -107,7 +107,8 @@ impl Counter {
     }
 }
 
-/// `show activity`: one line per counter, one column per thread.
+/// The counters of all threads, from [`FdCore::activity`](crate::FdCore::activity). Prints one line per
+/// counter and one column per thread, as HAProxy's `show activity`.
 #[derive(Clone, Debug)]
 pub struct ActivityTable(pub Vec<(ThreadId, ActivitySnapshot)>);
 

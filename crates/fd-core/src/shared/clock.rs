@@ -1,15 +1,15 @@
-//! The time that timers go by.
+//! The clock of the timers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where the time comes from.
+/// The source of the time.
 #[derive(Clone, Default)]
 pub(crate) enum Clock {
     /// [`Instant::now`].
     #[default]
     System,
-    /// A function that a test gives.
+    /// A function from [`Builder::clock`](crate::Builder::clock).
     Given(Arc<dyn Fn() -> Instant + Send + Sync>),
 }
 
@@ -21,7 +21,8 @@ impl Clock {
         }
     }
 
-    /// The instant after `delay`, which counts as a hundred years at most: more does not fit into every system's clock.
+    /// The instant after `delay`. A delay above a hundred years is reduced: it does not fit into every
+    /// system's clock.
     pub(crate) fn after(&self, delay: Duration) -> Instant {
         const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         fault!(DelayOverflows => return self.now() + delay);

@@ -1,4 +1,4 @@
-//! A worker thread's own side: what only that thread may touch.
+//! The part of a worker thread that only this thread uses.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -22,15 +22,18 @@ use crate::words::ids::ThreadId;
 use crate::words::state;
 use crate::words::sync::Ordering;
 
-/// A worker thread's side of the core. It stands for the thread's identity, so it never leaves its thread: it is
-/// neither `Send` nor `Sync`, and is only ever lent.
+/// A worker thread's own calls: take a descriptor over, use a source outside a report, set timers.
+///
+/// A context represents its thread, so it never leaves it: it is neither `Send` nor `Sync`. The runtime lends
+/// it to handlers ([`ReadyGuard::context`]), tasks ([`FdCore::post`]), timers and signal actions.
 pub struct Context {
     core: Arc<FdCore>,
     id: ThreadId,
-    /// Updates of descriptors that only this thread may use, and removals from this thread's poller. Grows:
-    /// delete and insert of one number may add any number of elements in one turn (suspect 6).
+    /// Updates of descriptors that only this thread may use, and removals from this thread's poller. It
+    /// grows, because deletes and inserts of one number may add any number of elements in one iteration
+    /// (suspect 6).
     private: RefCell<Vec<Update>>,
-    /// By when they are due, and then by the order in which they were set.
+    /// Sorted by the time when they are due, then by the order in which they were set.
     timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
@@ -38,17 +41,17 @@ pub struct Context {
 
 type Timer = Box<dyn FnOnce(&Context)>;
 
-/// What user code panicked with.
+/// The payload of a panic of the user's code.
 type Panic = Box<dyn std::any::Any + Send>;
 
-/// What became of a report: `FD_UPDT_DONE`, `FD_UPDT_CLOSED`, `FD_UPDT_MIGRATED`.
+/// The result of a report: HAProxy's `FD_UPDT_DONE`, `FD_UPDT_CLOSED` and `FD_UPDT_MIGRATED`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reported {
-    /// The event was applied, and the handler run if a direction was wanted.
+    /// The event was applied, and the handler ran if a direction is active.
     Done,
-    /// The registration that the event was about is over: nothing may be done with the number.
+    /// The registration of the event has ended. The number must not be used.
     Closed,
-    /// The descriptor is not this thread's. Its removal from this thread's poller is scheduled.
+    /// This thread may not use the descriptor. The removal from its poller is scheduled.
     Migrated,
 }
 
@@ -64,12 +67,12 @@ impl Context {
         }
     }
 
-    /// The shared side.
+    /// The part of the runtime that all threads share.
     pub fn core(&self) -> &Arc<FdCore> {
         &self.core
     }
 
-    /// This thread.
+    /// The identity of this thread.
     pub fn id(&self) -> ThreadId {
         self.id
     }
@@ -82,25 +85,82 @@ impl Context {
         &self.shared().activity
     }
 
-    /// The calls on one descriptor, as this thread.
+    /// Returns the calls on one registration, made as this thread.
     pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         RegistrationRef { core: &self.core, caller: Some(self), handle, entered: None }
     }
 
-    /// Runs `action` on this thread after `delay`, never early. Timers run in the order in which they are due. A delay of more
-    /// than a hundred years counts as a hundred years.
+    /// Runs `action` on this thread after `delay`, never early. Timers run in the order in which they are
+    /// due. The longest delay is a hundred years; a longer one is reduced to it.
+    ///
+    /// An action that has not run is dropped when the thread ends.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// let (sender, receiver) = channel();
+    /// runtime.core().post(id, move |context| {
+    ///     let late = sender.clone();
+    ///     context.after(Duration::from_millis(20), move |_| late.send("late").expect("main waits"));
+    ///     context.after(Duration::from_millis(10), move |_| sender.send("early").expect("main waits"));
+    /// })?;
+    /// assert_eq!((receiver.recv()?, receiver.recv()?), ("early", "late"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// A panic of the action stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
     pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
         let order = self.timers_set.replace(self.timers_set.get() + 1);
         let due = self.core.clock.after(delay);
         self.timers.borrow_mut().insert((due, order), Box::new(action));
     }
 
-    /// Makes this thread the only one that may use the descriptor, if nobody is using it and it still has the
-    /// expected owner. Both directions are stopped: want what is wanted next. What the descriptor has to report
-    /// then is reported here, level- and edge-triggered. What is this thread's alone already stays as it is.
+    /// Makes this thread the only one that may use the descriptor, if its owner is the expected one and no
+    /// thread uses it. Never waits for a handler.
+    ///
+    /// Both directions are disabled afterwards: re-enable the interest you need. The poller of this thread
+    /// then reports what is ready, level- and edge-triggered. A descriptor that belongs to this thread alone
+    /// stays as it is.
+    ///
+    /// [`RegistrationRef::migrate_on`] gives a descriptor to another thread instead.
+    ///
+    /// ```
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+    /// let core = std::sync::Arc::clone(runtime.core());
+    /// let threads: Vec<_> = core.threads().collect();
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    ///
+    /// let (group, first) = (threads[0].group(), threads[0].mask());
+    /// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// let handle = core.insert(near, ignore, group, first, InsertOptions::default())?;
+    /// let owner = core.registration(handle).owner()?;
+    /// core.post(threads[1], move |context| {
+    ///     context.takeover(handle, owner).expect("no thread uses it");
+    ///     context.registration(handle).want_recv().expect("it is not deleted");
+    /// })?;
+    /// while core.entry(handle)?.thread_mask != threads[1].mask() {
+    ///     std::thread::yield_now();
+    /// }
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`MoveError`]; the entry is as it was. Never waits for a handler.
+    /// [`MoveError`]. The registration has not changed then. After [`MoveError::Busy`] a later attempt can
+    /// succeed.
     pub fn takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
         let result = self.try_takeover(handle, expected);
         let count =
@@ -117,19 +177,48 @@ impl Context {
         }
         let (result, left) = pin.takeover(self.id.mask(), expected);
         if let (Ok(()), Some(pin)) = (result, self.end_if_last(left)) {
-            // What this poller holds from an earlier time, or what its group still wants, ends before the next wait.
+            // An earlier registration in this poller, or an interest that its group still has, ends before
+            // the next wait.
             self.schedule_own(&pin, false);
         }
         result
     }
 
-    /// Uses a registered source outside a report: for as long as `action` runs it stays open and this thread's. For
-    /// reading what is there right after a takeover, for writing from a task.
+    /// Uses a registered source outside a report: to read after a takeover, or to write from a task. While
+    /// `action` runs, the source stays open, and no other thread takes it over.
     ///
-    /// `S` is the type that was inserted: `|ready: &ReadyGuard<'_, TcpStream>| …`.
+    /// `S` is the type that was inserted. The argument of the closure states it.
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// use std::os::unix::net::UnixStream;
+    ///
+    /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.post(id, move |context| {
+    ///     let greet = |ready: &ReadyGuard<'_, UnixStream>| ready.source().write_all(b"hello");
+    ///     context.enter(handle, greet).expect("it is this thread's").expect("the buffer is empty");
+    /// })?;
+    /// let mut greeting = [0; 5];
+    /// far.read_exact(&mut greeting)?;
+    /// assert_eq!(&greeting, b"hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`EnterError`]; `action` has not run.
+    /// [`EnterError`]. `action` has not run then.
+    ///
+    /// # Panics
+    /// A panic of `action` goes to the caller, after the end of the use.
     pub fn enter<S: Source, R>(
         &self,
         handle: FdHandle,
@@ -150,7 +239,7 @@ impl Context {
         drop(pin);
         let report = Report { context: self, entry, handle, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the running bit is set, so the registration and its owner last until it is given up (S5).
+            // SAFETY: the running bit is set. Until it is cleared, the entry keeps its owner (S5).
             let source = unsafe { entry.owner() }.source().downcast_ref()?;
             Some(action(&ReadyGuard { report, source }))
         }));
@@ -159,10 +248,11 @@ impl Context {
         answer.ok_or(EnterError::WrongSource)
     }
 
-    /// Gives up the running bit after the user's code has run, and ends the registration if that makes this thread its last
-    /// user. The handler's own drop may panic then: if the user's code has panicked already, that first panic counts.
+    /// Clears the running bit after the user's code, and ends the registration if this thread is the last
+    /// user. The drop of the handler may panic then. If the user's code has panicked before, the first panic
+    /// counts.
     fn exit(&self, handle: FdHandle, first: Option<&Panic>) -> Option<Pin<'_>> {
-        // The running bit has kept the registration, so this finds it.
+        // The running bit has kept the registration, so the pin succeeds.
         let pin = self.core.table().pin(handle).expect("S5: a registration ended under its runner");
         let left = pin.exit(self.id.mask());
         if first.is_none() {
@@ -174,17 +264,22 @@ impl Context {
         kept
     }
 
-    /// After an entry that was denied: gives up the running bit if it had been set.
+    /// Clears the running bit after a denied entry that had set it.
     fn withdraw(&self, pin: Pin<'_>, denied: Denied) {
         if denied == Denied::LostRace {
             self.end_if_last(pin.exit(self.id.mask()));
         }
     }
 
-    /// For the child of a fork that goes on with this thread's loop, before it does anything else: the kernel poller and the
-    /// wake descriptor are replaced before the next wait, and everything is registered again. The other threads do not exist
-    /// here: what they were using, moving or closing at the fork is free again, or closed; tasks for them are refused. A
-    /// descriptor that one of them was about to insert or to close stays open. Does nothing in the process that started the runtime.
+    /// Continues with this thread's loop in the child of a fork. Call it in the child before any other call;
+    /// the parent has called [`FdCore::before_fork`].
+    ///
+    /// Before its next wait, the thread replaces its kernel poller and its wake descriptor, and registers
+    /// everything again. The other threads do not exist in the child. The descriptors that they used, moved
+    /// or closed at the fork are free again, or are closed; tasks for those threads are refused. A descriptor
+    /// that one of them was about to insert or to close stays open.
+    ///
+    /// In the process that started the runtime, the call does nothing.
     pub fn forked(&self) {
         if self.core.is_inherited() {
             let guarded = self.core.adopt(Some(self.id));
@@ -193,13 +288,13 @@ impl Context {
         }
     }
 
-    /// What [`Context::forked`] does to the worker, in a test that cannot fork.
+    /// Makes the worker do the work of [`Context::forked`], in a test that cannot fork.
     #[cfg(all(test, not(any(loom, shuttle))))]
     pub(crate) fn pretend_forked(&self) {
         self.forked.set(true);
     }
 
-    /// The time that this thread's timers go by.
+    /// The present time of the timers.
     pub(crate) fn now(&self) -> Instant {
         self.core.clock.now()
     }
@@ -207,7 +302,7 @@ impl Context {
     /// Drops the timers that have not run.
     pub(crate) fn end_timers(&self) -> Guarded {
         let mut guarded = Guarded::default();
-        // Out of the cell first: what a timer holds may set another one as it is dropped.
+        // The cell is free again before the drop, which may set another timer.
         while let Some((_, timer)) = { self.timers.borrow_mut().pop_first() } {
             guarded.run(|| drop(timer));
         }
@@ -228,12 +323,12 @@ impl Context {
         private.push(Update { handle, force });
     }
 
-    /// Exchanges the private list for an empty one that has room already.
+    /// Exchanges the private list for an empty one, to reuse its allocation.
     pub(crate) fn swap_updates(&self, other: &mut Vec<Update>) {
         std::mem::swap(&mut *self.private.borrow_mut(), other);
     }
 
-    /// Schedules every descriptor of this thread, as if its poller held nothing: for a poller that is new.
+    /// Schedules every descriptor of this thread for a new poller, which holds nothing.
     pub(crate) fn register_all(&self) {
         fault!(NoReregistration => return);
         for pin in self.core.table().pin_each() {
@@ -251,12 +346,12 @@ impl Context {
         !self.private.borrow().is_empty()
     }
 
-    /// When the next timer is due.
+    /// The time when the next timer is due.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         self.timers.borrow().keys().next().map(|(due, _)| *due)
     }
 
-    /// Runs what is due.
+    /// Runs the timers that are due.
     pub(crate) fn run_timers(&self) {
         if self.timers.borrow().is_empty() {
             return;
@@ -304,7 +399,7 @@ impl Context {
             return Reported::Migrated;
         }
         let entry = pin.entry();
-        // From here on the running bit alone protects: a takeover fails, the end of the registration waits.
+        // From here on the running bit alone protects the registration: a takeover fails, and the end waits.
         drop(pin);
         let (ran, must_stop) = self.run_handler(entry, handle, event.events);
         checkpoint!(ReportHandlerDone, event.fd);
@@ -320,7 +415,7 @@ impl Context {
         reported
     }
 
-    /// With the running bit set: applies the event to the state and runs the handler if a direction is wanted.
+    /// Applies the event to the state, and runs the handler if a direction is active. The running bit is set.
     fn run_handler(
         &self,
         entry: &Entry,
@@ -328,7 +423,8 @@ impl Context {
         mut events: Events,
     ) -> (Result<(), Panic>, Interest) {
         if events.intersects(Events::INVALID) {
-            // The number is not open: it would be reported for ever. The owner is told once, as of an error.
+            // The number is not open, so every wait would report it. The handler gets one report, as an
+            // error.
             self.activity().poll_inval.bump();
             events = events.or(Events::ERR);
         }
@@ -342,13 +438,13 @@ impl Context {
             return (Ok(()), must_stop);
         }
         if events.intersects(Events::INVALID) {
-            // Pair: update. The removal that is scheduled after the handler publishes it.
+            // Pair: update. The removal, scheduled after the handler, publishes it.
             entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
-        // SAFETY: the running bit is set, so the registration and its owner last until it is given up (S5).
+        // SAFETY: the running bit is set. Until it is cleared, the entry keeps its owner (S5).
         let owner = unsafe { entry.owner() };
-        // A panic must not leave the running bit behind: nobody could ever take or close the descriptor.
+        // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
         let report = Report { context: self, entry, handle, events };
         let ran = catch_unwind(AssertUnwindSafe(|| {
             owner.run(report);
@@ -358,8 +454,8 @@ impl Context {
         (ran, must_stop)
     }
 
-    /// After a report of directions that nobody wanted then: what is still unwanted, this thread's poller must no
-    /// longer hold (L6).
+    /// Schedules the removal of directions that were reported without being active, if they are still
+    /// inactive (L6).
     fn stop_unwanted(&self, pin: &Pin<'_>, unwanted: Interest, events: Events) {
         fault!(InactiveStaysPolled => return);
         if unwanted.is_none() || pin.group() != self.id.group() {
@@ -368,19 +464,19 @@ impl Context {
         let word = pin.state();
         let (recv, send) = pin.polled().load();
         let me = self.id.mask().bits();
-        // The kernel has told its edge and nobody took it. If the direction is wanted again before the pass, what is
-        // held is what is wanted, and the edge would be lost: only a new registration tells it once more. A direction
-        // that is not held will be registered anyway. That the number is not open is no edge: to replay it to an
-        // owner who insists would be a spin.
-        let swallowed = word & state::EDGE != 0
+        // In edge mode the report has consumed the edge. If the direction is enabled again before the update
+        // is applied, the poller holds the wanted interest already, and only a forced new registration
+        // reports the edge again. A direction that the poller does not hold gets a new registration anyway.
+        // INVALID is no edge: for an owner that enables the direction each time, the replay would be a spin.
+        let consumed = word & state::EDGE != 0
             && (unwanted.recv && recv & me != 0 || unwanted.send && send & me != 0)
             && !events.intersects(Events::INVALID);
-        if swallowed || state::some_inactive(word, unwanted) {
-            self.schedule_own(pin, swallowed);
+        if consumed || state::some_inactive(word, unwanted) {
+            self.schedule_own(pin, consumed);
         }
     }
 
-    /// Schedules an update of an entry that this thread may use, for this thread alone.
+    /// Schedules an update for this thread alone. The thread may use the entry.
     fn schedule_own(&self, pin: &Pin<'_>, force: bool) {
         // Pair: update.
         let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::AcqRel);
@@ -389,16 +485,17 @@ impl Context {
         }
     }
 
-    /// Schedules the removal from this thread's poller of what this thread may not use, whatever the polled masks
-    /// say (L5).
+    /// Schedules the removal of a descriptor that this thread may not use from its poller. The polled masks
+    /// do not matter (L5).
     fn push_forget(&self, pin: &Pin<'_>) {
         fault!(MigratedNotForgotten, OnePollerPerProcess => return);
-        // No update bit: it may be another group's by now, and this is about this thread's poller only.
+        // Without an update bit: the entry may belong to another group, and only this thread's poller is
+        // concerned.
         self.push_update(pin.handle(), true);
     }
 }
 
-/// Applies a report to the state. Returns the state before.
+/// Applies a report to the state, and returns the previous state.
 fn note_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
     fault!(StatePlainStore => return mistakes::store_report(entry, fd, events));
     checkpoint!(ReportEntered, fd);
@@ -406,7 +503,8 @@ fn note_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
         let next = state::after_report(state, events);
         (next != state).then_some(next)
     };
-    // Pair: update. Always a read-modify-write: other threads set CLONED, EXPORTED and the token at any time (suspect 3).
+    // Pair: update. It is a read-modify-write, because other threads set CLONED, EXPORTED and the token at
+    // any time (suspect 3).
     match entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
         Ok(before) | Err(before) => before,
     }

@@ -1,4 +1,4 @@
-//! `show fd`: one line per registered descriptor, and the same as data.
+//! Snapshots of entries, as data and as the lines of HAProxy's `show fd`.
 
 use std::fmt;
 
@@ -10,32 +10,33 @@ use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::state::{self, State};
 use crate::words::sync::Ordering;
 
-/// One entry as it was at one moment. The fields are read one after the other under one pin: they belong to the same
-/// registration, but other threads may change them in between.
+/// A snapshot of one entry, from [`FdCore::entry`] or [`FdCore::entries`].
+///
+/// One pin covers the reads of all fields, so they belong to one registration. Other threads may change the
+/// entry between two reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
-    /// Number and registration. Of a descriptor that is the runtime's own ([`State::INTERNAL`]), a handle that is refused
-    /// everywhere.
+    /// The handle. Every call refuses the handle of a descriptor of the runtime itself ([`State::INTERNAL`]).
     pub handle: FdHandle,
-    /// The group that the masks are about.
+    /// The group. All masks contain threads of this group.
     pub group: GroupId,
     /// The state.
     pub state: State,
-    /// Threads that may use it.
+    /// The threads that may use the descriptor.
     pub thread_mask: ThreadMask,
-    /// Threads that use it.
+    /// The threads that use it at this moment.
     pub running: ThreadMask,
-    /// Threads that owe it an update.
+    /// The threads with a pending update of it.
     pub update_mask: ThreadMask,
-    /// Threads whose poller has it for receiving.
+    /// The threads whose poller has it for receiving.
     pub polled_recv: ThreadMask,
-    /// Threads whose poller has it for sending.
+    /// The threads whose poller has it for sending.
     pub polled_send: ThreadMask,
-    /// References on the group word, without the one that was taken to look.
+    /// The references on the group word, without the one of this snapshot.
     pub references: u64,
-    /// Changes of owner in this registration.
+    /// The number of takeovers and moves in this registration.
     pub takeovers: u32,
-    /// The owner.
+    /// The owner, which a takeover expects.
     pub owner: OwnerId,
 }
 
@@ -52,7 +53,7 @@ impl EntryInfo {
             state: State::from_bits(pin.state()),
             thread_mask: pin.thread_mask(),
             running: pin.running(),
-            // No pair: for people.
+            // No pair: the copy is for people.
             update_mask: ThreadMask::from_bits(entry.update_mask.load(Ordering::Acquire)),
             polled_recv: ThreadMask::from_bits(recv),
             polled_send: ThreadMask::from_bits(send),
@@ -62,7 +63,7 @@ impl EntryInfo {
         }
     }
 
-    /// Deleted, or wanted by nobody who could poll it.
+    /// Whether the entry was deleted and is still in use.
     fn is_suspicious(&self) -> bool {
         self.thread_mask.is_empty()
     }
@@ -98,7 +99,7 @@ impl fmt::Display for EntryInfo {
     }
 }
 
-/// `show fd`.
+/// The snapshots of all entries. Prints one line per entry, as HAProxy's `show fd`.
 #[derive(Debug)]
 pub struct FdDump(pub Vec<EntryInfo>);
 
@@ -109,15 +110,36 @@ impl fmt::Display for FdDump {
 }
 
 impl FdCore {
-    /// One entry.
+    /// A snapshot of one entry.
     ///
     /// # Errors
-    /// [`Stale`].
+    /// [`Stale`] if the registration has ended.
     pub fn entry(&self, handle: FdHandle) -> Result<EntryInfo, Stale> {
         self.table().pin(handle).map(|pin| EntryInfo::read(&pin))
     }
 
-    /// Every entry, lowest number first, printable as `show fd`. Stops nobody: each entry is pinned in turn.
+    /// The snapshots of all entries, lowest number first. No thread has to wait: the call pins one entry
+    /// after the other.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    /// for line in core.entries().to_string().lines() {
+    ///     // "    13 : st=0x000023(-------- W:R- R:RA) ref=0 gid=1 tmask=0x1 umask=0 rmask=0 …"
+    ///     assert!(line.contains("gid=1"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn entries(&self) -> FdDump {
         let read = |pin: Pin<'_>| {
             fault!(DumpWaitsForUsers => table::mistakes::wait_for_users(&pin));

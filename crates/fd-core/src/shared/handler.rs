@@ -1,4 +1,4 @@
-//! Handlers, and what an entry owns: a handler with its source.
+//! Handlers, and the owner of an entry: a handler with its source.
 
 use std::any::Any;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,29 +11,51 @@ use crate::shared::ready::{ReadyGuard, Report};
 
 /// Handles the events of a registered source.
 ///
-/// Worker threads call it by shared reference. For a descriptor of one thread, no two calls overlap (S1); the allowed
-/// threads of a shared descriptor may call it at the same time.
+/// Worker threads call a handler by shared reference. If one thread may use the descriptor, the calls do not
+/// overlap (S1). If several threads may use it, they may call its handler at the same time.
 ///
-/// A closure `|ready: &ReadyGuard<'_, S>| …` is a handler, and so is an [`Arc`] of one, which the caller can keep a
-/// copy of.
+/// Handlers are: a type of yours; a closure or function with the argument `&ReadyGuard<'_, S>`; an [`Arc`] of
+/// a handler, of which the caller keeps another `Arc`.
+///
+/// ```
+/// use std::io::Read;
+/// use std::net::TcpStream;
+/// use std::sync::Mutex;
+///
+/// use fd_core::{Handler, ReadyGuard};
+///
+/// #[derive(Default)]
+/// struct Collect(Mutex<Vec<u8>>);
+///
+/// impl Handler<TcpStream> for Collect {
+///     fn ready(&self, ready: &ReadyGuard<'_, TcpStream>) {
+///         let mut bytes = [0; 4096];
+///         match ready.source().read(&mut bytes) {
+///             Ok(count @ 1..) => self.0.lock().expect("no panic").extend(&bytes[..count]),
+///             _ => _ = ready.registration().delete(),
+///         }
+///     }
+/// }
+/// ```
 pub trait Handler<S = OwnedFd>: Send + Sync + 'static {
-    /// Handles a report in an enabled direction, on a worker thread of the descriptor's thread mask.
+    /// Handles a report. A worker thread of the descriptor's thread mask calls it, if a direction is enabled.
     ///
-    /// It may call everything, including [`delete`](crate::RegistrationRef::delete) of its own registration. With
-    /// [`Trigger::Edge`](crate::poller::Trigger::Edge) it must continue until the source answers `EAGAIN`.
+    /// It may make every call, including the [delete](crate::RegistrationRef::delete) of its own
+    /// registration, but no call that blocks. With [`Trigger::Edge`](crate::poller::Trigger::Edge) it
+    /// continues until the source answers `EAGAIN`.
     ///
     /// # Panics
     /// A panic stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
     fn ready(&self, ready: &ReadyGuard<'_, S>);
 
-    /// Takes the source back at the end of a [disowned](crate::RegistrationRef::disown) registration, on the thread
-    /// that used it last. The default closes it.
+    /// Takes the source back at the end of a [disowned](crate::RegistrationRef::disown) registration. The
+    /// last user's thread calls it. The default closes the source.
     fn released(&self, source: S) {
         drop(source);
     }
 
-    /// The identity of a registration with this handler. Not for other crates, which cannot name the argument's type:
-    /// the table compares identities while it holds a pin.
+    /// The identity of a registration with this handler. Other crates cannot implement it, because they
+    /// cannot name the type of the argument: the table calls it while it holds a pin.
     #[doc(hidden)]
     fn id(&self, _: Internal) -> OwnerId {
         OwnerId::at(self)
@@ -64,7 +86,7 @@ impl<S, H: Handler<S> + ?Sized> Handler<S> for Arc<H> {
     }
 }
 
-/// One allocation for what an entry owns. The handler is first: its address is the identity of the registration.
+/// The owner of an entry, in one allocation. The handler is first: its address is the identity of the owner.
 #[repr(C)]
 pub(crate) struct Registration<S, H> {
     pub(crate) handler: H,
@@ -105,31 +127,31 @@ impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
     }
 }
 
-/// Registrations of tests whose descriptors are only numbers.
+/// Registrations for tests whose descriptors are only numbers.
 #[cfg(test)]
 pub(crate) mod numbers {
     use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
     use super::*;
 
-    /// A source that is not open. It is never closed.
+    /// A source that is not open and never closed.
     pub(crate) struct Number(pub(crate) RawFd);
 
     impl AsFd for Number {
         fn as_fd(&self) -> BorrowedFd<'_> {
-            // SAFETY: only its number is used.
+            // SAFETY: the tests use its number only.
             unsafe { BorrowedFd::borrow_raw(self.0) }
         }
     }
 
     impl From<Number> for OwnedFd {
         fn from(number: Number) -> Self {
-            // SAFETY: a model's core does not close it.
+            // SAFETY: the core of a model does not close it.
             unsafe { Self::from_raw_fd(number.as_fd().as_raw_fd()) }
         }
     }
 
-    /// An owner that does nothing.
+    /// An owner whose handler does nothing.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn idle(fd: RawFd) -> Box<Registration<Number, impl Handler<Number>>> {
         Box::new(Registration { handler: |_: &ReadyGuard<'_, Number>| {}, source: Number(fd) })

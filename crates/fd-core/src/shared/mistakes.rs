@@ -1,4 +1,4 @@
-//! Wrong variants of what the core and a thread's context do. Only hooks call them.
+//! Wrong variants of steps of the core and of a context. Only hooks call them.
 
 use std::os::fd::RawFd;
 
@@ -9,7 +9,7 @@ use crate::words::events::{Event, Events};
 use crate::words::state;
 use crate::words::sync::Ordering;
 
-/// Counts a report of an entry that is locked as one that is not for this group. Returns whether it is.
+/// Counts a report of a locked entry as one of a foreign group. Returns whether the entry is locked.
 pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
     let is_locked = table::mistakes::is_locked(context.core().table(), event.fd);
     if is_locked {
@@ -18,19 +18,19 @@ pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
     is_locked
 }
 
-/// Changes the state for a report that has lost its race.
+/// Applies a report that has lost its race to the state.
 pub(super) fn apply_report(pin: &Pin<'_>, events: Events) {
     let change = |state| Some(state::after_report(state, events));
     let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
 }
 
-/// Keeps the reference of a report that is refused.
+/// Keeps the reference of a refused report.
 pub(super) fn keep(pin: Pin<'_>) -> Reported {
     std::mem::forget(pin);
     Reported::Migrated
 }
 
-/// Stores the state that follows from an older one. Returns the older one.
+/// Stores a state that is computed from an older one. Returns the older one.
 pub(super) fn store_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
     let before = entry.state.load(Ordering::Acquire);
     checkpoint!(ReportEntered, fd);
@@ -48,7 +48,7 @@ pub(super) fn is_of_both_directions(events: Events) -> bool {
     events.intersects(Events::READY_R) && events.intersects(Events::READY_W)
 }
 
-/// Whether no direction that the state wants is ready.
+/// Whether no active direction is ready.
 pub(super) fn is_failure(state: u32, events: Events) -> bool {
     let wanted = state::wanted(state);
     !events.intersects(Events::READY_R.when(wanted.recv).or(Events::READY_W.when(wanted.send)))

@@ -1,4 +1,4 @@
-//! The shared side of a runtime: the table, the threads as others see them, and the backend.
+//! The part of a runtime that its threads share: the table, the other threads' view of a thread, the backend.
 
 pub(crate) mod activity;
 pub(crate) mod clock;
@@ -6,17 +6,17 @@ pub(crate) mod context;
 pub(crate) mod dump;
 pub(crate) mod handler;
 mod mistakes;
+pub(crate) mod options;
 pub(crate) mod ready;
 pub(crate) mod task_queue;
 pub(crate) mod wake;
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::AtomicUsize;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::entry::error::{InsertError, InsertRefused, MoveError, PostError};
+use crate::entry::error::{InsertError, MoveError, PostError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::OwnerId;
 use crate::entry::source::{IntoSource, Source};
@@ -25,39 +25,67 @@ use crate::shared::activity::{Activity, ActivityTable};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
 use crate::shared::handler::{Handler, Registration};
+use crate::shared::options::InsertOptions;
 use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
 use crate::shared::wake::Sleep;
 use crate::table::{FdHandle, FdTable, Orphan, Pin, Retired, Scheduled};
-use crate::words::events::{DeregisterReason, Trigger};
+use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
 use crate::words::sync::{AtomicU64, Ordering, count};
 
-/// The shared FD core of one runtime. Every method may be called from any thread; a call from outside the worker
-/// threads counts as one from a foreign group.
+/// The part of a runtime that all threads share: the table, its backend, and the queues of the worker
+/// threads.
+///
+/// Every thread may call every method, and none of them waits for a handler. A thread that is no worker
+/// counts as one of a foreign group; a worker thread has calls of its own in its [`Context`].
+///
+/// ```
+/// use std::os::unix::net::UnixStream;
+///
+/// use fd_core::ids::ThreadMask;
+/// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+/// let core = runtime.core();
+/// let group = core.table().groups().next().expect("the table has one group");
+///
+/// let (near, far) = UnixStream::pair()?;
+/// near.set_nonblocking(true)?;
+/// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+/// let handle = core.insert(near, ignore, group, ThreadMask::ALL, InsertOptions::default())?;
+/// assert_eq!(core.entry(handle)?.thread_mask.len(), 2, "both threads may use it");
+///
+/// core.registration(handle).delete()?;
+/// assert!(core.entry(handle).is_err(), "the handle is stale");
+/// runtime.stop()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct FdCore {
     table: FdTable,
     backend: Box<dyn Backend>,
-    /// Per group, per thread.
+    /// By group, and by the index of the thread.
     threads: Box<[Box<[SharedThread]>]>,
     pub(crate) clock: Clock,
-    /// The process whose core this is. A forked child has a copy.
+    /// The process that owns this core. A forked child has a copy of the core.
     process: count::AtomicU32,
-    /// How many worker threads have been started and have not ended.
+    /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
     /// Chooses which of several sleeping threads to wake.
     pick: AtomicUsize,
     totals: Totals,
 }
 
-/// One worker thread as the others see it.
+/// The part of a worker thread that other threads use.
 #[repr(align(128))]
 pub(crate) struct SharedThread {
     pub(crate) sleep: Sleep,
     pub(crate) activity: Activity,
     pub(crate) tasks: TaskQueue,
-    /// Signals that were caught and not handled, bit n − 1 for signal n.
+    /// The caught signals that are not handled yet: bit n − 1 for signal n.
     pub(crate) signals: AtomicU64,
 }
 
@@ -69,59 +97,20 @@ struct Totals {
     close_errors: count::AtomicU64,
 }
 
-/// What has become of all registrations so far. When nobody is at work, `inserted` is the sum of the others and
-/// of the table's [`used`](FdTable::used).
+/// The numbers of registrations that have begun and ended, from [`FdCore::registration_counts`].
+///
+/// If no thread begins or ends a registration, `inserted` is the sum of the other fields and of
+/// [`FdTable::used`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrationCounts {
-    /// Registrations begun.
+    /// Registrations that have begun.
     pub inserted: u64,
-    /// Registrations that ended with their descriptor closed.
+    /// Registrations that ended with a close of their descriptor.
     pub closed: u64,
-    /// Registrations that ended with their descriptor handed back.
+    /// Registrations that ended with a return of their source.
     pub released: u64,
-    /// Closes that the kernel refused with `EBADF`: somebody else had closed the number.
+    /// Closes that the kernel refused with `EBADF`, because other code had closed the number.
     pub close_errors: u64,
-}
-
-/// How a descriptor is registered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct InsertOptions {
-    /// Level or edge, where the backend can.
-    pub trigger: Trigger,
-    /// The open file has another descriptor elsewhere; see [`RegistrationRef::mark_cloned`].
-    pub cloned: bool,
-    /// A listener that may be handed to another process.
-    pub exported: bool,
-    /// Closing resets the connection; see [`RegistrationRef::reset_on_close`].
-    pub reset_on_close: bool,
-    /// The caller vouches for a source that is in blocking mode: it makes it non-blocking before the first report, or its
-    /// handler makes no call that can block. Without this, such a source is refused.
-    pub assume_nonblocking: bool,
-}
-
-impl InsertOptions {
-    /// Whether a handler may use the descriptor: a call that blocks stops its thread.
-    fn check_mode(self, fd: BorrowedFd<'_>) -> Result<(), InsertRefused> {
-        if self.assume_nonblocking {
-            return Ok(());
-        }
-        let number = fd.as_raw_fd();
-        let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(|_| InsertRefused::NotOpen { fd: number })?;
-        let is_nonblocking = OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK);
-        is_nonblocking.then_some(()).ok_or(InsertRefused::Blocking { fd: number })
-    }
-
-    fn flags(self) -> u32 {
-        [
-            (self.trigger == Trigger::Edge, state::EDGE),
-            (self.cloned, state::CLONED),
-            (self.exported, state::EXPORTED),
-            (self.reset_on_close, state::LINGER_RISK),
-        ]
-        .into_iter()
-        .filter(|(set, _)| *set)
-        .fold(0, |flags, (_, bit)| flags | bit)
-    }
 }
 
 impl FdCore {
@@ -146,17 +135,26 @@ impl FdCore {
         }
     }
 
-    /// The table.
+    /// The table. Its methods read sizes and groups; insertions and all other changes go through the core.
     pub fn table(&self) -> &FdTable {
         &self.table
     }
 
-    /// The backend.
+    /// The backend that the runtime was started with.
     pub fn backend(&self) -> &dyn Backend {
         &*self.backend
     }
 
-    /// Every thread of every group, lowest first.
+    /// Every worker thread, lowest group and lowest index first.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), fd_core::error::StartError> {
+    /// let runtime = fd_core::Runtime::builder().group(2).group(1).start(poller_poll::backend)?;
+    /// let names: Vec<_> = runtime.core().threads().map(|id| id.to_string()).collect();
+    /// assert_eq!(names, ["1/0", "1/1", "2/0"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
         let of =
             |group| self.table.threads(group).indices().filter_map(move |index| ThreadId::new(group, index));
@@ -167,13 +165,43 @@ impl FdCore {
         self.threads.get(id.group().index())?.get(id.index())
     }
 
-    /// Registers a source for those of `threads` that `group` has. No thread polls it until a direction is enabled.
+    /// Registers a source with its handler, for the threads of `threads` that `group` has.
     ///
-    /// The table owns source and handler until [`RegistrationRef::delete`] or [`RegistrationRef::disown`].
+    /// The table owns both until [`RegistrationRef::delete`] closes the source, or
+    /// [`RegistrationRef::disown`] returns it to [`Handler::released`]. Both directions begin disabled: no
+    /// thread polls the source before the first [`want_recv`](RegistrationRef::want_recv) or
+    /// [`want_send`](RegistrationRef::want_send).
+    ///
+    /// ```
+    /// use std::net::TcpListener;
+    ///
+    /// use fd_core::error::InsertRefused;
+    /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let accept = |ready: &ReadyGuard<'_, TcpListener>| _ = ready.source().accept();
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let (group, threads, options) = (id.group(), id.mask(), InsertOptions::default());
+    /// let refused = core.insert(listener, accept, group, threads, options).unwrap_err();
+    /// assert!(matches!(refused.reason, InsertRefused::Blocking { .. }));
+    ///
+    /// // The error returns the source and the handler.
+    /// let listener = refused.source;
+    /// listener.set_nonblocking(true)?;
+    /// let handle = core.insert(listener, accept, group, threads, options)?;
+    /// core.registration(handle).want_recv()?;
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`InsertError`], with source and handler. A source in blocking mode is refused, see
-    /// [`InsertOptions::assume_nonblocking`].
+    /// [`InsertError`] with the source, the handler and the [reason](crate::error::InsertRefused). Nothing
+    /// has changed then.
     pub fn insert<I: IntoSource, H: Handler<I::Source>>(
         &self,
         source: I,
@@ -195,7 +223,7 @@ impl FdCore {
         )
     }
 
-    /// [`FdCore::insert`] with the state bits as they are.
+    /// [`FdCore::insert`] with state bits in place of options, and without the check of the mode.
     pub(crate) fn register<S: Source, H: Handler<S>>(
         &self,
         source: S,
@@ -218,16 +246,41 @@ impl FdCore {
         }
     }
 
-    /// The calls on one descriptor, from outside the worker threads.
+    /// Returns the calls on one registration. A worker thread uses [`Context::registration`] instead, which
+    /// schedules its updates without a wake-up.
     pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         RegistrationRef { core: self, caller: None, handle, entered: None }
     }
 
-    /// Runs `task` on a worker thread. Tasks of one caller run in order. A task that its thread does not come to before
-    /// it ends is dropped then.
+    /// Runs `task` on a worker thread, after the tasks that the same caller posted before. A sleeping thread
+    /// is woken.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    ///
+    /// use fd_core::error::PostError;
+    /// use fd_core::ids::ThreadId;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let (sender, receiver) = channel();
+    /// core.post(id, move |context| sender.send(context.id()).expect("the receiver waits"))?;
+    /// assert_eq!(receiver.recv()?, id);
+    ///
+    /// let nowhere = ThreadId::new(id.group(), 7).expect("a group can have 64 threads");
+    /// assert_eq!(core.post(nowhere, |_| ()), Err(PostError::NoThread { thread: nowhere }));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`PostError`]; the task has been dropped.
+    /// [`PostError`]. The task has been dropped then. A task that was accepted is dropped if its thread ends
+    /// before it runs the task.
+    ///
+    /// # Panics
+    /// A panic of the task stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
     pub fn post(
         &self,
         thread: ThreadId,
@@ -235,60 +288,80 @@ impl FdCore {
     ) -> Result<(), PostError> {
         let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
         fault!(WakeBeforePost => shared.sleep.wake());
-        // Pair: sleep. Published before the wake-up (L2): the sleeper looks at this after it has announced its sleep.
+        // Pair: sleep. The task is published before the wake-up (L2): the sleeper checks its queue after it
+        // has announced its sleep.
         let posted = shared.tasks.push(Box::new(task));
         unless!(WakeBeforePost => shared.sleep.wake());
         posted.map_err(|_| PostError::Ended { thread })
     }
 
-    /// Makes a worker thread go round its loop. Async-signal-safe.
+    /// Makes a worker thread begin another iteration of its loop, even if it sleeps. A thread that does not
+    /// exist is ignored. A signal handler may call it.
     pub fn wake(&self, thread: ThreadId) {
         if let Some(shared) = self.thread(thread) {
             shared.sleep.wake();
         }
     }
 
-    /// Makes those threads of `group` go round their loops.
+    /// Wakes the threads of `threads` in `group`.
     pub(crate) fn wake_all(&self, group: GroupId, threads: ThreadMask) {
         let threads = threads.indices().filter_map(|index| ThreadId::new(group, index));
         threads.for_each(|thread| self.wake(thread));
     }
 
-    /// Whether the worker threads have been told to stop.
+    /// Whether a stop was requested: by [`FdCore::request_stop`], by [`Runtime::stop`](crate::Runtime::stop),
+    /// or because a worker thread has ended.
     pub fn is_stopping(&self) -> bool {
         self.table.is_closed()
     }
 
-    /// Tells the worker threads to stop, without waiting for them. Nothing can be registered any more. The last thread to
-    /// leave ends the registrations that are left.
+    /// Requests the worker threads to stop, and does not wait for them. From now on insertions are refused.
+    /// The last thread that ends closes the sources that are still registered.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::builder().group(2).start(poller_poll::backend)?;
+    /// let core = std::sync::Arc::clone(runtime.core());
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// // A worker thread cannot wait for itself, so it requests the stop.
+    /// core.post(id, |context| context.core().request_stop())?;
+    /// while !core.is_stopping() {
+    ///     std::thread::yield_now();
+    /// }
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn request_stop(&self) {
         let wake = || self.threads().for_each(|thread| self.wake(thread));
         fault!(WakeBeforeStop => wake());
-        // Pair: sleep. Published before the wake-up (L2, L8).
+        // Pair: sleep. The stop is published before the wake-up (L2, L8).
         self.table.close();
         unless!(StopWithoutWake, WakeBeforeStop => wake());
     }
 
-    /// Counts a worker thread that is about to start.
+    /// Counts a worker thread that starts.
     pub(crate) fn begin_work(&self) {
         self.working.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a worker thread that ends. Returns whether it is the last one, which sees what the others did.
+    /// Counts a worker thread that ends. Returns whether it is the last one. The last one sees the writes of
+    /// the others.
     pub(crate) fn end_work(&self) -> bool {
         // Pair: end.
         self.working.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Whether this process is a forked child that has not made the core its own.
+    /// Whether this process is a forked child that has not adopted the core.
     pub(crate) fn is_inherited(&self) -> bool {
         self.process.load(Ordering::Relaxed) != std::process::id()
     }
 
-    /// Makes the core this forked child's own: what the threads that do not exist here held or had begun is undone or
-    /// finished. `me` is the worker thread that goes on, if one does.
+    /// Adopts the core in a forked child: finishes or undoes the steps of the threads that do not exist here,
+    /// and releases their references. `me` is the worker thread that continues, if there is one.
     ///
-    /// To be called by the only thread of the process. The caller says what becomes of a panic of a handler that ended.
+    /// Only the single thread of the process may call it. The caller decides what to do with the panic of a
+    /// handler that this ends.
     pub(crate) fn adopt(&self, me: Option<ThreadId>) -> Guarded {
         self.process.store(std::process::id(), Ordering::Relaxed);
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
@@ -296,7 +369,8 @@ impl FdCore {
             self.table.disable(thread);
             if let Some(shared) = self.thread(thread) {
                 shared.sleep.silence();
-                // Not dropped: what a task holds may wait for a thread that does not exist here.
+                // The drop of a task could wait for a thread that does not exist here, so the tasks are
+                // leaked.
                 std::mem::forget(shared.tasks.close());
             }
         }
@@ -309,25 +383,37 @@ impl FdCore {
         guarded
     }
 
-    /// To be called before the process forks: every descriptor's open file will have a second owner, so none of
-    /// them is forgotten by the kernel when it is closed on one side. In a child that goes on with a worker's
-    /// loop, call [`Context::forked`] too.
+    /// Marks all registrations as [cloned](crate::State::CLONED). Call it before the process forks: the
+    /// child's descriptors keep the open files, so a close in one process alone does not end the kernel's
+    /// registrations.
+    ///
+    /// A child that continues with a worker's loop also calls [`Context::forked`].
     pub fn before_fork(&self) {
         for pin in self.table.pin_each() {
-            // Pair: drain. The end of the registration reads it.
+            // Pair: drain. The end of the registration reads the flag.
             pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
         }
     }
 
-    /// The counters of every thread, printable as `show activity`.
+    /// A copy of the counters of every thread. It prints as `show activity`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), fd_core::error::StartError> {
+    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let table = runtime.core().activity();
+    /// assert_eq!(table.0[0].1.fd_run, 0, "no handler has run");
+    /// assert!(table.to_string().contains("fd_run: 0"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn activity(&self) -> ActivityTable {
         let snapshot = |id| self.thread(id).map(|shared| (id, shared.activity.snapshot()));
         ActivityTable(self.threads().filter_map(snapshot).collect())
     }
 
-    /// What has become of all registrations.
+    /// The numbers of registrations that have begun and ended.
     pub fn registration_counts(&self) -> RegistrationCounts {
-        // No pair: counters.
+        // No pair: these are counters.
         let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
         RegistrationCounts {
             inserted: load(&self.totals.inserted),
@@ -337,7 +423,7 @@ impl FdCore {
         }
     }
 
-    /// Publishes an update, and sees to it that some allowed thread applies it.
+    /// Publishes an update, and wakes a thread to apply it if that is necessary.
     pub(crate) fn schedule(&self, pin: &Pin<'_>, caller: Option<&Context>) {
         let pick = self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match pin.schedule(caller.map(Context::id), pick) {
@@ -363,7 +449,7 @@ impl FdCore {
         })
     }
 
-    /// Takes a descriptor away from the pollers of those threads, which know it.
+    /// Removes a descriptor from the pollers of the threads in `recv` and `send`, which hold it.
     fn forget(
         &self,
         fd: RawFd,
@@ -378,18 +464,19 @@ impl FdCore {
         }
     }
 
-    /// Makes threads that sleep look again at what they wait for. A thread in poll(2) or select(2) holds the open
-    /// files that it waits for: without this, a close by another thread would reach the peer when that wait ends, up
-    /// to a minute later.
+    /// Ends the waits of threads that sleep. A thread in poll(2) or select(2) holds the open files that it
+    /// waits for. Without this call, the peer of a closed descriptor would see the end only after that wait,
+    /// up to a minute later.
     pub(crate) fn end_waits(&self, group: GroupId, threads: ThreadMask) {
         unless!(SleepersKeepFiles => self.wake_all(group, threads));
     }
 
-    /// Ends a registration as its last user.
+    /// Ends a registration. The caller is its last user.
     pub(crate) fn finish(&self, orphan: Orphan<'_>, caller: Option<&Context>) {
         let caller_id = caller.map(Context::id);
         let retired = orphan.retire(|fd, group, recv, send, reason| {
-            // The close itself ends what this thread's own poller holds: it is not in a wait.
+            // The close itself ends the registration in this thread's own poller, because this thread is in
+            // no wait.
             let own = caller_id.filter(|id| id.group() == group && reason == DeregisterReason::Close);
             let own = own.map_or(ThreadMask::NONE, ThreadId::mask);
             self.forget(fd, group, recv.without(own), send.without(own), reason);
@@ -400,49 +487,51 @@ impl FdCore {
         self.end(retired);
     }
 
-    /// Closes the source of a registration that has ended, or returns it, and drops its handler.
+    /// Closes or returns the source of a registration that has ended, and drops its handler.
     fn end(&self, retired: Retired) {
         let Retired { fd: number, owner, state } = retired;
         let is_disowned = state & state::DISOWN != 0;
         fault!(DisownCloses: is_disowned => false);
         if is_disowned {
-            // No pair: a counter.
+            // No pair: this is a counter.
             self.totals.released.fetch_add(1, Ordering::AcqRel);
             return owner.release().resume();
         }
-        // The handler last: it may call back into the table, for the same number even.
+        // The handler is dropped last: its drop may insert the same number again.
         owner.close(&mut |fd| {
             invariant!(fd.as_raw_fd() == number, "the source of fd {number} becomes {fd:?}");
             if state & state::LINGER_RISK != 0 {
                 let linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
-                // Not a socket, or not connected: then there is nothing to reset.
+                // The call fails if the file is no connected socket. Then there is no connection to reset.
                 let _ = setsockopt(&fd.as_fd(), sockopt::Linger, &linger);
             }
             self.close(fd);
         });
     }
 
-    /// The one place that closes.
+    /// Closes a descriptor. No other function does.
     fn close(&self, fd: OwnedFd) {
         fault!(LeakOnClose => return std::mem::forget(fd));
         let number: RawFd = fd.as_raw_fd();
-        // No pair: a counter. Counted before the close: a program that sees the peer's end of file sees the count.
+        // No pair: this is a counter. It precedes the close, so that a program that sees the peer's end of
+        // file also sees the count.
         self.totals.closed.fetch_add(1, Ordering::AcqRel);
         if cfg!(any(loom, shuttle)) {
-            // A model's numbers are not open; its handlers notice the end.
+            // A model's numbers are not open. The drop of the handler represents the close.
             let _ = fd.into_raw_fd();
             return;
         }
         if nix::unistd::close(fd).is_err() {
-            // No pair: a counter.
+            // No pair: this is a counter.
             self.totals.close_errors.fetch_add(1, Ordering::AcqRel);
         }
         checkpoint!(Closed, number);
         fault!(DoubleClose => _ = nix::unistd::close(number));
     }
 
-    /// Ends every registration and refuses every task, of a core that is stopping and has no worker thread left. What the
-    /// handlers and tasks panic with while they end is left to the caller: nothing else is left out for it.
+    /// Ends every registration and refuses every task. The core is stopping and no worker thread is left. A
+    /// panic of a handler or a task that ends does not keep the others from ending; the caller decides what
+    /// to do with it.
     pub(crate) fn clear(&self) -> Guarded {
         let mut guarded = Guarded::default();
         for pin in self.table.pin_all() {
@@ -458,7 +547,7 @@ impl FdCore {
 }
 
 impl SharedThread {
-    /// Refuses tasks from now on, and drops those that nobody has taken.
+    /// Refuses tasks from now on, and drops those that have not run.
     pub(crate) fn end_tasks(&self) -> Guarded {
         let mut guarded = Guarded::default();
         fault!(TasksOutliveStop => return guarded);
@@ -478,7 +567,7 @@ impl std::fmt::Debug for FdCore {
 
 impl Drop for FdCore {
     fn drop(&mut self) {
-        // Of a runtime that was never started, or whose threads could not be.
+        // For a runtime that was never started, or whose threads could not start.
         self.table.close();
         let _ = self.clear();
     }
@@ -492,7 +581,8 @@ mod tests {
     use crate::poller::Capabilities;
     use crate::testing::{context, core, group, handler, insert, open, thread};
 
-    /// Bugs 1 and 76: closing a number ends what the closing thread's own poller holds, unless the open file lives on.
+    /// Bugs 1 and 76: a close ends the registration in the closing thread's own poller, unless another
+    /// descriptor keeps the open file.
     #[test]
     fn a_closing_thread_leaves_out_its_own_poller_only_if_the_close_ends_it() {
         let both = (group(1), 0b11, 0b01);
@@ -535,21 +625,7 @@ mod tests {
         }
     }
 
-    /// Every flag of the options is its bit of the state.
-    #[test]
-    fn the_options_are_state_bits() {
-        let options = |index| InsertOptions {
-            trigger: if index == 0 { Trigger::Edge } else { Trigger::Level },
-            cloned: index == 1,
-            exported: index == 2,
-            reset_on_close: index == 3,
-            assume_nonblocking: index == 4,
-        };
-        let bits: Vec<_> = (0..6).map(|index| options(index).flags()).collect();
-        assert_eq!(bits, [0x0008_0000, 0x0002_0000, 0x0010_0000, 0x0001_0000, 0, 0]);
-    }
-
-    /// B8: nothing is registered any more once the stop is requested, and what was registered is ended.
+    /// B8.
     #[test]
     fn a_stopping_core_refuses_registrations_and_gives_everything_back() {
         let context = context(Capabilities::ALL, &crate::testing::Time::new());

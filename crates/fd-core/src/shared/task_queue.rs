@@ -1,4 +1,5 @@
-//! The tasks posted to one worker thread. No lock: a thread may be suspended, or left behind by a fork, at any step.
+//! The tasks that were posted to one worker thread. There is no lock: a thread may be preempted at any step,
+//! or not exist in a forked child.
 
 use std::collections::VecDeque;
 use std::ptr;
@@ -19,14 +20,14 @@ fn closed() -> *mut Node {
     ptr::without_provenance_mut(align_of::<Node>() - 1)
 }
 
-/// A stack that any thread pushes to and that is emptied in one step.
+/// A stack. Every thread pushes to it, and one step empties it.
 pub(crate) struct TaskQueue {
     /// The last task pushed, null, or [`closed`].
     head: AtomicPtr<Node>,
 }
 
-// SAFETY: the queue owns its nodes, and a task is Send. Each node is taken out by one thread: the one whose exchange of the
-// head replaced it.
+// SAFETY: the queue owns its nodes, and a task is Send. Only the thread whose exchange replaced the head
+// takes a node.
 unsafe impl Send for TaskQueue {}
 // SAFETY: as above.
 unsafe impl Sync for TaskQueue {}
@@ -36,18 +37,18 @@ impl TaskQueue {
         Self { head: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Adds `task`, or gives it back if the queue is closed.
+    /// Adds `task`, or returns it if the queue is closed.
     pub(crate) fn push(&self, task: Task) -> Result<(), Task> {
         let node = Box::into_raw(Box::new(Node { task, next: ptr::null_mut() }));
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head == closed() {
-                // SAFETY: made above, and never in the queue.
+                // SAFETY: the node was made above and is not in the queue.
                 return Err(unsafe { Box::from_raw(node) }.task);
             }
-            // SAFETY: the node is this thread's until the exchange succeeds.
+            // SAFETY: the node belongs to this thread until the exchange succeeds.
             unsafe { (*node).next = head };
-            // Pair: tasks. Release: pairs with the acquire of the thread that takes the node.
+            // Pair: tasks. The release pairs with the acquire of the thread that takes the node.
             let order = ordering!(TaskRelaxed, AcqRel);
             match self.head.compare_exchange(head, node, order, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
@@ -56,14 +57,14 @@ impl TaskQueue {
         }
     }
 
-    /// Whether there is nothing to run.
+    /// Whether there is no task.
     pub(crate) fn is_empty(&self) -> bool {
         // Pair: tasks.
         let head = self.head.load(Ordering::Acquire);
         head.is_null() || head == closed()
     }
 
-    /// Appends what was pushed to `tasks`, in order.
+    /// Moves all tasks to the end of `tasks`, in the order of the pushes.
     pub(crate) fn take(&self, tasks: &mut VecDeque<Task>) {
         // Pair: tasks.
         let mut head = self.head.load(Ordering::Relaxed);
@@ -76,7 +77,7 @@ impl TaskQueue {
         }
     }
 
-    /// Refuses tasks from now on, and returns those that nobody has taken.
+    /// Refuses tasks from now on, and returns those that no thread has taken.
     pub(crate) fn close(&self) -> VecDeque<Task> {
         let mut tasks = VecDeque::new();
         // Pair: tasks.
@@ -89,14 +90,14 @@ impl TaskQueue {
     }
 }
 
-/// Appends the tasks of a chain, the last of which is the oldest, and frees its nodes.
+/// Appends the tasks of a chain, oldest first, and frees its nodes. The oldest node is the last of the chain.
 ///
 /// # Safety
-/// The chain is this thread's alone.
+/// No other thread has a pointer to a node of the chain.
 unsafe fn append(mut node: *mut Node, tasks: &mut VecDeque<Task>) {
     let start = tasks.len();
     while !node.is_null() {
-        // SAFETY: push made it with Box::into_raw, and the caller has the chain to itself.
+        // SAFETY: `push` made the node with Box::into_raw, and only this thread has it.
         let Node { task, next } = *unsafe { Box::from_raw(node) };
         tasks.push_back(task);
         node = next;
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_gives_back_what_it_holds_and_what_comes_later() {
+    fn a_closed_queue_returns_its_tasks_and_later_ones() {
         let (queue, count) = (TaskQueue::new(), Arc::default());
         assert!(queue.is_empty());
         for _ in 0..3 {

@@ -1,8 +1,8 @@
-//! The wake-up protocol between threads, and the pipe that carries it where the backend has nothing of its own.
+//! The wake-up protocol between threads, and the wake pipe for backends without a waker of their own.
 //!
-//! A thread that is about to sleep announces it (SLEEPING set and NOTIFIED cleared in one step) and only then
-//! looks for work a last time. A waker publishes the work and only then sets NOTIFIED: if it finds SLEEPING and
-//! no earlier NOTIFIED, it writes. So nothing published is missed (L2), and there is at most one write per sleep.
+//! A thread announces its sleep (it sets SLEEPING and clears NOTIFIED in one step), and then looks for work a
+//! last time. A waker publishes the work, and then sets NOTIFIED. If it finds SLEEPING without NOTIFIED, it
+//! writes to the wake descriptor. So no published work is missed (L2), and each sleep gets at most one write.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -20,7 +20,7 @@ const NOTIFIED: u32 = 1 << 1;
 /// One thread's side of the protocol.
 pub(crate) struct Sleep {
     flags: AtomicU32,
-    /// RegistrationCounts as long as this does, which is as long as anybody can call [`Sleep::wake`] (suspect 12).
+    /// It exists as long as this value, and so as long as a thread can call [`Sleep::wake`] (suspect 12).
     waker: OnceLock<Arc<dyn Wake>>,
 }
 
@@ -34,29 +34,31 @@ impl Sleep {
         invariant!(first, "a thread has one waker");
     }
 
-    /// Announces the sleep. The thread must look for work after this, and before it waits.
+    /// Announces the sleep. The thread must look for work afterwards, before it waits.
     pub(crate) fn announce(&self) {
-        // Pair: sleep. Flags, then queues ∥ queues, then flags. Two read-modify-writes of one word: either this one sees the
-        // waker's, and then the work, or the waker sees SLEEPING.
+        // Pair: sleep. Flags, then queues ∥ queues, then flags. Both sides change the flags by a
+        // read-modify-write: either this one sees the waker's change, and then the work, or the waker sees
+        // SLEEPING.
         fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
         self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
     }
 
-    /// Ends the sleep: after the wait, not before it (bug 50).
+    /// Ends the sleep, after the wait and not before it (bug 50).
     pub(crate) fn end(&self) {
         // Pair: sleep.
         self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
     }
 
-    /// Whether the thread will look for work, whatever it is doing.
+    /// Whether the thread will look for work.
     #[cfg(all(test, loom))]
     pub(crate) fn is_notified(&self) -> bool {
         self.flags.load(Ordering::Acquire) & NOTIFIED != 0
     }
 
-    /// In a forked child: nothing wakes this thread, which does not exist here. Its parent's thread has the same wake descriptor.
+    /// Disables wake-ups in a forked child. The thread does not exist here, and the parent's thread has the
+    /// same wake descriptor.
     pub(crate) fn silence(&self) {
-        // The child has one thread, which goes on to see this in its own order.
+        // Relaxed: the child has one thread.
         self.flags.store(NOTIFIED, Ordering::Relaxed);
     }
 
@@ -66,7 +68,7 @@ impl Sleep {
         self.waker.get().map_or(Ok(()), |waker| waker.renew())
     }
 
-    /// Makes the thread look for work that was published before this call. Async-signal-safe.
+    /// Makes the thread look for work that was published before this call. A signal handler may call it.
     pub(crate) fn wake(&self) {
         // Pair: sleep.
         let before = self.flags.fetch_or(NOTIFIED, ordering!(FlagsRelaxed, AcqRel));
@@ -79,17 +81,17 @@ impl Sleep {
     }
 }
 
-/// The writing end of a wake pipe.
+/// The write end of a wake pipe.
 struct WakePipe {
     writer: PipeWriter,
-    /// The number of the reading end, which the table owns as long as the core exists.
+    /// The number of the read end. The table owns that end as long as the core exists.
     reader: RawFd,
 }
 
 impl Wake for WakePipe {
     fn wake(&self) {
-        // A full pipe wakes as well as one more byte does. Nothing can be done about any other error, and a
-        // signal handler must not try.
+        // A full pipe wakes the thread, too. No other error can be handled here, which may be in a signal
+        // handler.
         let _ = (&self.writer).write(&[0]);
     }
 
@@ -100,19 +102,20 @@ impl Wake for WakePipe {
     }
 }
 
-/// Makes `number` another descriptor of the same open file as `fd`. What had the number is closed.
+/// Makes `number` another descriptor of the open file of `fd`. Its previous file is closed.
 fn replace(fd: &impl AsRawFd, number: RawFd) -> io::Result<()> {
-    // SAFETY: the number stays open, and what it stands for is a wake pipe as before: its owners see no difference.
+    // SAFETY: the number stays open, and it is an end of a wake pipe as before, so its owners see no
+    // difference.
     if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: open, as of just now.
+    // SAFETY: dup2 has just opened it.
     let number = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl(number, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     Ok(())
 }
 
-/// A pipe to wake a thread with: what to call, and what the thread must poll.
+/// Makes a wake pipe. Returns the waker, and the read end that the thread must poll.
 pub(crate) fn wake_pipe() -> io::Result<(Arc<dyn Wake>, OwnedFd)> {
     let (reader, writer) = nonblocking_pipe()?;
     Ok((Arc::new(WakePipe { writer, reader: reader.as_raw_fd() }), reader.into()))
@@ -131,7 +134,7 @@ fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The handler of the reading end: empties the pipe.
+/// The handler of the read end, which empties the pipe.
 pub(crate) fn drain_wake_pipe(ready: &ReadyGuard<'_>) {
     let mut sink = [0; 64];
     let mut received = 0;
@@ -141,8 +144,8 @@ pub(crate) fn drain_wake_pipe(ready: &ReadyGuard<'_>) {
     let activity = ready.context().activity();
     activity.wake_thread.add(received);
     fault!(OnePollerPerProcess => return);
-    // One write per announced sleep, and no other (S17). Not one per read: a waker may be held up between its
-    // look at the flags and its write, over any number of sleeps, and several of them may then write at once.
+    // Each announced sleep gets at most one write (S17). A single read may return several of them: a waker
+    // may be preempted between its check of the flags and its write for many sleeps.
     let (written, sleeps) = (activity.wake_thread.get(), activity.loops.get());
     invariant!(written <= sleeps, "{written} wake-ups for {sleeps} sleeps");
 }
@@ -167,17 +170,17 @@ mod tests {
         sleep.set_waker(counting.clone());
         let written = || counting.0.load(Ordering::SeqCst);
         sleep.wake();
-        assert_eq!(written(), 0, "it has not announced a sleep and will look");
+        assert_eq!(written(), 0, "the thread has announced no sleep");
         sleep.announce();
         sleep.wake();
         sleep.wake();
         assert_eq!(written(), 1);
         sleep.end();
         sleep.wake();
-        assert_eq!(written(), 1, "S17: nothing is written after the sleep");
+        assert_eq!(written(), 1, "S17: no write after the sleep");
         sleep.announce();
         sleep.wake();
-        assert_eq!(written(), 2, "the next sleep starts afresh");
+        assert_eq!(written(), 2, "the next sleep gets its own write");
     }
 
     /// A forked child shares the open files of its parent.
@@ -188,9 +191,13 @@ mod tests {
         let can_read = |fd: &OwnedFd| nix::unistd::read(fd, &mut [0; 8]);
         waker.wake();
         waker.renew().unwrap();
-        assert_eq!(can_read(&reader), Err(nix::Error::EAGAIN), "what woke the parent is not the child's");
+        assert_eq!(
+            can_read(&reader),
+            Err(nix::Error::EAGAIN),
+            "the wake-up of the parent does not reach the child"
+        );
         waker.wake();
-        assert_eq!(can_read(&parents), Ok(1), "from before");
+        assert_eq!(can_read(&parents), Ok(1), "the earlier wake-up");
         assert_eq!(can_read(&reader), Ok(1));
         let flags = |what| nix::fcntl::fcntl(&reader, what).unwrap();
         assert!(flags(FcntlArg::F_GETFD) & FdFlag::FD_CLOEXEC.bits() != 0);

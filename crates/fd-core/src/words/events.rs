@@ -48,6 +48,14 @@ pub enum Trigger {
 }
 
 /// The set of events that a poller reports for one descriptor.
+///
+/// ```
+/// use fd_core::poller::Events;
+///
+/// let events = Events::READY_R.or(Events::SHUT_R);
+/// assert!(events.is_readable() && events.is_read_closed() && !events.is_hang_up());
+/// assert_eq!(format!("{events:?}"), "READY_R|SHUT_R");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Events(u8);
 

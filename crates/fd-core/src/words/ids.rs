@@ -89,6 +89,15 @@ impl fmt::Display for ThreadId {
 
 /// A set of threads of one group. The group is given separately: by a [`GroupId`] beside the mask, or by the
 /// pinned group word of its entry.
+///
+/// ```
+/// use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+///
+/// let group = GroupId::new(1).expect("groups are numbered from 1");
+/// let thread = ThreadId::new(group, 2).expect("a group can have 64 threads");
+/// assert!(ThreadMask::first(3).contains(thread.mask()));
+/// assert!(!ThreadMask::first(2).contains(thread.mask()));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ThreadMask(pub(crate) u64);
 

@@ -73,6 +73,14 @@ const NAMES: [(u32, &str); 17] = [
 
 /// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that the
 /// descriptor will have.
+///
+/// ```
+/// use fd_core::State;
+///
+/// let state = State::READY_R.or(State::CLONED);
+/// assert!(state.contains(State::CLONED) && state.intersects(State::READY));
+/// assert_eq!(state.to_string(), "READY_R|CLONED");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct State(u32);
 
@@ -298,6 +306,7 @@ mod tests {
         let (state, both) = (State::READY_R.or(State::EDGE), State::READY);
         assert!(state.intersects(both) && !state.contains(both) && state.contains(State::READY_R));
         assert!(state.and(State::CLONED).is_empty() && !state.is_empty());
+        assert_eq!(both.or(State::READY_R), both);
         assert_eq!((state.and(both), state.bits()), (State::READY_R, 0x0008_0002));
     }
 

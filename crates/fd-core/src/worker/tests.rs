@@ -456,7 +456,7 @@ fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
         let context = context(Capabilities::ALL, &Time::new());
         let scripted = Scripted::default();
         let owner = if case.allowed { context.id() } else { thread(1, 1) };
-        let options = crate::shared::InsertOptions::default();
+        let options = crate::shared::options::InsertOptions::default();
         let handle = context.core().insert(open(), handler(), group(1), owner.mask(), options).unwrap();
         let pin = context.core().table().pin(handle).unwrap();
         pin.entry().state.fetch_or(case.state, Ordering::AcqRel);
@@ -490,7 +490,7 @@ fn a_change_carries_the_trigger_of_its_registration() {
     for trigger in [Trigger::Level, Trigger::Edge] {
         let context = context(Capabilities::ALL, &Time::new());
         let scripted = Scripted::default();
-        let options = crate::shared::InsertOptions { trigger, ..Default::default() };
+        let options = crate::shared::options::InsertOptions { trigger, ..Default::default() };
         let id = context.id();
         let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
         context.registration(handle).want_recv().unwrap();
@@ -551,7 +551,7 @@ fn an_update_of_several_threads_is_applied_by_each_or_by_one_for_all() {
     for (kernel_state, pending) in [(true, 0b10), (false, 0)] {
         let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
         let context = context(capabilities, &Time::new());
-        let options = crate::shared::InsertOptions::default();
+        let options = crate::shared::options::InsertOptions::default();
         let both = crate::words::ids::ThreadMask::from_bits(0b11);
         let handle = context.core().insert(open(), handler(), group(1), both, options).unwrap();
         context.core().registration(handle).want_recv().unwrap();

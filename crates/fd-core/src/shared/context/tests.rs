@@ -1,12 +1,12 @@
-//! One thread's side, without a loop.
+//! The context of one thread, without a loop.
 
 use super::*;
 use crate::entry::error::DeleteError;
 use crate::poller::{Capabilities, Trigger};
-use crate::shared::InsertOptions;
 use crate::shared::activity::ActivitySnapshot;
 use crate::shared::handler::Handler;
 use crate::shared::handler::numbers::idle;
+use crate::shared::options::InsertOptions;
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
 use crate::words::ids::ThreadMask;
 
@@ -23,7 +23,7 @@ fn is_registered(context: &Context, handle: FdHandle) -> bool {
     context.core().entry(handle).is_ok()
 }
 
-/// S7: the owner is the same, the number is the same, and the registration is another one.
+/// S7. The same handler and the same number, in another registration.
 #[test]
 fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered_again() {
     let context = one_thread();
@@ -44,16 +44,16 @@ fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered
         context.registration(first).want_recv().is_err() && context.registration(first).duplicate().is_err()
     );
     assert_eq!(context.report(event(first, Events::READY_R)), Reported::Closed);
-    assert_eq!(core.entry(second).unwrap(), before, "nothing of the second registration has changed");
+    assert_eq!(core.entry(second).unwrap(), before, "the second registration has not changed");
 }
 
-/// B15: both tables have an entry for the number, in the same generation.
+/// B15. Both tables have a registration of the number in the same generation.
 #[test]
 fn a_handle_of_another_table_is_refused_by_every_call() {
     let (mine, other) = (one_thread(), one_thread());
     let options = InsertOptions::default();
     let handle = mine.core().insert(open_at(61), handler(), group(1), mine.id().mask(), options).unwrap();
-    // Into the table alone: the descriptor is the other registration's.
+    // Only the number is inserted: the descriptor belongs to the other registration.
     let table = other.core().table();
     let there = table.insert(61, idle(61), group(1), other.id().mask(), 0).map_err(|(why, _)| why).unwrap();
     assert_eq!((there.number(), there.generation()), (handle.number(), handle.generation()));
@@ -67,9 +67,9 @@ fn a_handle_of_another_table_is_refused_by_every_call() {
     assert!(is_registered(&mine, handle));
 }
 
-/// The exit rule holds outside a report, too: the thread inside is the last user of what was deleted meanwhile.
+/// The exit rule holds outside a report, too: after a delete, the thread inside is the last user.
 #[test]
-fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
+fn a_registration_that_is_deleted_while_it_is_entered_ends_at_the_exit() {
     let context = one_thread();
     let handle = insert(&context);
     let inside = context.enter(handle, |ready: &ReadyGuard<'_>| {
@@ -81,7 +81,7 @@ fn a_registration_that_is_deleted_while_it_is_entered_ends_when_it_is_left() {
     assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
 }
 
-/// The exit rule, again: an entry may lose a race with a deletion after it has set its running bit.
+/// The exit rule. An entry may lose a race with a delete after it has set its running bit.
 #[test]
 fn an_entry_that_loses_against_a_deletion_ends_the_registration() {
     let context = one_thread();
@@ -89,25 +89,25 @@ fn an_entry_that_loses_against_a_deletion_ends_the_registration() {
     let pin = context.core().table().pin(handle).unwrap();
     pin.entry().running.fetch_or(context.id().mask().bits(), Ordering::AcqRel);
     context.registration(handle).delete().unwrap();
-    assert_eq!(context.core().registration_counts().closed, 0, "S5: somebody is running");
+    assert_eq!(context.core().registration_counts().closed, 0, "S5: a thread uses it");
     context.withdraw(pin, Denied::LostRace);
     assert!(!is_registered(&context, handle), "L4");
     assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
 }
 
 #[test]
-fn an_entry_that_never_began_gives_nothing_up() {
+fn an_entry_that_is_refused_clears_no_running_bit() {
     let context = one_thread();
     let handle = insert(&context);
     let me = context.id().mask();
     let pin = context.core().table().pin(handle).unwrap();
     pin.entry().running.fetch_or(me.bits(), Ordering::AcqRel);
     context.withdraw(pin, Denied::NotAllowed);
-    assert_eq!(context.core().entry(handle).unwrap().running, me, "it is an outer call's");
+    assert_eq!(context.core().entry(handle).unwrap().running, me, "the bit of an outer call");
 }
 
 #[test]
-fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
+fn an_entry_without_permission_or_inside_another_one_is_refused() {
     let context = one_thread();
     let handle = insert(&context);
     let nested = context
@@ -122,7 +122,7 @@ fn entering_twice_or_without_permission_is_refused_and_leaves_nothing_behind() {
     assert_eq!(context.enter(handle, |_: &ReadyGuard<'_>| 7), Ok(7));
 }
 
-/// B7: what the handler panicked with is not lost with its registration.
+/// B7. The panic of the handler is not lost with its registration.
 #[test]
 fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registration() {
     for deletes in [false, true] {
@@ -146,7 +146,7 @@ fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registr
     }
 }
 
-/// Both panic: the handler, and then its drop. The first counts, and neither keeps the descriptor open.
+/// The handler panics, and then its drop. The first panic counts, and the descriptor is closed.
 #[test]
 fn the_first_of_two_panics_counts() {
     struct Fragile;
@@ -187,7 +187,7 @@ fn a_report_of_another_threads_descriptor_schedules_its_removal_whatever_the_mas
 }
 
 #[test]
-fn timers_run_in_the_order_in_which_they_are_due_and_then_set() {
+fn timers_run_in_the_order_of_their_times_and_then_of_their_calls() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
     let ran = std::rc::Rc::new(RefCell::new(vec![]));
@@ -210,7 +210,7 @@ fn timers_run_in_the_order_in_which_they_are_due_and_then_set() {
 }
 
 #[test]
-fn timers_that_have_not_run_are_dropped_with_their_thread_whatever_their_drops_do() {
+fn timers_that_have_not_run_are_dropped_even_if_a_drop_panics() {
     struct Held(Arc<()>);
     impl Drop for Held {
         fn drop(&mut self) {
@@ -223,11 +223,11 @@ fn timers_that_have_not_run_are_dropped_with_their_thread_whatever_their_drops_d
         let held = Held(Arc::clone(&count));
         context.after(Duration::from_secs(1), move |_| drop(held));
     }
-    assert!(context.end_timers().panic().is_some(), "one of them panicked");
+    assert!(context.end_timers().panic().is_some(), "one drop panicked");
     assert_eq!((Arc::strong_count(&count), context.next_timer()), (1, None));
 }
 
-/// The update bit, and whether something is in the private list or in the shared one.
+/// The update bits, and whether the private list and the shared list have an update.
 fn scheduled(context: &Context, handle: FdHandle) -> (u64, bool, bool) {
     let pin = context.core().table().pin(handle).unwrap();
     let bits = pin.entry().update_mask.swap(0, Ordering::AcqRel);
@@ -239,16 +239,16 @@ fn scheduled(context: &Context, handle: FdHandle) -> (u64, bool, bool) {
 
 /// Suspect 19: only the exclusive owner may conclude from the state alone that its update is published.
 #[test]
-fn a_want_of_what_is_wanted_already_is_published_again_unless_its_owner_says_it() {
+fn a_second_want_publishes_another_update_unless_the_owner_makes_it() {
     let context = one_thread();
     let (core, options) = (context.core(), InsertOptions::default());
     let own = insert(&context);
     context.registration(own).want_recv().unwrap();
     assert_eq!(scheduled(&context, own), (0b01, true, false));
     context.registration(own).want_recv().unwrap();
-    assert_eq!(scheduled(&context, own), (0, false, false), "the owner's update is under way");
+    assert_eq!(scheduled(&context, own), (0, false, false), "the update of the owner is published");
     core.registration(own).want_recv().unwrap();
-    assert_eq!(scheduled(&context, own), (0b01, false, true), "an outsider's may not be");
+    assert_eq!(scheduled(&context, own), (0b01, false, true), "the update of another thread may not be");
 
     let context = one_thread();
     let shared = context.core().insert(open(), handler(), group(1), ThreadMask::ALL, options).unwrap();
@@ -260,12 +260,12 @@ fn a_want_of_what_is_wanted_already_is_published_again_unless_its_owner_says_it(
     let elsewhere = context.core().insert(open(), handler(), group(2), context.id().mask(), options).unwrap();
     for _ in 0..2 {
         context.registration(elsewhere).want_recv().unwrap();
-        assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit of another group");
+        assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit, in another group");
     }
 }
 
 #[test]
-fn a_takeover_takes_what_is_free_in_the_own_group_and_in_another() {
+fn a_takeover_takes_an_unused_descriptor_of_any_group() {
     for (owner, expected) in [(thread(1, 1), (true, false)), (thread(2, 1), (false, false))] {
         let context = one_thread();
         let options = InsertOptions::default();
@@ -281,12 +281,12 @@ fn a_takeover_takes_what_is_free_in_the_own_group_and_in_another() {
         let counters = context.activity().snapshot();
         assert_eq!((counters.fd_takeover, counters.fd_takeover_fail), (1, 1));
         let (_, private, listed) = scheduled(&context, handle);
-        assert_eq!((private, listed), expected, "what the own poller may hold from an earlier time");
+        assert_eq!((private, listed), expected, "the own poller may hold an earlier registration");
     }
 }
 
 #[test]
-fn a_new_poller_is_told_of_what_this_thread_may_and_wants_to_poll() {
+fn a_new_poller_gets_the_active_descriptors_that_this_thread_may_use() {
     let context = one_thread();
     let options = InsertOptions::default();
     let register = |id: ThreadId, mask: ThreadMask, wants: bool| {
@@ -307,7 +307,7 @@ fn a_new_poller_is_told_of_what_this_thread_may_and_wants_to_poll() {
     context.register_all();
     let mut updates = vec![];
     context.swap_updates(&mut updates);
-    // Other tests close descriptors in between: a later registration may have the smaller number.
+    // Other tests close descriptors meanwhile, so a later registration may have the smaller number.
     let mut expected = [mine, shared];
     expected.sort_by_key(|handle| handle.fd);
     assert_eq!(updates, expected.map(|handle| Update { handle, force: false }));
@@ -316,12 +316,16 @@ fn a_new_poller_is_told_of_what_this_thread_may_and_wants_to_poll() {
         let entry = context.core().entry(handle).unwrap();
         (entry.polled_recv.bits(), entry.polled_send.bits())
     };
-    assert_eq!([mine, shared, unwanted, others].map(polled), [(0b10, 0b10); 4], "S11: it holds nothing yet");
-    assert_eq!(polled(elsewhere), (0b11, 0b11), "another group's masks");
+    assert_eq!(
+        [mine, shared, unwanted, others].map(polled),
+        [(0b10, 0b10); 4],
+        "S11: the poller holds nothing yet"
+    );
+    assert_eq!(polled(elsewhere), (0b11, 0b11), "the masks of another group");
 }
 
 #[test]
-fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
+fn the_process_that_started_the_runtime_notes_no_fork() {
     let context = one_thread();
     let handle = insert(&context);
     let other = thread(1, 1);
@@ -331,22 +335,22 @@ fn in_the_process_that_started_the_runtime_there_is_no_fork_to_take_note_of() {
     context.forked();
     assert!(!context.take_forked());
     assert!(context.core().table().enabled(group(1)).contains(other.mask()));
-    assert_eq!(context.core().entry(shared).unwrap().running, other.mask(), "it is at work there");
+    assert_eq!(context.core().entry(shared).unwrap().running, other.mask(), "the other thread uses it");
     assert!(context.core().post(other, |_| ()).is_ok() && is_registered(&context, handle));
 }
 
-/// What the child sees comes back as its exit status.
+/// The child returns its observation as its exit status.
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no fork")]
-fn the_child_of_a_fork_takes_note_of_it_once() {
+fn the_child_of_a_fork_notes_it_once() {
     let context = one_thread();
-    // SAFETY: beyond what is async-signal-safe the child uses the allocator, which the C library makes ready at a fork, and a core
-    // that no other thread knows.
+    // SAFETY: the child uses async-signal-safe functions, the allocator, which the C library prepares for a
+    // fork, and a core that no other thread has.
     match unsafe { nix::unistd::fork() }.unwrap() {
         nix::unistd::ForkResult::Child => {
             context.forked();
             let status = i32::from(context.take_forked()) + 2 * i32::from(context.take_forked());
-            // SAFETY: ends this process at once.
+            // SAFETY: the call ends this process at once.
             unsafe { nix::libc::_exit(status) }
         }
         nix::unistd::ForkResult::Parent { child } => {
@@ -357,9 +361,9 @@ fn the_child_of_a_fork_takes_note_of_it_once() {
     }
 }
 
-/// S9: the masks of another group's registration are not this thread's to read, even after a report of it.
+/// S9. This thread does not read the masks of another group's registration, even after its report.
 #[test]
-fn nothing_is_stopped_of_what_has_changed_groups_during_its_report() {
+fn a_descriptor_that_changes_groups_during_its_report_keeps_its_interest() {
     let context = one_thread();
     let other = thread(2, 0);
     let moved =
@@ -378,7 +382,7 @@ fn nothing_is_stopped_of_what_has_changed_groups_during_its_report() {
 }
 
 #[test]
-fn a_context_is_known_by_its_thread() {
+fn a_context_prints_its_thread() {
     assert_eq!(format!("{:?}", one_thread()), format!("Context {{ id: {:?}, .. }}", thread(1, 0)));
 }
 
@@ -395,16 +399,16 @@ fn the_private_list_takes_any_number_of_updates() {
     assert_eq!(updates.len(), 1000, "suspect 6");
 }
 
-/// One report, and what is scheduled after it: nothing, or an update that is forced or not.
+/// One report and its circumstances.
 struct Report {
     trigger: Trigger,
-    /// What is wanted before.
+    /// The active directions before the report.
     active: u32,
-    /// What the own poller holds before, and what another thread's does.
+    /// The directions that the own poller and another thread's poller hold before the report.
     held: Interest,
     others: Interest,
     events: Events,
-    /// What the handler wants.
+    /// The directions that the handler enables.
     wants: u32,
 }
 
@@ -429,7 +433,8 @@ fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
     (updates.first().map(|update| update.force), context.activity().snapshot(), state)
 }
 
-/// L6 and suspect 10: what is reported and not wanted leaves the own poller; an edge that was consumed so is registered anew.
+/// L6 and suspect 10. A direction that is reported without being active leaves the own poller. If its edge
+/// was consumed, a new registration reports the edge again.
 #[test]
 fn an_unwanted_direction_leaves_the_poller_and_a_consumed_edge_is_registered_anew() {
     use crate::words::state::{ACTIVE_R, ACTIVE_W};
@@ -441,7 +446,7 @@ fn an_unwanted_direction_leaves_the_poller_and_a_consumed_edge_is_registered_ane
     let (read, write) = (Events::READY_R, Events::READY_W);
     #[rustfmt::skip]
     let table = [
-        // trigger, wanted before, held, event, wanted by the handler, scheduled
+        // trigger, active before, held, event, enabled by the handler, scheduled
         (level, 0,        R,    read,                     0,        Some(false)),
         (level, 0,        NONE, read,                     0,        Some(false)),
         (level, ACTIVE_R, R,    read,                     0,        None),
@@ -476,7 +481,7 @@ fn an_unwanted_direction_leaves_the_poller_and_a_consumed_edge_is_registered_ane
 }
 
 #[test]
-fn a_handler_runs_for_what_is_wanted_only_and_once() {
+fn a_handler_runs_once_for_active_directions_only() {
     let report = |active, events| {
         let (trigger, wants) = (Trigger::Level, 0);
         let (held, others) = (Interest::BOTH, Interest::NONE);
@@ -489,8 +494,12 @@ fn a_handler_runs_for_what_is_wanted_only_and_once() {
     assert_eq!(report(0, both), (0, 0, ready | state::POLL_IN | state::POLL_OUT), "S18");
     assert_eq!(report(recv, both), (1, 0, ready | recv | state::POLL_IN | state::POLL_OUT));
     assert_eq!(report(recv | send, both), (1, 0, ready | recv | send | state::POLL_IN | state::POLL_OUT));
-    assert_eq!(report(recv, Events::ERR), (1, 0, ready | recv | state::POLL_ERR), "a failure is news enough");
-    // The number is not open: the owner is told once, as of an error, and then it is not polled any more.
+    assert_eq!(
+        report(recv, Events::ERR),
+        (1, 0, ready | recv | state::POLL_ERR),
+        "an error is enough for a report"
+    );
+    // The number is not open. The handler gets one report of an error, and then no thread polls the number.
     assert_eq!(report(recv, Events::INVALID), (1, 1, ready | state::POLL_ERR));
     assert_eq!(report(0, Events::INVALID), (0, 1, ready | state::POLL_ERR));
 }

@@ -1,0 +1,142 @@
+//! Each example runs, and does what its description says.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Builds the examples, and returns their executables. `cargo test --test examples` does not build them by
+/// itself.
+fn programs() -> &'static [PathBuf] {
+    static PROGRAMS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let arguments =
+            ["build", "--package", "fd-core", "--examples", "--message-format", "json-render-diagnostics"];
+        let built = Command::new(env!("CARGO")).args(arguments).stderr(Stdio::inherit()).output().unwrap();
+        assert!(built.status.success(), "the examples do not build");
+        let messages = String::from_utf8(built.stdout).unwrap();
+        let executable =
+            |message: &str| Some(message.split_once("\"executable\":\"")?.1.split_once('"')?.0.into());
+        messages.lines().filter_map(executable).collect()
+    })
+}
+
+/// A running example. The drop ends it, if it has not ended by itself.
+struct Example {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Example {
+    fn start(name: &str) -> Self {
+        let program = programs().iter().find(|program| program.file_name().is_some_and(|file| file == name));
+        let program = program.unwrap_or_else(|| panic!("there is no example {name}"));
+        let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
+        Self { child, input, output: BufReader::new(output) }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn address(&mut self) -> SocketAddr {
+        self.line().trim().parse().unwrap()
+    }
+
+    /// Closes the example's input, and returns the rest of its output after a successful end.
+    fn finish(mut self) -> String {
+        drop(self.input.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        rest
+    }
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+#[test]
+fn the_echo_server_returns_the_bytes_of_each_client_and_ends_with_its_input() {
+    let mut server = Example::start("echo_server");
+    let address = server.address();
+    let mut clients: Vec<_> = (0..5).map(|_| connect(address)).collect();
+    for round in 0..3 {
+        for (number, client) in clients.iter_mut().enumerate() {
+            let sent = format!("client {number}, round {round}");
+            client.write_all(sent.as_bytes()).unwrap();
+            let mut echoed = vec![0; sent.len()];
+            client.read_exact(&mut echoed).unwrap();
+            assert_eq!(String::from_utf8(echoed).unwrap(), sent);
+        }
+    }
+    clients[0].shutdown(Shutdown::Write).unwrap();
+    assert_eq!(clients[0].read(&mut [0]).unwrap(), 0, "the server closes the connection");
+    assert_eq!(server.finish(), "");
+}
+
+#[test]
+fn threads_of_both_groups_may_accept_from_the_shared_listener() {
+    let mut server = Example::start("shared_listener");
+    let address = server.address();
+    let threads = ["thread 1/0\n", "thread 1/1\n", "thread 2/0\n", "thread 2/1\n"];
+    for _ in 0..20 {
+        let mut greeting = String::new();
+        connect(address).read_to_string(&mut greeting).unwrap();
+        assert!(threads.contains(&greeting.as_str()), "{greeting:?}");
+    }
+    assert_eq!(server.finish(), "");
+}
+
+#[test]
+fn the_connection_moves_to_the_other_thread_after_each_line() {
+    let mut server = Example::start("move_connection");
+    let mut client = connect(server.address());
+    let mut answers = BufReader::new(client.try_clone().unwrap());
+    for expected in ["thread 1/0\n", "thread 1/1\n", "thread 1/0\n", "thread 1/1\n"] {
+        client.write_all(b"next\n").unwrap();
+        let mut answer = String::new();
+        answers.read_line(&mut answer).unwrap();
+        assert_eq!(answer, expected);
+    }
+    client.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(server.finish(), "");
+}
+
+#[test]
+fn the_timer_ticks_three_times() {
+    assert_eq!(Example::start("timer").finish(), "tick 3\ntick 2\ntick 1\n");
+}
+
+#[test]
+fn the_own_backend_polls() {
+    assert_eq!(Example::start("custom_backend").finish(), "own echoed hello\n");
+}
+
+#[test]
+fn every_example_has_a_test() {
+    assert!(!programs().is_empty());
+    for program in programs() {
+        let name = program.file_name().and_then(|name| name.to_str()).unwrap();
+        let starts = format!("Example::start(\"{name}\")");
+        assert!(include_str!("examples.rs").contains(&starts), "no test runs the example {name}");
+    }
+}
