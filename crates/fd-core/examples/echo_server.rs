@@ -1,7 +1,7 @@
 //! A server that returns to each client what the client sends.
 //!
 //! Prints its address, and serves until its standard input ends:
-//! `cargo run -p fd-core --example echo_server`, then `nc 127.0.0.1 PORT`.
+//! `cargo run -p pollmatrix-fd-core --example echo_server`, then `nc 127.0.0.1 PORT`.
 
 mod backend;
 
