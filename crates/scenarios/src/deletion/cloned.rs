@@ -51,6 +51,11 @@ impl Case {
     }
 }
 
+/// Attempts to replace a thread's poller, those that failed among them.
+pub(crate) fn replacements(counters: &ActivitySnapshot) -> u64 {
+    counters.poll_rebuild + counters.poll_rebuild_fail
+}
+
 /// Events that the threads' pollers reported for nobody.
 pub(crate) fn for_nobody(lab: &Lab, before: &[ActivitySnapshot]) -> u64 {
     let since =

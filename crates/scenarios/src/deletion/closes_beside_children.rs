@@ -14,7 +14,7 @@ use fd_core::Ready;
 use fd_core::ids::ThreadId;
 
 use super::children::BeforeExec;
-use super::cloned::{for_nobody, snapshots};
+use super::cloned::{for_nobody, replacements, snapshots};
 use super::watch::Watch;
 use crate::catalogue::{Layer, Scenario};
 use crate::hold::Checkpoints;
@@ -59,7 +59,7 @@ enum Then {
 }
 
 fn rebuilt(lab: &Lab) -> u64 {
-    lab.core().activity().0.iter().map(|(_, counters)| counters.poll_rebuild).sum()
+    lab.core().activity().0.iter().map(|(_, counters)| replacements(counters)).sum()
 }
 
 /// A descriptor that is registered for one thread, with a handler that deletes it and reads nothing.

@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 
 use super::{Subject, told};
 use crate::catalogue::{Layer, Scenario};
+use crate::deletion::cloned::replacements;
 use crate::lab::Lab;
 use crate::transport::{copy_at, pair};
 use crate::trial::{Failure, Trial};
@@ -37,7 +38,7 @@ fn run(trial: &mut Trial) -> Result<(), Failure> {
         lab.fence(thread)?;
         trial.check_eq(at("reports"), format!("{thread}:data"), told(&subject.recorder.seen()), "S7, bug 77");
         let since = lab.activity(thread).since(&start);
-        let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
+        let counts = format!("{} {}", since.poll_drop, replacements(&since));
         trial.cost_eq(at("events of dead lives, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
         trial.held_so_far()?;
         if life < LIVES {
