@@ -54,6 +54,11 @@ impl Case {
     }
 }
 
+/// Returns the number of attempts to replace a thread's poller, those that failed included.
+pub(crate) fn replacements(counters: &ActivitySnapshot) -> u64 {
+    counters.poll_rebuild + counters.poll_rebuild_fail
+}
+
 /// Returns the number of events since `before` that no handler received.
 pub(crate) fn undelivered_events(harness: &Harness, before: &[ActivitySnapshot]) -> u64 {
     let since = harness

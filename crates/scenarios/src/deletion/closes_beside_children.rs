@@ -16,7 +16,7 @@ use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Transport};
 
 use super::children::BeforeExec;
-use super::cloned::{snapshots, undelivered_events};
+use super::cloned::{replacements, snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ enum AfterExec {
 }
 
 fn rebuilt(harness: &Harness) -> u64 {
-    harness.core().activity().0.iter().map(|(_, counters)| counters.poll_rebuild).sum()
+    harness.core().activity().0.iter().map(|(_, counters)| replacements(counters)).sum()
 }
 
 /// Registers a descriptor for one thread. Its handler reads nothing and deletes it.

@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, reads_by_thread};
+use crate::deletion::cloned::replacements;
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::scenario::Scenario;
@@ -47,7 +48,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "S7, bug 77",
         );
         let since = harness.activity(thread).since(&start);
-        let counts = format!("{} {}", since.poll_drop, since.poll_rebuild);
+        let counts = format!("{} {}", since.poll_drop, replacements(&since));
         test.check_cost_eq(label("stale events, pollers replaced"), "0 0".into(), counts, "S7, L5, bug 77");
         test.stop_if_failed()?;
         if round < REGISTRATIONS {
