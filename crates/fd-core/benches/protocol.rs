@@ -2,7 +2,8 @@
 //!
 //! Each operation is compared with two others that do the same to the same number of entries: an entry behind
 //! a mutex, which is the obvious implementation, and the bare atomic operations that the protocol cannot
-//! avoid, which are a lower bound. `cargo bench -p pollmatrix-fd-core` prints the ratios after criterion's own report.
+//! avoid, which are a lower bound. `cargo bench -p pollmatrix-fd-core` prints the ratios after criterion's
+//! own report.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]

@@ -11,7 +11,8 @@ use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
 
-/// Answers an insertion with the handle of the registration in the slot. Only the handler of the new one ends.
+/// Answers an insertion with the handle of the registration in the slot. Only the handler of the new one
+/// ends.
 pub(super) fn insert_over(table: &FdTable, fd: RawFd, owner: Box<impl Registered>) -> FdHandle {
     owner.close(&mut std::mem::forget);
     table.handle(fd, table.entries[fd as usize].group.peek().generation())

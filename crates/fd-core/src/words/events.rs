@@ -86,7 +86,7 @@ impl Events {
     }
 
     /// Whether the peer has stopped sending. Data that it sent before may be unread. A backend without
-    /// [`Capabilities::read_shutdown`](crate::poller::Capabilities::read_shutdown) reports it as readable only.
+    /// [`read_shutdown`](crate::poller::Capabilities::read_shutdown) reports it as readable only.
     pub const fn is_read_closed(self) -> bool {
         self.intersects(Self::SHUT_R.or(Self::SHUT_W))
     }
@@ -101,8 +101,8 @@ impl Events {
         self.intersects(Self::ERR)
     }
 
-    /// Whether the number is not open: other code closed it. Then [`Events::is_error`] holds, too, both directions
-    /// are stopped, and there is no further report.
+    /// Whether the number is not open: other code closed it. Then [`Events::is_error`] holds, too, both
+    /// directions are stopped, and there is no further report.
     pub const fn is_invalid(self) -> bool {
         self.intersects(Self::INVALID)
     }

@@ -71,8 +71,8 @@ const NAMES: [(u32, &str); 17] = [
     (INTERNAL, "INTERNAL"),
 ];
 
-/// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that the
-/// descriptor will have.
+/// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that
+/// the descriptor will have.
 ///
 /// ```
 /// use fd_core::State;
@@ -101,9 +101,11 @@ impl State {
     pub const POLL_ERR: Self = Self(POLL_ERR);
     /// A report had a hang-up. Stays until the registration ends (S15).
     pub const POLL_HUP: Self = Self(POLL_HUP);
-    /// The close resets the connection; see [`RegistrationRef::reset_on_close`](crate::RegistrationRef::reset_on_close).
+    /// The close resets the connection; see
+    /// [`RegistrationRef::reset_on_close`](crate::RegistrationRef::reset_on_close).
     pub const LINGER_RISK: Self = Self(LINGER_RISK);
-    /// The open file has another descriptor; see [`RegistrationRef::mark_cloned`](crate::RegistrationRef::mark_cloned).
+    /// The open file has another descriptor; see
+    /// [`RegistrationRef::mark_cloned`](crate::RegistrationRef::mark_cloned).
     pub const CLONED: Self = Self(CLONED);
     /// Registered edge-triggered where the backend can.
     pub const EDGE: Self = Self(EDGE);

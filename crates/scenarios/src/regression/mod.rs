@@ -82,7 +82,8 @@ fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns an interleaving about `endpoint`. Every thread has the actions `takes`, `deletes`, `wants`, `stops`.
+/// Returns an interleaving about `endpoint`. Every thread has the actions `takes`, `deletes`, `wants`,
+/// `stops`.
 fn about<'s>(endpoint: &Endpoint, title: impl Into<String>, source: &'static str) -> Interleaving<'s> {
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let takes = move |participant: &Participant<'_>| -> Result<(), MoveError> {
