@@ -14,11 +14,11 @@ run *ARGS:
 test *ARGS:
     cargo test --workspace "$@"
 
-# The models of the protocol, quickly: exhaustive within small bounds (loom), random mixes (shuttle)
+# The models within small bounds (loom), random mixes (shuttle); without FILTER, also each rule broken once
 model *FILTER:
     ci/models.sh "$@"
 
-# The models with greater bounds or none, more random schedules, and every rule seen to be needed
+# The models with greater bounds or none, and more random schedules
 model-full *FILTER:
     ci/models.sh --full "$@"
 
@@ -30,7 +30,7 @@ mutants *ARGS:
 miri *FILTER:
     ci/miri.sh "$@"
 
-# What the compiler makes of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
+# Check the compiled code of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
 orderings *ARGS:
     ci/orderings.sh "$@"
 
@@ -42,7 +42,7 @@ faults *ARGS:
 inject *SEEDS:
     ci/inject.sh "$@"
 
-# Everything at random, on every thread, with all invariants on (arguments go to `pollmatrix soak`)
+# Random operations on every thread, with all invariants asserted (arguments go to `pollmatrix soak`)
 soak *ARGS:
     cargo run --release -- soak "$@"
 
@@ -50,7 +50,7 @@ soak *ARGS:
 tsan *ARGS:
     ci/tsan.sh "$@"
 
-# Feed everything to what reads matrix.yml and results.json, a minute each or SECONDS
+# Fuzz the readers of matrix.yml and results.json, for a minute each or SECONDS
 fuzz *ARGS:
     ci/fuzz.sh "$@"
 
@@ -58,11 +58,11 @@ fuzz *ARGS:
 test-all *ARGS:
     ci/test-all.sh "$@"
 
-# What this machine can run, and what is missing for the rest
+# List the targets that this machine can run, and what the others lack
 targets:
     cargo run --release -- targets
 
-# Cells in a way that is not native: prefix, container or ssh
+# Run cells by a runner that is not native: prefix, container or ssh
 way WAY *ARGS:
     ci/ways.sh "$@"
 
@@ -91,7 +91,7 @@ doc *ARGS:
 bench *ARGS:
     cargo bench --workspace "$@"
 
-# A line of verbs, or a row such as V26, on every backend that is here
+# Run a script, one line of verbs, or a behaviour such as V26, on every backend of this machine
 probe LINE *ARGS:
     cargo run --release -- probe "$@"
 
@@ -108,7 +108,7 @@ publish *ARGS:
 semver *COMMIT:
     ci/semver.sh "$@"
 
-# Generate the files that follow from matrix.yml
+# Generate the files that follow from matrix.yml, the scenarios and the types of results
 generate:
     cargo run --release -- generate
 
@@ -128,11 +128,11 @@ deny:
 msrv:
     ci/msrv.sh
 
-# A container base image, made here from Debian packages
+# Make a container base image from Debian packages
 base-image *ARGS:
     ci/base-image.sh "$@"
 
-# Install the tools that the recipes need
+# Install the tools that most recipes need (the other recipes name what they lack)
 setup:
     ci/setup.sh
 
