@@ -35,6 +35,10 @@
 //! | [`Context`] | a worker thread's own calls: [takeover](Context::takeover), [timers](Context::after) |
 //! | [`poller`] | the interface of a backend |
 //!
+//! The package `pollmatrix-fd-core` has the library `fd_core`. Each backend is a package of its own:
+//! `pollmatrix-poller-epoll`, `-kqueue`, `-poll` or `-select`, with the library `poller_epoll` and so on. The
+//! first two exist on some systems only; poll(2) is on every Unix.
+//!
 //! # An echo server
 //!
 //! ```
@@ -91,6 +95,34 @@
 //!
 //! The folder `examples` has this server, a listener that several threads share, a connection that moves
 //! between threads, a timer, and a backend.
+//!
+//! # What to use for
+//!
+//! - **N threads**: [`Builder::group`] with N. Insert each connection for one thread: the one that accepts it
+//!   (`context.id()`), or any of [`FdCore::threads`].
+//! - **A listener that all threads share**: insert it with [`ThreadMask::ALL`](ids::ThreadMask::ALL). All of
+//!   the threads may be woken for one connection; all but one get `WouldBlock` from `accept`. A listener of
+//!   several groups needs a [duplicate](RegistrationRef::duplicate) for each other group.
+//! - **State of a connection**: a [`Handler`] of your own, or a closure that owns it. The handler is shared,
+//!   so the state is atomic or behind a lock.
+//! - **A connection that moves to another thread**: [`RegistrationRef::migrate_on`] in a task, or
+//!   [`Context::takeover`] on the thread that gets it.
+//! - **A timeout**: [`Context::after`], which has an example that closes an idle connection.
+//! - **A graceful stop**: delete the listener and wait until the handlers of the connections are dropped.
+//!   [`Runtime::stop`] has an example.
+//!
+//! # Which thread may call what
+//!
+//! | calls | thread |
+//! |---|---|
+//! | [`FdCore`], [`RegistrationRef`] from [`FdCore::registration`] | any |
+//! | [`Context`], [`ReadyGuard`], [`RegistrationRef`] from them | the worker thread that got the reference |
+//! | [`Handler::ready`] | is called by the threads of the mask; several at once if the mask has several |
+//! | [`Handler::released`], the drop of a handler | happen in the thread that ends the registration, any |
+//! | [`Runtime::stop`] | any; a thread of the runtime itself does not wait |
+//!
+//! No call waits for a handler or for a sleeping thread, except [`Runtime::stop`] and the drop of a
+//! [`Runtime`], which wait for the threads to end.
 //!
 //! # How it is built
 //!

@@ -68,31 +68,99 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Adds a group of 1 to 64 threads. A runtime has 1 to 16 groups.
+    /// Adds a group of 1 to 64 threads. A runtime has 1 to 16 groups. [`Builder::prepare`] refuses other
+    /// numbers.
+    ///
+    /// ```
+    /// use fd_core::Runtime;
+    /// use fd_core::error::StartError;
+    ///
+    /// let refused = Runtime::builder().group(65).start(poller_poll::backend);
+    /// assert!(matches!(refused, Err(StartError::Shape(_))));
+    /// ```
     #[must_use]
     pub fn group(mut self, threads: usize) -> Self {
         self.groups.push(threads);
         self
     }
 
-    /// Sets the bound of descriptor numbers. The default is the hard limit of `RLIMIT_NOFILE`, reduced to the
-    /// bound of the backend. Unused entries use address space, and no memory.
+    /// Sets the bound of descriptor numbers: each number is below it. The default is the hard limit of
+    /// `RLIMIT_NOFILE`, at most 2²⁰, reduced to the bound of the backend. Unused entries use address space,
+    /// and no memory.
+    ///
+    /// It bounds numbers and does not count registrations: all open descriptors of the process use up
+    /// numbers, those of the runtime's pollers and wake-ups too. A table without room for a wake descriptor
+    /// does not start.
+    ///
+    /// ```
+    /// let refused = fd_core::Runtime::builder().group(1).capacity(1).start(poller_poll::backend);
+    /// let reason = refused.expect_err("standard input has number 0").to_string();
+    /// assert!(reason.ends_with("does not fit in a table of 1 entries"), "{reason}");
+    /// ```
     #[must_use]
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.capacity = Some(capacity);
         self
     }
 
-    /// Runs `action` on the first thread after `signal` has arrived. It is an ordinary function call, not the
-    /// body of a signal handler.
+    /// Runs `action` on the first thread of the first group after `signal` has arrived. It is an ordinary
+    /// function call, not the body of a signal handler, and it must not block. Signals that arrive before the
+    /// action runs count as one. A second action for the same signal runs after the first one.
+    ///
+    /// [`Builder::prepare`] refuses a signal that cannot be caught (`SIGKILL`), or whose handler cannot
+    /// return (`SIGSEGV`). A panic of the action stops the runtime; [`Runtime::stop`] returns it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = fd_core::Runtime::builder()
+    ///     .group(1)
+    ///     .signal(libc::SIGUSR2, move |context| sender.send(context.id()).expect("main waits"))
+    ///     .start(poller_poll::backend)?;
+    /// // SAFETY: raise(3) has no precondition.
+    /// unsafe { libc::raise(libc::SIGUSR2) };
+    /// assert_eq!(receiver.recv()?.to_string(), "1/0");
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn signal(mut self, signal: c_int, action: impl Fn(&Context) + Send + Sync + 'static) -> Self {
         self.signals.push((signal, Box::new(action)));
         self
     }
 
-    /// Takes the time of [`Context::after`] from `now` in place of [`Instant::now`], for tests. The time must
-    /// not go back. The threads wait in real time.
+    /// Takes the time of [`Context::after`] from `now` in place of [`Instant::now`], for tests. Every worker
+    /// thread calls it. The time must not go back. The threads wait in real time: a test that sets the time
+    /// forward [wakes](FdCore::wake) them.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::sync::{Arc, Mutex};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// const HOUR: Duration = Duration::from_secs(60 * 60);
+    /// let time = Arc::new(Mutex::new(Instant::now()));
+    /// let now = Arc::clone(&time);
+    /// let runtime = fd_core::Runtime::builder()
+    ///     .group(1)
+    ///     .clock(move || *now.lock().expect("no panic"))
+    ///     .start(poller_poll::backend)?;
+    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// let (set, is_set) = channel();
+    /// let (late, is_late) = channel();
+    /// runtime.core().post(id, move |context| {
+    ///     context.after(HOUR, move |_| late.send(()).expect("main waits"));
+    ///     set.send(()).expect("main waits");
+    /// })?;
+    /// is_set.recv()?;
+    /// *time.lock().expect("no panic") += HOUR;
+    /// runtime.core().wake(id);
+    /// is_late.recv()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn clock(mut self, now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         self.clock = Clock::Given(Arc::new(now));
@@ -202,8 +270,8 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
     core.registration(handle).want_recv().map_err(io::Error::other)
 }
 
-/// A runtime whose threads have not started, from [`Builder::prepare`]. Its drop closes the sources that were
-/// inserted.
+/// A runtime whose threads have not started, from [`Builder::prepare`], which has an example. The drop closes
+/// the sources that were inserted, and drops the tasks.
 pub struct Prepared {
     core: Arc<FdCore>,
     pollers: Vec<(ThreadId, Box<dyn Poller>)>,
@@ -216,7 +284,7 @@ impl Prepared {
         &self.core
     }
 
-    /// Starts the threads. No thread polls before each of them has registered its descriptors.
+    /// Starts the threads. No thread polls before all of them have registered their descriptors.
     ///
     /// # Errors
     /// [`StartError::System`] if a thread or a signal handler cannot be created. No thread and no descriptor
@@ -356,16 +424,37 @@ fn work(
     }
 }
 
-/// Why a worker thread ended by itself.
+/// Why a worker thread ended by itself. `Display` and `Debug` show the thread and the reason.
+///
+/// ```
+/// use std::panic::resume_unwind;
+///
+/// use fd_core::WorkerError;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let id = runtime.core().threads().next().expect("a runtime has threads");
+/// runtime.core().post(id, |_| panic!("on purpose"))?;
+/// while !runtime.core().is_stopping() {
+///     std::thread::yield_now();
+/// }
+/// let Err(WorkerError::Panic { thread, panic }) = runtime.stop() else { panic!("the task panicked") };
+/// assert_eq!(thread, id);
+/// assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
+/// // `resume_unwind(panic)` would continue the panic in this thread.
+/// # let _ = resume_unwind;
+/// # Ok(())
+/// # }
+/// ```
 pub enum WorkerError {
-    /// Its poller failed for good.
+    /// The wait of its poller fails and cannot succeed again.
     Poller {
         /// The thread.
         thread: ThreadId,
         /// The error of the wait.
         source: io::Error,
     },
-    /// A handler or task panicked.
+    /// A handler, task, timer or signal action panicked, or the drop of one of them.
     Panic {
         /// The thread.
         thread: ThreadId,
@@ -395,7 +484,10 @@ impl fmt::Debug for WorkerError {
 
 impl std::error::Error for WorkerError {}
 
-/// Running worker threads. The drop stops them, as [`Runtime::stop`] does.
+/// Running worker threads. The drop stops them and waits, as [`Runtime::stop`] does, but loses the error.
+///
+/// It is not `Sync`. Threads and handlers share the [`FdCore`]; a thread that cannot have the runtime calls
+/// [`FdCore::request_stop`].
 pub struct Runtime {
     core: Arc<FdCore>,
     threads: Vec<JoinHandle<()>>,
@@ -417,7 +509,7 @@ impl Runtime {
 
     /// Stops the threads and waits for their end. Sleeping threads are woken. All registrations end and their
     /// sources are closed; tasks and timers that have not run are dropped. The wake descriptors are closed
-    /// with the last reference to the core.
+    /// with the last reference to the core. The call does not wait for open connections.
     ///
     /// A thread of the runtime cannot wait for itself. If a handler, task or timer calls this or drops the
     /// runtime, the call returns at once, and the last thread that ends closes the sources. In a forked child
@@ -436,9 +528,41 @@ impl Runtime {
     /// # }
     /// ```
     ///
+    /// A graceful stop first deletes the listener, so that no connection is accepted any more. Then it waits
+    /// for the connections: here each handler owns a sender, and the receiver ends when the last handler is
+    /// dropped, which is after the close of its source.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use std::sync::mpsc::channel;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (connection, client) = UnixStream::pair()?;
+    /// # connection.set_nonblocking(true)?;
+    /// let (open, closed) = channel::<()>();
+    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
+    ///     let _ = &open;
+    ///     if ready.events().is_read_closed() {
+    ///         let _ = ready.registration().delete();
+    ///     }
+    /// };
+    /// let handle = core.insert(connection, handler, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    ///
+    /// drop(client);
+    /// assert!(closed.recv().is_err(), "no handler is left");
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// [`WorkerError`] of the first thread that ended by itself, or in which a handler, task or timer
-    /// panicked.
+    /// [`WorkerError`] of the first thread that ended by itself, or in which a handler, task, timer or signal
+    /// action panicked. The runtime has stopped in this case, too. A call by a thread of the runtime returns
+    /// the errors so far.
     pub fn stop(mut self) -> Result<(), WorkerError> {
         self.shut_down();
         self.deaths.try_recv().map_or(Ok(()), Err)

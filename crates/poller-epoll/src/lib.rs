@@ -46,6 +46,14 @@ use crate::sys::KernelQueue;
 
 /// Creates the epoll backend for a table of the given size.
 ///
+/// The function is the argument of [`Builder::start`](fd_core::Builder::start).
+///
+/// ```
+/// let runtime = fd_core::Runtime::builder().group(2).start(poller_epoll::backend)?;
+/// assert_eq!(runtime.core().backend().name(), "epoll");
+/// # Ok::<(), fd_core::error::StartError>(())
+/// ```
+///
 /// # Errors
 /// None. The system calls that can fail are made with each thread's poller.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {

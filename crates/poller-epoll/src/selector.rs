@@ -24,6 +24,17 @@ use crate::sys::{self, RawTimeout};
 
 /// Creates a raw epoll selector.
 ///
+/// A raw selector reports what the kernel answers, without the protocol of `fd_core`. The threads of a
+/// program may share it.
+///
+/// ```
+/// let selector = poller_epoll::selector()?;
+/// assert_eq!(selector.name(), "epoll");
+/// selector.wake().expect("it has its own means");
+/// assert_eq!(selector.wait(8, None), Ok(vec![]), "a wake-up is no event");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// The errors of epoll_create1(2) and eventfd(2), and of the addition of the eventfd.
 pub fn selector() -> io::Result<Box<dyn Selector>> {

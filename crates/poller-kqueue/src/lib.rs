@@ -57,6 +57,14 @@ use {
 
 /// Creates the kqueue backend for a table of the given size.
 ///
+/// The function is the argument of [`Builder::start`](fd_core::Builder::start).
+///
+/// ```
+/// let runtime = fd_core::Runtime::builder().group(2).start(poller_kqueue::backend)?;
+/// assert_eq!(runtime.core().backend().name(), "kqueue");
+/// # Ok::<(), fd_core::error::StartError>(())
+/// ```
+///
 /// # Errors
 /// None. The system calls that can fail are made with each thread's poller.
 #[cfg(kqueue)]

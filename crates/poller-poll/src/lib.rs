@@ -42,6 +42,14 @@ pub use crate::selector::selector;
 
 /// Creates the poll backend for a table of the given size.
 ///
+/// The function is the argument of [`Builder::start`](fd_core::Builder::start).
+///
+/// ```
+/// let runtime = fd_core::Runtime::builder().group(2).start(poller_poll::backend)?;
+/// assert_eq!(runtime.core().backend().name(), "poll");
+/// # Ok::<(), fd_core::error::StartError>(())
+/// ```
+///
 /// # Errors
 /// None. poll(2) accepts every descriptor number.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {

@@ -27,6 +27,17 @@ use crate::sys;
 
 /// Creates a raw poll selector.
 ///
+/// A raw selector reports what the kernel answers, without the protocol of `fd_core`. The threads of a
+/// program may share it.
+///
+/// ```
+/// let selector = poller_poll::selector()?;
+/// assert_eq!(selector.name(), "poll");
+/// selector.wake().expect("it has its own means");
+/// assert_eq!(selector.wait(8, None), Ok(vec![]), "a wake-up is no event");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// The errors of the wake-up pipe.
 pub fn selector() -> io::Result<Box<dyn Selector>> {

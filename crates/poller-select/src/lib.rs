@@ -39,6 +39,15 @@ pub use crate::selector::selector;
 
 /// Creates the select backend for a table of the given size.
 ///
+/// The function is the argument of [`Builder::start`](fd_core::Builder::start). Without
+/// [`Builder::capacity`](fd_core::Builder::capacity) the table gets the largest size that fits.
+///
+/// ```
+/// let runtime = fd_core::Runtime::builder().group(2).start(poller_select::backend)?;
+/// assert_eq!(runtime.core().backend().name(), "select");
+/// # Ok::<(), fd_core::error::StartError>(())
+/// ```
+///
 /// # Errors
 /// [`BackendError::Capacity`] if the table has room for numbers that no `fd_set` can contain.
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {

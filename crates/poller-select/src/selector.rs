@@ -25,6 +25,17 @@ use crate::sys::{self, FdSet};
 
 /// Creates a raw select selector.
 ///
+/// A raw selector reports what the kernel answers, without the protocol of `fd_core`. The threads of a
+/// program may share it.
+///
+/// ```
+/// let selector = poller_select::selector()?;
+/// assert_eq!(selector.name(), "select");
+/// selector.wake().expect("it has its own means");
+/// assert_eq!(selector.wait(8, None), Ok(vec![]), "a wake-up is no event");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// The errors of the wake-up pipe; `InvalidInput` if no set can contain its number.
 pub fn selector() -> io::Result<Box<dyn Selector>> {

@@ -239,7 +239,7 @@ impl Outputs {
         self.stderr.read()
     }
 
-    /// Reads to the end of both streams, but not longer than [`DRAIN`].
+    /// Reads to the end of both streams, but not longer than `DRAIN`.
     pub fn drain(&mut self) -> Result<(), TooMuchOutput> {
         let began = Instant::now();
         loop {

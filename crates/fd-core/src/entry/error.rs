@@ -6,7 +6,8 @@ use std::os::fd::RawFd;
 use crate::words::events::Generation;
 use crate::words::ids::{GroupId, ThreadId};
 
-/// The registration of the handle has ended, or belongs to another table.
+/// The registration of the handle has ended, or belongs to another table. It never begins again: the program
+/// can drop the handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("fd {fd}, generation {generation}, is not a registration of this table, or has ended")]
 pub struct Stale {
@@ -16,7 +17,8 @@ pub struct Stale {
     pub generation: Generation,
 }
 
-/// A refused insertion, with the source and the handler.
+/// A refused insertion, with the source and the handler. `?` works on it for every source and handler: it is
+/// an error that shows the reason. [`FdCore::insert`](crate::FdCore::insert) has an example.
 pub struct InsertError<I, H> {
     /// The reason.
     pub reason: InsertRefused,
@@ -29,8 +31,8 @@ pub struct InsertError<I, H> {
 /// Why an insertion is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InsertRefused {
-    /// The descriptor is in blocking mode, and the options do not
-    /// [vouch for it](crate::InsertOptions::assume_nonblocking).
+    /// The descriptor is in blocking mode, and the options do not have
+    /// [`assume_nonblocking`](crate::InsertOptions::assume_nonblocking).
     #[error(
         "fd {fd} is in blocking mode, so a handler could stop its thread: call set_nonblocking(true) on it, or set \
          InsertOptions::assume_nonblocking if the handler never blocks"
@@ -39,7 +41,7 @@ pub enum InsertRefused {
         /// The number.
         fd: RawFd,
     },
-    /// The source has closed its own descriptor.
+    /// The number of the source is not open: it was closed before the insertion.
     #[error("fd {fd} is not open")]
     NotOpen {
         /// The number.
@@ -72,7 +74,7 @@ pub enum InsertRefused {
         /// The target group.
         group: GroupId,
     },
-    /// The runtime is stopping.
+    /// The runtime is stopping or has stopped.
     #[error("the runtime is stopping")]
     Stopping,
 }
@@ -97,30 +99,35 @@ pub enum DeleteError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// The registration was deleted before, and a thread still uses it.
+    /// The registration was deleted before, and a thread still uses it. When the last user is done, the error
+    /// is [`DeleteError::Stale`].
     #[error("deleted already, and still in use by a thread")]
     AlreadyDeleted,
 }
 
-/// Why a descriptor is not moved. The registration has not changed.
+/// Why a descriptor is not moved. The registration has not changed. Only after [`MoveError::Busy`] can the
+/// same call succeed later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MoveError {
     /// See [`Stale`].
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// The owner is another one.
+    /// The owner is another one. Only [`Context::takeover`](crate::Context::takeover) compares it.
     #[error("the owner is not the expected one")]
     WrongOwner,
-    /// A thread uses the descriptor, or moves it.
+    /// A thread uses the descriptor, or moves it. Also for the handler of the descriptor itself, which uses
+    /// it until it returns.
     #[error("in use by a thread")]
     Busy,
     /// It was deleted, and ends after its last use.
     #[error("deleted")]
     Deleted,
-    /// Several threads may use it. Only a descriptor of one thread can be taken over.
+    /// Several threads may use it. Only a descriptor of one thread can be taken over;
+    /// [`RegistrationRef::migrate_on`](crate::RegistrationRef::migrate_on) moves a shared one, too.
     #[error("shared by several threads")]
     Shared,
-    /// The target thread does not exist.
+    /// The target thread of [`RegistrationRef::migrate_on`](crate::RegistrationRef::migrate_on) does not
+    /// exist.
     #[error("there is no such thread")]
     NoThread,
 }
@@ -134,10 +141,10 @@ pub enum EnterError {
     /// This thread is not in the thread mask, or the registration was deleted.
     #[error("this thread may not use it")]
     NotAllowed,
-    /// This thread uses it already: the call is inside the handler, or inside another entry.
+    /// This thread uses it already: the call is in its handler, or in the action of another `enter`.
     #[error("this thread uses it already")]
     Nested,
-    /// The source of the registration is of another type than the action expects.
+    /// The source of the registration has another type than the argument of the action.
     #[error("the registered source is of another type")]
     WrongSource,
 }
@@ -191,7 +198,9 @@ pub enum StartError {
     /// The backend cannot be created.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The system has no descriptor or memory left: `EMFILE`, `ENFILE`, `ENOMEM`.
+    /// A system call failed: the system has no descriptor, memory or thread left (`EMFILE`, `ENFILE`,
+    /// `ENOMEM`, `EAGAIN`). Also if the [capacity](crate::Builder::capacity) has no room for a descriptor of
+    /// the runtime.
     #[error("{what}: {source}")]
     System {
         /// The step that failed.

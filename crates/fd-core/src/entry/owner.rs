@@ -32,14 +32,32 @@ pub(crate) trait Registered: AsFd + Send + Sync {
 /// The identity of the owner of a registration, which [`Context::takeover`](crate::Context::takeover)
 /// expects.
 ///
-/// It is the address of the handler. Registrations that exist at the same time have different identities; a
-/// later registration may have the same identity again.
+/// It is the address of the handler. Registrations that exist at the same time have different identities,
+/// unless their handlers are clones of one [`Arc`]; a later registration may have the same identity again.
 /// [`RegistrationRef::owner`](crate::RegistrationRef::owner) returns it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OwnerId(usize);
 
 impl OwnerId {
     /// The identity of a registration whose handler is a clone of this `Arc`.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use std::sync::Arc;
+    /// # use fd_core::{InsertOptions, OwnerId, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// let handler = Arc::new(|_: &ReadyGuard<'_, UnixStream>| {});
+    /// let clone = Arc::clone(&handler);
+    /// let handle = core.insert(near, clone, id.group(), id.mask(), InsertOptions::default())?;
+    /// assert_eq!(core.registration(handle).owner()?, OwnerId::of(&handler));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of<H: ?Sized>(handler: &Arc<H>) -> Self {
         Self::at(&**handler)
     }

@@ -5,8 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// A type that owns one descriptor: `TcpListener`, `UnixStream`, `PipeReader`, [`OwnedFd`] and others.
 ///
 /// Every type is a source that implements [`AsFd`] and converts into an [`OwnedFd`]. [`AsFd::as_fd`] must
-/// return the same descriptor each time, and [`Source::into_fd`], too. A source that closes its own
-/// descriptor while it is registered gets a report with [`Events::INVALID`](crate::poller::Events::INVALID).
+/// return the same descriptor each time, and [`Source::into_fd`], too. If other code closes the descriptor
+/// while it is registered, its handler gets a report with
+/// [`Events::INVALID`](crate::poller::Events::INVALID).
+///
+/// A reference is no source: `insert(listener, …)` takes the listener, and the handler gets `&TcpListener`.
 ///
 /// ```
 /// use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -103,13 +106,36 @@ impl Duplicate {
 }
 
 impl<S: Source> Duplicate<S> {
-    /// Converts the source: `duplicate.map(TcpListener::from)`.
+    /// Converts the source: `duplicate.map(TcpListener::from)`, as in the example of
+    /// [`RegistrationRef::duplicate`](crate::RegistrationRef::duplicate).
     pub fn map<T: Source>(self, convert: impl FnOnce(S) -> T) -> Duplicate<T> {
         Duplicate(convert(self.0))
     }
 
     /// Returns the source, to use it outside the table: to send it to another process, for example. A later
     /// insertion of it needs [`InsertOptions::cloned`](crate::InsertOptions::cloned).
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// use std::io::{Read, Write};
+    ///
+    /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// let mut copy = UnixStream::from(core.registration(handle).duplicate()?.into_inner());
+    /// copy.write_all(b"hello")?;
+    /// let (mut far, mut bytes) = (far, [0; 5]);
+    /// far.read_exact(&mut bytes)?;
+    /// assert_eq!(&bytes, b"hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_inner(self) -> S {
         self.0
     }

@@ -6,7 +6,23 @@ use std::os::fd::RawFd;
 
 use crate::words::events::{Event, Events, Generation, Trigger};
 
-/// The list of one poller. While it has entries, the poller must not sleep.
+/// The list of one poller. While it has entries, the poller must not sleep. Only the poller's thread uses it.
+///
+/// ```
+/// use fd_core::always_ready::AlwaysReady;
+/// use fd_core::poller::{Events, Trigger};
+///
+/// let mut list = AlwaysReady::default();
+/// list.keep(7, 1, Events::READY_R, Trigger::Level);
+/// list.keep(9, 1, Events::READY_W, Trigger::Edge);
+/// let mut batch = Vec::with_capacity(8);
+/// assert_eq!(list.room_for_kernel(8), 6);
+/// list.report(&mut batch);
+/// assert_eq!(batch.iter().map(|event| event.fd).collect::<Vec<_>>(), [7, 9]);
+///
+/// list.prune(|fd| (fd == 7).then_some(2));
+/// assert!(list.is_empty(), "the edge was reported, and fd 7 has another generation");
+/// ```
 #[derive(Debug, Default)]
 pub struct AlwaysReady {
     entries: Vec<Entry>,

@@ -24,8 +24,26 @@ const BITS: usize = u64::BITS as usize;
 const WORDS: usize = 64;
 pub(super) const CHUNK: usize = WORDS * BITS;
 
-/// The interest of one group's descriptors. Memory is allocated only for chunks with a descriptor that was
-/// ever polled.
+/// The interest of one group's descriptors. Memory is allocated only for chunks of the map with a descriptor
+/// that was ever polled. Every thread may call every method.
+///
+/// ```
+/// use fd_core::interest::GroupInterest;
+/// use fd_core::poller::Interest;
+///
+/// let map = GroupInterest::new(1024);
+/// assert_eq!(map.write(7, Interest::RECV), Interest::NONE, "the interest before");
+/// assert_eq!(map.read(7), Interest::RECV);
+///
+/// let mut polled = Vec::new();
+/// map.scan(|fd, interest| polled.push((fd, interest)));
+/// assert_eq!(polled, [(7, Interest::RECV)]);
+///
+/// map.sweep(7, || false);
+/// assert_eq!(map.read(7), Interest::RECV, "the number is registered again");
+/// map.sweep(7, || true);
+/// assert!(map.read(7).is_none());
+/// ```
 pub struct GroupInterest {
     chunks: Box<[OnceLock<Box<Chunk>>]>,
     /// One above the highest descriptor that ever had interest: the bound of scans. It never decreases,
@@ -70,7 +88,7 @@ impl GroupInterest {
     /// (pair *interest*).
     ///
     /// # Panics
-    /// If `fd` is not below the capacity.
+    /// If `fd` is negative, or not below the capacity, which is rounded up to a whole chunk.
     pub fn write(&self, fd: RawFd, wanted: Interest) -> Interest {
         fault!(InterestMapTooSmall => if mistakes::is_lost(fd, self.chunks.len()) { return Interest::NONE });
         let Some((word, bit)) = self.word(fd, !wanted.is_none()) else { return Interest::NONE };
@@ -104,7 +122,7 @@ impl GroupInterest {
     /// The interest in `fd`.
     ///
     /// # Panics
-    /// If `fd` is not below the capacity.
+    /// If `fd` is negative, or not below the capacity, which is rounded up to a whole chunk.
     pub fn read(&self, fd: RawFd) -> Interest {
         let (chunk, word, bit) = place(fd);
         self.chunks[chunk].get().map_or(Interest::NONE, |chunk| {
@@ -121,7 +139,7 @@ impl GroupInterest {
     /// event, a missing bit loses events.
     ///
     /// # Panics
-    /// If `fd` is not below the capacity.
+    /// If `fd` is negative, or not below the capacity, which is rounded up to a whole chunk.
     pub fn sweep(&self, fd: RawFd, is_still_free: impl FnOnce() -> bool) {
         fault!(SweepReadsFirst => return mistakes::sweep(self, fd, is_still_free));
         let cleared = self.write(fd, Interest::NONE);

@@ -58,17 +58,26 @@ impl Capabilities {
     };
 }
 
-/// The part of a backend that all threads share.
+/// The part of a backend that all threads share. The example `custom_backend` has a complete one.
 ///
-/// Every method may be called from any thread.
+/// Every method may be called from any thread. No method may panic.
+///
+/// ```
+/// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let backend = runtime.core().backend();
+/// assert_eq!(backend.name(), "poll");
+/// assert!(!backend.capabilities().edge);
+/// # Ok::<(), fd_core::error::StartError>(())
+/// ```
 pub trait Backend: Send + Sync {
-    /// The name: `epoll`, `kqueue`, `poll` or `select`.
+    /// The name: `epoll`, `kqueue`, `poll`, `select`, or your own.
     fn name(&self) -> &'static str;
 
     /// The features of this backend on this system.
     fn capabilities(&self) -> Capabilities;
 
-    /// Creates the poller of one thread. The core calls it once per thread and runtime.
+    /// Creates the poller of one thread. The core calls it once per thread and runtime, in the thread that
+    /// calls [`Builder::prepare`](crate::Builder::prepare).
     ///
     /// # Errors
     /// The error of creating the kernel object: `EMFILE`, `ENFILE` or `ENOMEM`.
@@ -89,7 +98,7 @@ pub trait Backend: Send + Sync {
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason);
 }
 
-/// One thread's poller. Only that thread calls it.
+/// One thread's poller. Only that thread calls it. No method may panic: a panic stops the runtime.
 pub trait Poller: Send {
     /// Applies one change, or queues it until [`Poller::flush`].
     ///
@@ -155,7 +164,7 @@ pub trait Wake: Send + Sync {
     }
 }
 
-/// The sizes that a backend needs for its own parts.
+/// The sizes that a backend needs for its own parts, from the [`Builder`](crate::Builder).
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The bound of descriptor numbers.
@@ -166,11 +175,21 @@ pub struct Limits {
     pub threads: usize,
 }
 
-/// The function by which a backend crate creates its backend.
+/// The function by which a backend crate creates its backend: the argument of
+/// [`Builder::start`](crate::Builder::start). Without its call: `start(poller_poll::backend)`.
 pub type MakeBackend = fn(&Limits) -> Result<Box<dyn Backend>, BackendError>;
 
 /// Converts a timeout to the unit of poll(2) and epoll_wait(2). It rounds up, because a thread with a timeout
-/// of half a millisecond would otherwise spin.
+/// of half a millisecond would otherwise spin. A timeout that does not fit becomes [`i32::MAX`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fd_core::poller::milliseconds;
+///
+/// assert_eq!(milliseconds(Duration::from_micros(1_500)), 2);
+/// assert_eq!(milliseconds(Duration::MAX), i32::MAX);
+/// ```
 pub fn milliseconds(timeout: Duration) -> i32 {
     let rounded = timeout.as_nanos().div_ceil(1_000_000);
     fault!(TimeoutRoundedDown: rounded => timeout.as_millis());

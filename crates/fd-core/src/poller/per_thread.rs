@@ -10,7 +10,26 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 ///
 /// The objects stay until the backend, the pollers and the wakers are dropped. A thread that ends leaves
 /// registrations that another thread may have to remove, and a descriptor number that was closed early could
-/// be re-used (suspects 12, 13).
+/// be re-used. Every thread may call every method.
+///
+/// ```
+/// use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+/// use fd_core::per_thread::PerThread;
+/// use fd_core::poller::Limits;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let queues = PerThread::new(&Limits { capacity: 1024, groups: 1, threads: 2 });
+/// let group = GroupId::new(1).expect("groups are numbered from 1");
+/// let thread = |index| ThreadId::new(group, index).expect("a group can have 64 threads");
+///
+/// let queue = queues.open(thread(1), || Ok("the queue of 1/1"), |_| Ok(()))?;
+/// assert_eq!(*queue, "the queue of 1/1");
+/// assert!(queues.get(thread(0)).is_none(), "it has not been opened");
+/// assert_eq!(queues.of(group, ThreadMask::ALL).collect::<Vec<_>>(), [&"the queue of 1/1"]);
+/// assert!(queues.open(thread(2), || Ok(""), |_| Ok(())).is_err(), "there is no such thread");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct PerThread<T> {
     pub(super) places: Box<[OnceLock<Arc<T>>]>,

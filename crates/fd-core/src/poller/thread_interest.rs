@@ -10,7 +10,36 @@ use std::sync::Arc;
 use crate::poller::interest::GroupInterest;
 use crate::words::events::{Change, Event, Events, Generation, Interest};
 
-/// The descriptors that one thread polls, and those that it leaves out.
+/// The descriptors that one thread polls, and those that it leaves out. Only that thread uses it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use fd_core::interest::GroupInterest;
+/// use fd_core::poller::{Change, Events, Interest, Trigger};
+/// use fd_core::thread_interest::ThreadInterest;
+///
+/// let mut list = ThreadInterest::new(Arc::new(GroupInterest::new(1024)));
+/// for fd in [9, 7] {
+///     let (known, wanted) = (Interest::NONE, Interest::RECV);
+///     list.update(&Change { fd, generation: 1, known, wanted, trigger: Trigger::Level, force: false });
+/// }
+///
+/// // The system call gets an array in the order of the list.
+/// let mut array = Vec::new();
+/// list.build(|_| Some(1), |fd, interest| array.push((fd, interest.recv)));
+/// assert_eq!(array, [(7, true), (9, true)]);
+///
+/// // It has reported the second number as closed.
+/// let mut batch = Vec::with_capacity(8);
+/// assert!(list.report(1, Events::INVALID, &mut batch));
+/// assert_eq!((list.at(1), batch[0].fd), ((9, 1), 9));
+/// list.build(|_| Some(1), |_, _| {});
+/// assert_eq!(list.report_order().count(), 1, "it is left out");
+/// list.retry_invalid();
+/// list.build(|_| Some(1), |_, _| {});
+/// assert_eq!(list.report_order().count(), 2);
+/// ```
 #[derive(Debug)]
 pub struct ThreadInterest {
     group: Arc<GroupInterest>,
@@ -39,6 +68,9 @@ impl ThreadInterest {
     ///
     /// A number that was reported as closed is polled again only if its interest changes: the report may lead
     /// to another update, and a retry after each update would repeat the report without end.
+    ///
+    /// # Panics
+    /// If the descriptor does not fit in the group's map, as [`GroupInterest::write`].
     pub fn update(&mut self, change: &Change) -> Interest {
         if self.group.read(change.fd) != change.wanted {
             self.invalid.retain(|(fd, _)| *fd != change.fd);
@@ -74,6 +106,9 @@ impl ThreadInterest {
     }
 
     /// The descriptor at `index` of the list, and its registration at the time of the build.
+    ///
+    /// # Panics
+    /// If the list has no such index.
     pub fn at(&self, index: usize) -> (RawFd, Generation) {
         self.polled[index]
     }
@@ -81,6 +116,9 @@ impl ThreadInterest {
     /// Appends the events of the descriptor at `index` to `batch`. Returns `false` if the batch is full; the
     /// next batch then starts at this index. A descriptor that is reported as [`Events::INVALID`] is left out
     /// from the next build on.
+    ///
+    /// # Panics
+    /// If the batch has room and the list has no such index.
     pub fn report(&mut self, index: usize, events: Events, batch: &mut Vec<Event>) -> bool {
         if batch.len() == batch.capacity() {
             self.start = index;

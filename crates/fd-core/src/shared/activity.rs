@@ -13,7 +13,7 @@ macro_rules! counters {
         #[derive(Default)]
         pub(crate) struct Activity { $(pub(crate) $name: Counter,)* }
 
-        /// A copy of one thread's counters.
+        /// A copy of one thread's counters, from [`FdCore::activity`](crate::FdCore::activity).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct ActivitySnapshot { $($(#[$doc])* pub $name: u64,)* }
 
@@ -24,12 +24,33 @@ macro_rules! counters {
         }
 
         impl ActivitySnapshot {
-            /// The names and values of the counters, in the order of `show activity`.
+            /// The names and values of the counters, in the order of the fields.
+            ///
+            /// ```
+            /// let counters = fd_core::ActivitySnapshot { loops: 3, ..Default::default() };
+            /// assert_eq!(counters.rows().next(), Some(("loops", 3)));
+            /// ```
             pub fn rows(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
 
             /// The difference to an earlier copy of the same thread's counters.
+            ///
+            /// ```
+            /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+            /// let counters = || runtime.core().activity().0[0].1;
+            /// let before = counters();
+            /// let id = runtime.core().threads().next().expect("a runtime has threads");
+            /// let (sender, receiver) = std::sync::mpsc::channel();
+            /// runtime.core().post(id, move |_| sender.send(()).expect("main waits"))?;
+            /// receiver.recv()?;
+            /// assert_eq!(counters().since(&before).tasks, 1);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            ///
+            /// # Panics
+            /// In a build with overflow checks, if a counter of `earlier` is greater than the one of `self`:
+            /// the copies are of different threads, or in the wrong order.
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name - earlier.$name,)* }
             }
@@ -50,7 +71,7 @@ counters! {
     poll_io,
     /// Waits after which a timer had expired.
     poll_exp,
-    /// Updates and events of a number that no longer belonged to this group.
+    /// Updates and events of a number that was not registered any more, or not in this group.
     poll_drop,
     /// Events of a descriptor that this thread may not use.
     poll_skip,
@@ -75,6 +96,7 @@ counters! {
     /// Handler calls.
     fd_run,
     /// Takeovers by this thread that succeeded.
+    /// [`RegistrationRef::migrate_on`](crate::RegistrationRef::migrate_on) does not count.
     fd_takeover,
     /// Takeovers by this thread that were refused.
     fd_takeover_fail,
@@ -82,7 +104,7 @@ counters! {
     fd_del,
     /// Registrations that this thread ended as the last user: closed or returned.
     fd_close,
-    /// Tasks run.
+    /// Tasks that began to run.
     tasks,
 }
 

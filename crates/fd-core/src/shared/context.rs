@@ -24,8 +24,9 @@ use crate::words::sync::Ordering;
 
 /// A worker thread's own calls: take a descriptor over, use a source outside a report, set timers.
 ///
-/// A context represents its thread, so it never leaves it: it is neither `Send` nor `Sync`. The runtime lends
-/// it to handlers ([`ReadyGuard::context`]), tasks ([`FdCore::post`]), timers and signal actions.
+/// A context belongs to one thread: it is neither `Send` nor `Sync`. The runtime lends it to handlers
+/// ([`ReadyGuard::context`]), tasks ([`FdCore::post`]), timers and signal actions. Another thread reaches it
+/// with a task.
 pub struct Context {
     core: Arc<FdCore>,
     id: ThreadId,
@@ -85,15 +86,20 @@ impl Context {
         &self.shared().activity
     }
 
-    /// Returns the calls on one registration, made as this thread.
+    /// Returns the calls on one registration, made as this thread. The registration may belong to any thread
+    /// of any group; a thread that must act is woken. It does not check the handle; each of the calls does.
     pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         RegistrationRef { core: &self.core, caller: Some(self), handle, entered: None }
     }
 
     /// Runs `action` on this thread after `delay`, never early. Timers run in the order in which they are
-    /// due. The longest delay is a hundred years; a longer one is reduced to it.
+    /// due, once each, and must not block. The longest delay is a hundred years; a longer one is reduced to
+    /// it. How late an action runs depends on the backend's
+    /// [`fine_timeouts`](crate::poller::Capabilities::fine_timeouts), and on what the thread does before it.
     ///
-    /// An action that has not run is dropped when the thread ends.
+    /// A timer cannot be cancelled. Its action finds out whether there is still something to do: the call on
+    /// a registration that has ended returns an error. A timer stays on its thread when the descriptor moves,
+    /// and may still delete it. An action that has not run is dropped when the thread ends.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -113,6 +119,49 @@ impl Context {
     /// # }
     /// ```
     ///
+    /// An idle connection is closed like this: the handler notes the time of each report, and the timer sets
+    /// itself again until the connection has been idle for long enough.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::sync::{Arc, Mutex};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// const IDLE: Duration = Duration::from_millis(20);
+    ///
+    /// fn watch(context: &Context, handle: FdHandle, last: Arc<Mutex<Instant>>) {
+    ///     let idle = last.lock().expect("no panic").elapsed();
+    ///     if idle >= IDLE {
+    ///         let _ = context.registration(handle).delete();
+    ///     } else if context.core().entry(handle).is_ok() {
+    ///         context.after(IDLE - idle, move |context| watch(context, handle, last));
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    ///
+    /// let last = Arc::new(Mutex::new(Instant::now()));
+    /// let noted = Arc::clone(&last);
+    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
+    ///     *noted.lock().expect("no panic") = Instant::now();
+    ///     let _ = ready.source().read(&mut [0; 512]);
+    /// };
+    /// let handle = core.insert(near, handler, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    /// core.post(id, move |context| watch(context, handle, last))?;
+    /// assert_eq!(far.read(&mut [0])?, 0, "the end of file comes with the timeout");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     /// A panic of the action stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
     pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
@@ -122,11 +171,12 @@ impl Context {
     }
 
     /// Makes this thread the only one that may use the descriptor, if its owner is the expected one and no
-    /// thread uses it. Never waits for a handler.
+    /// thread uses it. The descriptor may belong to a thread of this group or of another one. Never waits for
+    /// a handler.
     ///
     /// Both directions are disabled afterwards: re-enable the interest you need. The poller of this thread
-    /// then reports what is ready, level- and edge-triggered. A descriptor that belongs to this thread alone
-    /// stays as it is.
+    /// then reports what is ready, level- and edge-triggered. If the descriptor belongs to this thread alone
+    /// already, the call succeeds and changes nothing.
     ///
     /// [`RegistrationRef::migrate_on`] gives a descriptor to another thread instead.
     ///
@@ -160,7 +210,7 @@ impl Context {
     ///
     /// # Errors
     /// [`MoveError`]. The registration has not changed then. After [`MoveError::Busy`] a later attempt can
-    /// succeed.
+    /// succeed: a task that a handler posts to another thread often runs before the handler returns.
     pub fn takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
         let result = self.try_takeover(handle, expected);
         let count =
@@ -184,10 +234,12 @@ impl Context {
         result
     }
 
-    /// Uses a registered source outside a report: to read after a takeover, or to write from a task. While
-    /// `action` runs, the source stays open, and no other thread takes it over.
+    /// Uses a registered source outside a report: to read after a takeover, or to write from a task. This
+    /// thread must be one of those that may use it. While `action` runs, the source stays open, and no other
+    /// thread takes it over. If several threads may use it, their handlers may run at the same time.
     ///
-    /// `S` is the type that was inserted. The argument of the closure states it.
+    /// `S` is the type that was inserted. The argument of the closure must state it; a wrong type is an error
+    /// of the call, which the compiler cannot find.
     ///
     /// ```
     /// use std::io::{Read, Write};
@@ -271,8 +323,9 @@ impl Context {
         }
     }
 
-    /// Continues with this thread's loop in the child of a fork. Call it in the child before any other call;
-    /// the parent has called [`FdCore::before_fork`].
+    /// Continues with this thread's loop in the child of a fork. Call it in the child before any other call.
+    /// The fork happens in a handler, task, timer or signal action of this thread, and the parent has called
+    /// [`FdCore::before_fork`].
     ///
     /// Before its next wait, the thread replaces its kernel poller and its wake descriptor, and registers
     /// everything again. The other threads do not exist in the child. The descriptors that they used, moved

@@ -12,8 +12,27 @@ use crate::words::sync::Ordering;
 
 /// A snapshot of one entry, from [`FdCore::entry`] or [`FdCore::entries`].
 ///
-/// One pin covers the reads of all fields, so they belong to one registration. Other threads may change the
-/// entry between two reads.
+/// All fields belong to one registration. Other threads may change it between the reads of two fields.
+/// `Display` gives a line of HAProxy's `show fd`.
+///
+/// ```
+/// # use std::os::unix::net::UnixStream;
+/// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+/// # let core = runtime.core();
+/// # let id = core.threads().next().expect("a runtime has threads");
+/// # let (near, far) = UnixStream::pair()?;
+/// # near.set_nonblocking(true)?;
+/// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+/// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+/// let entry = core.entry(handle)?;
+/// assert_eq!((entry.handle, entry.group, entry.thread_mask), (handle, id.group(), id.mask()));
+/// assert!(entry.running.is_empty() && !entry.state.intersects(State::ACTIVE));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntryInfo {
     /// The handle. Every call refuses the handle of a descriptor of the runtime itself ([`State::INTERNAL`]).
@@ -26,13 +45,13 @@ pub struct EntryInfo {
     pub thread_mask: ThreadMask,
     /// The threads that use it at this moment.
     pub running: ThreadMask,
-    /// The threads with a pending update of it.
+    /// The threads whose poller must still be compared with the state.
     pub update_mask: ThreadMask,
     /// The threads whose poller has it for receiving.
     pub polled_recv: ThreadMask,
     /// The threads whose poller has it for sending.
     pub polled_send: ThreadMask,
-    /// The references on the group word, without the one of this snapshot.
+    /// The number of calls that read or change the entry at this moment, without this snapshot.
     pub references: u64,
     /// The number of takeovers and moves in this registration.
     pub takeovers: u32,
@@ -99,7 +118,7 @@ impl fmt::Display for EntryInfo {
     }
 }
 
-/// The snapshots of all entries. Prints one line per entry, as HAProxy's `show fd`.
+/// The snapshots of all entries, from [`FdCore::entries`]. Prints one line per entry, as HAProxy's `show fd`.
 #[derive(Debug)]
 pub struct FdDump(pub Vec<EntryInfo>);
 
@@ -110,7 +129,7 @@ impl fmt::Display for FdDump {
 }
 
 impl FdCore {
-    /// A snapshot of one entry.
+    /// A snapshot of one entry. [`EntryInfo`] has an example.
     ///
     /// # Errors
     /// [`Stale`] if the registration has ended.
@@ -118,8 +137,9 @@ impl FdCore {
         self.table().pin(handle).map(|pin| EntryInfo::read(&pin))
     }
 
-    /// The snapshots of all entries, lowest number first. No thread has to wait: the call pins one entry
-    /// after the other.
+    /// The snapshots of all entries, lowest number first, with those of the runtime's own wake descriptors
+    /// ([`State::INTERNAL`]). No thread has to wait: the call reads one entry after the other, so two
+    /// snapshots may be of different moments.
     ///
     /// ```
     /// # use std::os::unix::net::UnixStream;
@@ -134,7 +154,7 @@ impl FdCore {
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
     /// core.registration(handle).want_recv()?;
     /// for line in core.entries().to_string().lines() {
-    ///     // "    13 : st=0x000023(-------- W:R- R:RA) ref=0 gid=1 tmask=0x1 umask=0 rmask=0 …"
+    ///     // "    13 : st=0x000023(-------- W:R- R:RA) ref=0 gid=1 tmask=0x1 umask=0x0 rmask=0x0 …"
     ///     assert!(line.contains("gid=1"));
     /// }
     /// # Ok(())

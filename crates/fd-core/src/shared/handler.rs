@@ -12,10 +12,12 @@ use crate::shared::ready::{ReadyGuard, Report};
 /// Handles the events of a registered source.
 ///
 /// Worker threads call a handler by shared reference. If one thread may use the descriptor, the calls do not
-/// overlap (S1). If several threads may use it, they may call its handler at the same time.
+/// overlap. If several threads may use it, they may call its handler at the same time. State that changes is
+/// therefore atomic or behind a lock, also for one thread: the types do not show how many threads there are.
 ///
 /// Handlers are: a type of yours; a closure or function with the argument `&ReadyGuard<'_, S>`; an [`Arc`] of
-/// a handler, of which the caller keeps another `Arc`.
+/// a handler, of which the caller keeps another `Arc`. `S` is the type of the inserted source. A handler that
+/// does not name it is one for [`OwnedFd`].
 ///
 /// ```
 /// use std::io::Read;
@@ -39,17 +41,21 @@ use crate::shared::ready::{ReadyGuard, Report};
 /// ```
 pub trait Handler<S = OwnedFd>: Send + Sync + 'static {
     /// Handles a report. A worker thread of the descriptor's thread mask calls it, if a direction is enabled.
+    /// The report may have events of the other direction, too, and errors and hang-ups.
     ///
     /// It may make every call, including the [delete](crate::RegistrationRef::delete) of its own
-    /// registration, but no call that blocks. With [`Trigger::Edge`](crate::poller::Trigger::Edge) it
-    /// continues until the source answers `EAGAIN`.
+    /// registration, but no call that blocks. Moves of its own registration fail with
+    /// [`MoveError::Busy`](crate::error::MoveError::Busy). With
+    /// [`Trigger::Edge`](crate::poller::Trigger::Edge) it continues until the source answers `EAGAIN`.
+    /// `EAGAIN` ([`WouldBlock`](std::io::ErrorKind::WouldBlock)) is possible in every report.
     ///
     /// # Panics
     /// A panic stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
     fn ready(&self, ready: &ReadyGuard<'_, S>);
 
     /// Takes the source back at the end of a [disowned](crate::RegistrationRef::disown) registration. The
-    /// last user's thread calls it. The default closes the source.
+    /// thread that uses the registration last calls it, or the thread that disowns it if no other uses it.
+    /// The default closes the source.
     fn released(&self, source: S) {
         drop(source);
     }

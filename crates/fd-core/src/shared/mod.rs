@@ -38,8 +38,8 @@ use crate::words::sync::{AtomicU64, Ordering, count};
 /// The part of a runtime that all threads share: the table, its backend, and the queues of the worker
 /// threads.
 ///
-/// Every thread may call every method, and none of them waits for a handler. A thread that is no worker
-/// counts as one of a foreign group; a worker thread has calls of its own in its [`Context`].
+/// Every thread may call every method, and none of them waits for a handler. A worker thread has calls of its
+/// own in its [`Context`].
 ///
 /// ```
 /// use std::os::unix::net::UnixStream;
@@ -99,8 +99,29 @@ struct Totals {
 
 /// The numbers of registrations that have begun and ended, from [`FdCore::registration_counts`].
 ///
-/// If no thread begins or ends a registration, `inserted` is the sum of the other fields and of
-/// [`FdTable::used`].
+/// If no thread begins or ends a registration, `inserted` is the sum of `closed`, `released` and
+/// [`FdTable::used`]. The wake descriptors of the runtime count as registrations: one for each thread whose
+/// backend has no waker of its own.
+///
+/// ```
+/// # use std::os::unix::net::UnixStream;
+/// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+/// let core = runtime.core();
+/// assert_eq!(core.registration_counts().inserted, 2, "a wake descriptor for each thread");
+///
+/// # let id = core.threads().next().expect("a runtime has threads");
+/// # let (near, far) = UnixStream::pair()?;
+/// # near.set_nonblocking(true)?;
+/// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+/// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+/// core.registration(handle).delete()?;
+/// let counts = core.registration_counts();
+/// assert_eq!((counts.inserted, counts.closed, core.table().used()), (3, 1, 2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrationCounts {
     /// Registrations that have begun.
@@ -109,7 +130,7 @@ pub struct RegistrationCounts {
     pub closed: u64,
     /// Registrations that ended with a return of their source.
     pub released: u64,
-    /// Closes that the kernel refused with `EBADF`, because other code had closed the number.
+    /// The number of closes in `closed` that failed: with `EBADF` other code had closed the number.
     pub close_errors: u64,
 }
 
@@ -165,12 +186,17 @@ impl FdCore {
         self.threads.get(id.group().index())?.get(id.index())
     }
 
-    /// Registers a source with its handler, for the threads of `threads` that `group` has.
+    /// Registers a source with its handler, for the threads of `threads` that `group` has. At least one must
+    /// exist.
     ///
     /// The table owns both until [`RegistrationRef::delete`] closes the source, or
     /// [`RegistrationRef::disown`] returns it to [`Handler::released`]. Both directions begin disabled: no
     /// thread polls the source before the first [`want_recv`](RegistrationRef::want_recv) or
     /// [`want_send`](RegistrationRef::want_send).
+    ///
+    /// A closure must state the type of its argument, `|ready: &ReadyGuard<'_, TcpListener>| …`: the compiler
+    /// does not infer it. The handler gets the handle of its registration from
+    /// [`ReadyGuard::handle`](crate::ReadyGuard::handle).
     ///
     /// ```
     /// use std::net::TcpListener;
@@ -246,14 +272,16 @@ impl FdCore {
         }
     }
 
-    /// Returns the calls on one registration. A worker thread uses [`Context::registration`] instead, which
-    /// schedules its updates without a wake-up.
+    /// Returns the calls on one registration. It does not check the handle; each of the calls does. In a
+    /// worker thread [`Context::registration`] is faster: it needs no wake-up for a descriptor of the thread.
     pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
         RegistrationRef { core: self, caller: None, handle, entered: None }
     }
 
     /// Runs `task` on a worker thread, after the tasks that the same caller posted before. A sleeping thread
-    /// is woken.
+    /// is woken. The task must not block.
+    ///
+    /// A handler that posts to its own thread gets the task run after it has returned, before the next wait.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -296,7 +324,8 @@ impl FdCore {
     }
 
     /// Makes a worker thread begin another iteration of its loop, even if it sleeps. A thread that does not
-    /// exist is ignored. A signal handler may call it.
+    /// exist is ignored. A signal handler may call it. Insertions, tasks and all other calls wake the threads
+    /// that must act, so programs need it with [`Builder::clock`](crate::Builder::clock) only.
     pub fn wake(&self, thread: ThreadId) {
         if let Some(shared) = self.thread(thread) {
             shared.sleep.wake();
@@ -316,7 +345,8 @@ impl FdCore {
     }
 
     /// Requests the worker threads to stop, and does not wait for them. From now on insertions are refused.
-    /// The last thread that ends closes the sources that are still registered.
+    /// The last thread that ends closes the sources that are still registered. Every thread may call it, in
+    /// handlers, tasks and signal actions too.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -385,9 +415,26 @@ impl FdCore {
 
     /// Marks all registrations as [cloned](crate::State::CLONED). Call it before the process forks: the
     /// child's descriptors keep the open files, so a close in one process alone does not end the kernel's
-    /// registrations.
+    /// registrations. A child that execs at once, as with [`std::process::Command`], does not need the call.
     ///
     /// A child that continues with a worker's loop also calls [`Context::forked`].
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.before_fork();
+    /// assert!(core.entry(handle)?.state.contains(State::CLONED));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn before_fork(&self) {
         for pin in self.table.pin_each() {
             // Pair: drain. The end of the registration reads the flag.
@@ -395,7 +442,7 @@ impl FdCore {
         }
     }
 
-    /// A copy of the counters of every thread. It prints as `show activity`.
+    /// A copy of the counters of every thread. It prints as HAProxy's `show activity`.
     ///
     /// ```
     /// # fn main() -> Result<(), fd_core::error::StartError> {

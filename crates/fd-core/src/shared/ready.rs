@@ -29,25 +29,38 @@ pub(crate) struct Report<'a> {
 
 /// Lends a registered source to its handler, or to the action of [`Context::enter`].
 ///
-/// While the guard exists, the source stays open, and takeovers by other threads fail. If another thread
-/// deletes the registration meanwhile, it ends after the handler has returned.
+/// While the guard exists, the source stays open, and takeovers and moves fail. If a thread deletes the
+/// registration meanwhile, it ends after the handler has returned.
 ///
 /// ```
-/// use std::io::Read;
-/// use std::net::TcpStream;
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+/// use std::sync::mpsc::channel;
 ///
-/// use fd_core::{ReadyGuard, State};
+/// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
 ///
-/// fn handle(ready: &ReadyGuard<'_, TcpStream>) {
-///     if ready.events().is_readable() {
-///         let mut bytes = [0; 512];
-///         let read = ready.source().read(&mut bytes);
-///         println!("{} read {read:?}, {:?}", ready.context().id(), ready.state());
-///     }
-///     if ready.state().contains(State::POLL_ERR) {
-///         let _ = ready.registration().delete();
-///     }
-/// }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let core = runtime.core();
+/// let id = core.threads().next().expect("a runtime has threads");
+/// let (near, mut far) = UnixStream::pair()?;
+/// near.set_nonblocking(true)?;
+///
+/// let (sender, receiver) = channel();
+/// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
+///     assert!(ready.events().is_readable() && ready.state().contains(State::POLL_IN));
+///     let mut bytes = [0; 512];
+///     let count = ready.source().read(&mut bytes).expect("it is readable");
+///     let report = (ready.context().id(), ready.handle(), bytes[..count].to_vec());
+///     sender.send(report).expect("main waits");
+/// };
+/// let handle = core.insert(near, handler, id.group(), id.mask(), InsertOptions::default())?;
+/// core.registration(handle).want_recv()?;
+/// far.write_all(b"hello")?;
+/// assert_eq!(receiver.recv()?, (id, handle, b"hello".to_vec()));
+/// # runtime.stop()?;
+/// # Ok(())
+/// # }
 /// ```
 pub struct ReadyGuard<'a, S = OwnedFd> {
     pub(crate) report: Report<'a>,
@@ -71,7 +84,7 @@ impl<S> ReadyGuard<'_, S> {
         self.report.handle
     }
 
-    /// The events of this report. Empty in [`Context::enter`].
+    /// The events of this report, for directions that are not enabled, too. Empty in [`Context::enter`].
     pub fn events(&self) -> Events {
         self.report.events
     }
@@ -82,7 +95,7 @@ impl<S> ReadyGuard<'_, S> {
         State::from_bits(self.report.entry.state.load(Ordering::Acquire))
     }
 
-    /// The calls on the registration. None of them is stale while the guard exists.
+    /// The calls on the registration. None of them is stale while the guard exists, even after a delete.
     pub fn registration(&self) -> RegistrationRef<'_> {
         RegistrationRef {
             core: self.report.context.core(),
@@ -112,8 +125,15 @@ impl<S> fmt::Debug for ReadyGuard<'_, S> {
 /// The calls on one registration, from [`Context::registration`], [`ReadyGuard::registration`] or
 /// [`FdCore::registration`].
 ///
-/// Every call checks the handle. The handle of a registration that has ended gets an error, even if the
-/// number is registered again, and the call changes nothing.
+/// Every call checks the handle. If the registration has ended, the call returns an error and changes
+/// nothing, even if the number is registered again. A deleted registration that a thread still uses has not
+/// ended: `want`, `stop` and the other changes of its state succeed then, without effect.
+///
+/// - **`want_…`, `stop_…`** enable and disable the directions in which the descriptor is polled. No handler
+///   is called while both are disabled, not even for a hang-up.
+/// - **`cant_…`, `may_…`, `cond_…`** are notes for the program, in [`State::READY`]: which direction last
+///   answered `EAGAIN`. No poller and no call of a handler depends on them. A program that does not read them
+///   does not need these calls.
 ///
 /// ```
 /// use std::os::unix::net::UnixStream;
@@ -155,7 +175,7 @@ macro_rules! transitions {
             $(#[$doc])*
             ///
             /// # Errors
-            /// [`Stale`]. Never from a [`ReadyGuard`].
+            /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
             pub fn $name(&self) -> Result<(), Stale> {
                 self.transition(|$state| $after).map(drop)
             }
@@ -169,31 +189,77 @@ impl<'a> RegistrationRef<'a> {
         self.handle
     }
 
-    /// Enables read interest. An allowed thread polls the descriptor from its next wait on; a sleeping thread
-    /// is woken (L1).
+    /// Enables read interest. A thread of the mask polls the descriptor from its next wait on; a sleeping
+    /// thread is woken. If the direction is enabled already, the call changes nothing.
     ///
     /// # Errors
-    /// [`Stale`]. Never from a [`ReadyGuard`].
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
     pub fn want_recv(&self) -> Result<(), Stale> {
         self.want(state::ACTIVE_R)
     }
 
-    /// Enables write interest, as [`RegistrationRef::want_recv`] does for reading.
+    /// Enables write interest, as [`RegistrationRef::want_recv`] does for reading. A socket is nearly always
+    /// writable: enable it when a write was incomplete, and [stop](RegistrationRef::stop_send) it afterwards.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use std::sync::mpsc::channel;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// let (sender, receiver) = channel();
+    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
+    ///     // Here a program writes the rest.
+    ///     ready.registration().stop_send().expect("it is in use");
+    ///     sender.send(ready.events().is_writable()).expect("main waits");
+    /// };
+    /// let handle = core.insert(near, handler, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_send()?;
+    /// assert!(receiver.recv()?);
+    /// # runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`Stale`]. Never from a [`ReadyGuard`].
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
     pub fn want_send(&self) -> Result<(), Stale> {
         self.want(state::ACTIVE_W)
     }
 
     transitions! {
-        /// Disables read interest. It is lazy: a poller removes the interest after its next report (L6).
+        /// Disables read interest. The handler gets no report while both directions are disabled. A poller
+        /// removes the interest lazily: after its next report.
         stop_recv: |state| state & !state::ACTIVE_R;
         /// Disables write interest, as [`RegistrationRef::stop_recv`] does for reading.
         stop_send: |state| state & !state::ACTIVE_W;
         /// Disables both directions, as [`RegistrationRef::stop_recv`] does for reading.
         stop_both: |state| state & !state::ACTIVE;
-        /// Notes that receiving would block: clears [`State::READY_R`].
+        /// Notes that receiving would block: clears [`State::READY_R`]. The next report sets it again.
+        ///
+        /// ```
+        /// # use std::os::unix::net::UnixStream;
+        /// # use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+        /// # let core = runtime.core();
+        /// # let id = core.threads().next().expect("a runtime has threads");
+        /// # let (near, far) = UnixStream::pair()?;
+        /// # near.set_nonblocking(true)?;
+        /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+        /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+        /// let registration = core.registration(handle);
+        /// registration.cant_recv()?;
+        /// assert!(!core.entry(handle)?.state.contains(State::READY_R));
+        /// registration.may_recv()?;
+        /// assert!(core.entry(handle)?.state.contains(State::READY_R));
+        /// # Ok(())
+        /// # }
+        /// ```
         cant_recv: |state| state & !state::READY_R;
         /// Notes that sending would block: clears [`State::READY_W`].
         cant_send: |state| state & !state::READY_W;
@@ -208,11 +274,35 @@ impl<'a> RegistrationRef<'a> {
         /// Notes that sending may succeed, unless the direction is enabled: then the poller reports it.
         cond_send: |state| if state & state::ACTIVE_W == 0 { state | state::READY_W } else { state };
         /// Makes the close reset the connection (`SO_LINGER` with a zero timeout), which leaves no
-        /// `TIME_WAIT`.
+        /// `TIME_WAIT`. It applies to every later end of the registration by a close; for a source that is no
+        /// connected socket it has no effect.
+        ///
+        /// ```
+        /// use std::io::{ErrorKind, Read};
+        /// use std::net::{TcpListener, TcpStream};
+        ///
+        /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+        /// # let core = runtime.core();
+        /// # let id = core.threads().next().expect("a runtime has threads");
+        /// # let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+        /// let (stream, _) = listener.accept()?;
+        /// stream.set_nonblocking(true)?;
+        /// let ignore = |_: &ReadyGuard<'_, TcpStream>| {};
+        /// let handle = core.insert(stream, ignore, id.group(), id.mask(), InsertOptions::default())?;
+        /// core.registration(handle).reset_on_close()?;
+        /// core.registration(handle).delete()?;
+        /// assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        /// # Ok(())
+        /// # }
+        /// ```
         reset_on_close: |state| state | state::LINGER_RISK;
         /// Declares that the open file has another descriptor, in this process or another one. Then a close
         /// does not end the kernel's registrations, and the descriptor is removed from every poller first.
-        /// [`RegistrationRef::duplicate`] and [`FdCore::before_fork`] do this by themselves.
+        /// [`RegistrationRef::duplicate`] and [`FdCore::before_fork`] do this by themselves. Call it
+        /// before a `try_clone` of the source, or before the descriptor is sent to another process.
         mark_cloned: |state| state | state::CLONED;
     }
 
@@ -251,7 +341,28 @@ impl<'a> RegistrationRef<'a> {
     /// Deletes the registration, and closes the source when no thread uses it any more: at once, or when the
     /// last handler returns. Never waits. The handler is dropped after the close, and never while it runs.
     ///
-    /// Every thread may call it, and a handler for its own registration, too.
+    /// Every thread may call it, and a handler for its own registration, too. A call of the handler
+    /// that has begun in another thread, or is about to begin there, may still run after the delete.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// use fd_core::error::DeleteError;
+    ///
+    /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).delete()?;
+    /// let again = core.registration(handle).delete();
+    /// assert!(matches!(again, Err(DeleteError::Stale(_))), "no thread used it, so it has ended");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`DeleteError`]. The registration has not changed then.
@@ -310,11 +421,63 @@ impl<'a> RegistrationRef<'a> {
         Ok(())
     }
 
-    /// Makes `target`, a thread of any group, the only thread that may use the descriptor. Both directions
-    /// are disabled afterwards: re-enable the interest you need. The pollers of a former group forget the
-    /// descriptor.
+    /// Makes `target`, a thread of any group, the only thread that may use the descriptor, of which one
+    /// thread or several were the users. Both directions are disabled afterwards, also if `target` was the
+    /// only user before: re-enable the interest you need. The poller of `target` then reports what is ready,
+    /// level- and edge-triggered. The pollers of a former group forget the descriptor.
     ///
-    /// Every thread may call it, but not the descriptor's own handler, which uses the descriptor.
+    /// Every thread may call it. The descriptor's own handler gets [`MoveError::Busy`], because it uses the
+    /// descriptor until it returns. It posts a task to its own thread, which runs after the handler:
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// use fd_core::error::MoveError;
+    /// use fd_core::ids::ThreadId;
+    /// use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// fn give(context: &Context, handle: FdHandle, target: ThreadId) {
+    ///     match context.registration(handle).migrate_on(target) {
+    ///         Ok(()) => drop(context.registration(handle).want_recv()),
+    ///         Err(MoveError::Busy) => {
+    ///             let retry = move |context: &Context| give(context, handle, target);
+    ///             let _ = context.core().post(context.id(), retry);
+    ///         }
+    ///         // The connection or the runtime has ended.
+    ///         Err(_) => {}
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(1).group(1).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let threads: Vec<_> = core.threads().collect();
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    ///
+    /// let (sender, served_by) = channel();
+    /// let (first, second) = (threads[0], threads[1]);
+    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
+    ///     // It does not read, so each thread gets a report.
+    ///     let (context, handle) = (ready.context(), ready.handle());
+    ///     sender.send(context.id()).expect("main has the receiver");
+    ///     ready.registration().stop_recv().expect("it is in use");
+    ///     if context.id() == first {
+    ///         let _ = context.core().post(first, move |context| give(context, handle, second));
+    ///     }
+    /// };
+    /// let handle = core.insert(near, handler, first.group(), first.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    /// far.write_all(b"hello")?;
+    /// assert_eq!((served_by.recv()?, served_by.recv()?), (first, second));
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Any other thread moves it at once:
     ///
     /// ```
     /// # use std::os::unix::net::UnixStream;
@@ -336,15 +499,17 @@ impl<'a> RegistrationRef<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`MoveError`]. The registration has not changed then. After [`MoveError::Busy`] a later attempt can
-    /// succeed: a thread uses the descriptor, or was preempted while it looked at the entry.
+    /// [`MoveError`], but neither [`MoveError::WrongOwner`] nor [`MoveError::Shared`]. The registration has
+    /// not changed then. After [`MoveError::Busy`] a later attempt can succeed: a thread uses the descriptor,
+    /// or was preempted while it looked at the entry.
     pub fn migrate_on(&self, target: ThreadId) -> Result<(), MoveError> {
         self.core.relocate(self.handle, target, None)
     }
 
     /// Makes another descriptor of the same open file. The registration is marked as cloned before the copy
     /// exists, and the registration of the [`Duplicate`] is marked, too. Without the marks, a close would
-    /// leave a registration in an epoll instance that no call can remove (suspect 17).
+    /// leave a registration in an epoll instance that no call can remove. `try_clone` makes no marks: use
+    /// this call in its place.
     ///
     /// ```
     /// use std::net::TcpListener;
@@ -381,10 +546,10 @@ impl<'a> RegistrationRef<'a> {
         Ok(Duplicate::new(unsafe { OwnedFd::from_raw_fd(copy) }))
     }
 
-    /// The identity of the owner, which [`Context::takeover`] expects.
+    /// The identity of the owner, which [`Context::takeover`] expects and has an example of.
     ///
     /// # Errors
-    /// [`Stale`]. Never from a [`ReadyGuard`].
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
     pub fn owner(&self) -> Result<OwnerId, Stale> {
         self.core.table().pin(self.handle).map(|pin| pin.owner_id())
     }

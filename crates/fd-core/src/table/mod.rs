@@ -38,6 +38,27 @@ use crate::words::update_list::{Link, Links, UpdateList};
 ///
 /// A handle can be kept without limit. After its registration has ended, every call refuses the handle, even
 /// when the number is registered again. Every call also refuses a handle of another table.
+///
+/// ```
+/// # use std::os::unix::net::UnixStream;
+/// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+/// # let core = runtime.core();
+/// # let id = core.threads().next().expect("a runtime has threads");
+/// # let (near, far) = UnixStream::pair()?;
+/// # near.set_nonblocking(true)?;
+/// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+/// use std::os::fd::AsRawFd;
+///
+/// let number = near.as_raw_fd();
+/// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
+/// assert_eq!(handle.number(), number);
+/// core.registration(handle).delete()?;
+/// assert!(core.registration(handle).want_recv().is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FdHandle {
     pub(crate) fd: RawFd,
@@ -73,7 +94,25 @@ impl FdHandle {
     }
 }
 
-/// The FD table.
+/// The FD table, from [`FdCore::table`](crate::FdCore::table). Every thread may call its methods.
+///
+/// ```
+/// use fd_core::Runtime;
+/// use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+///
+/// # fn main() -> Result<(), fd_core::error::StartError> {
+/// let runtime = Runtime::builder().group(2).group(1).capacity(1024).start(poller_poll::backend)?;
+/// let table = runtime.core().table();
+/// assert_eq!((table.capacity(), table.groups().count()), (1024, 2));
+///
+/// let (first, third) = (GroupId::new(1).expect("1 to 16"), GroupId::new(3).expect("1 to 16"));
+/// assert_eq!(table.threads(first), ThreadMask::first(2));
+/// assert_eq!((table.has_group(third), table.threads(third)), (false, ThreadMask::NONE));
+/// let last = ThreadId::new(first, 1).expect("0 to 63");
+/// assert!(table.has_thread(last));
+/// # Ok(())
+/// # }
+/// ```
 pub struct FdTable {
     id: TableId,
     /// Whether the table refuses new registrations.
@@ -163,7 +202,8 @@ impl FdTable {
         self.entries.len()
     }
 
-    /// The number of current registrations.
+    /// The number of current registrations, with those of the runtime's own wake descriptors. See
+    /// [`RegistrationCounts`](crate::RegistrationCounts).
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -216,7 +256,27 @@ impl FdTable {
     }
 
     /// The generation of `fd`, if it is registered in `group`. The result is a hint: the registration can end
-    /// at any time.
+    /// at any time. Backends use it to drop what they keep for registrations that have ended.
+    ///
+    /// ```
+    /// # use std::os::unix::net::UnixStream;
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let threads: Vec<_> = core.threads().collect();
+    /// # let (near, far) = UnixStream::pair()?;
+    /// # near.set_nonblocking(true)?;
+    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    /// let (group, first) = (threads[0].group(), threads[0].mask());
+    /// let handle = core.insert(near, ignore, group, first, InsertOptions::default())?;
+    /// let (table, generation) = (core.table(), Some(handle.generation()));
+    /// assert_eq!(table.generation(group, handle.number()), generation);
+    /// assert_eq!(table.poll_permission(threads[0], handle.number()), generation);
+    /// assert_eq!(table.poll_permission(threads[1], handle.number()), None, "not in its mask");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn generation(&self, group: GroupId, fd: RawFd) -> Option<Generation> {
         let word = self.entry(fd)?.group.peek();
         (word.group() == Some(group)).then(|| word.generation())

@@ -6,7 +6,8 @@ use std::os::fd::RawFd;
 /// and wraps after 2³² registrations of the number.
 pub type Generation = u32;
 
-/// The directions in which a descriptor is polled.
+/// The directions in which a descriptor is polled. The program enables them with
+/// [`RegistrationRef::want_recv`](crate::RegistrationRef::want_recv) and `want_send`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Interest {
     /// Readable data, connections to accept, or end of file.
@@ -32,6 +33,15 @@ impl Interest {
 
     /// Returns an interest that differs from `self` and from [`Interest::NONE`]. A poller answers with it if
     /// it does not know what it holds after a refused change.
+    ///
+    /// ```
+    /// use fd_core::poller::Interest;
+    ///
+    /// for wanted in [Interest::NONE, Interest::RECV, Interest::SEND, Interest::BOTH] {
+    ///     let other = wanted.anything_but();
+    ///     assert!(other != wanted && !other.is_none());
+    /// }
+    /// ```
     pub const fn anything_but(self) -> Self {
         if self.recv && self.send { Self::RECV } else { Self::BOTH }
     }
@@ -43,7 +53,9 @@ pub enum Trigger {
     /// Reports readiness as long as it lasts.
     #[default]
     Level,
-    /// Reports a change to ready once (`EPOLLET`, `EV_CLEAR`). The handler must read or write until `EAGAIN`.
+    /// Reports a change to ready once (`EPOLLET`, `EV_CLEAR`). The handler must read or write until `EAGAIN`:
+    /// there is no second report of what it leaves. Neither `want_recv` nor `may_recv` repeats the report.
+    /// Later data lead to another one, and so does a takeover or move.
     Edge,
 }
 
@@ -122,8 +134,19 @@ impl Events {
         self.0 == 0
     }
 
-    /// Returns `self` if `condition` holds, and the empty set otherwise. It makes a translation read like a
-    /// table.
+    /// Returns `self` if `condition` holds, and the empty set otherwise. Backends translate the bits of their
+    /// kernel with it.
+    ///
+    /// ```
+    /// use fd_core::poller::Events;
+    ///
+    /// let bits = libc::POLLIN | libc::POLLHUP;
+    /// let events = Events::READY_R
+    ///     .when(bits & libc::POLLIN != 0)
+    ///     .or(Events::READY_W.when(bits & libc::POLLOUT != 0))
+    ///     .or(Events::SHUT_W.when(bits & libc::POLLHUP != 0));
+    /// assert_eq!(events, Events::READY_R.or(Events::SHUT_W));
+    /// ```
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
     }
@@ -143,8 +166,7 @@ impl std::fmt::Debug for Events {
 pub struct Event {
     /// The descriptor number.
     pub fd: RawFd,
-    /// The generation of the registration. The core drops the event if the number has another generation now
-    /// (S7).
+    /// The generation of the registration. The core drops the event if the number has another generation now.
     pub generation: Generation,
     /// The reported events.
     pub events: Events,
@@ -171,6 +193,16 @@ pub struct Change {
 
 impl Change {
     /// Whether the kernel's registration needs no change.
+    ///
+    /// ```
+    /// use fd_core::poller::{Change, Interest, Trigger};
+    ///
+    /// let (known, wanted) = (Interest::RECV, Interest::RECV);
+    /// let change = Change { fd: 7, generation: 0, known, wanted, trigger: Trigger::Level, force: false };
+    /// assert!(change.is_noop());
+    /// assert!(!Change { force: true, ..change }.is_noop());
+    /// assert!(!Change { wanted: Interest::NONE, ..change }.is_noop());
+    /// ```
     pub fn is_noop(&self) -> bool {
         !self.force && self.known == self.wanted
     }

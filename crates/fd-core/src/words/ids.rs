@@ -5,26 +5,33 @@ use std::fmt;
 /// The number of threads that one group can hold: the width of every mask.
 pub const THREADS_PER_GROUP: usize = u64::BITS as usize;
 
-/// The number of groups that one table can hold. The group word has room for more. The tail marks of the
-/// update lists and the arrays per group have this size.
+/// The number of groups that one table can hold.
 pub const MAX_GROUPS: usize = 16;
 
-/// A thread group, numbered from 1. Zero in a group word means that the number is not registered.
+/// A thread group, numbered from 1 to [`MAX_GROUPS`].
+///
+/// ```
+/// use fd_core::ids::GroupId;
+///
+/// let first = GroupId::new(1).expect("groups are numbered from 1");
+/// assert_eq!((first.get(), first.index()), (1, 0));
+/// assert_eq!(GroupId::new(0), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(u16);
 
 impl GroupId {
-    /// Returns the group with the given one-based number, if a table can hold it.
+    /// Returns the group with the given one-based number, or `None` if no table can hold it.
     pub const fn new(number: usize) -> Option<Self> {
         if number >= 1 && number <= MAX_GROUPS { Some(Self(number as u16)) } else { None }
     }
 
-    /// The one-based number, as `show fd` prints it.
+    /// The one-based number.
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 
-    /// The zero-based position of this group in per-group arrays.
+    /// The zero-based position of this group in an array of all groups.
     pub const fn index(self) -> usize {
         self.0 as usize - 1
     }
@@ -46,7 +53,16 @@ impl fmt::Display for GroupId {
     }
 }
 
-/// A worker thread: a group, and a position inside it.
+/// A worker thread: a group, and a position inside it. It prints as `group/position`.
+///
+/// ```
+/// use fd_core::ids::{GroupId, ThreadId};
+///
+/// let group = GroupId::new(2).expect("groups are numbered from 1");
+/// let thread = ThreadId::new(group, 5).expect("positions are from 0 to 63");
+/// assert_eq!((thread.to_string().as_str(), thread.mask().bits()), ("2/5", 0b10_0000));
+/// assert_eq!(ThreadId::new(group, 64), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId {
     group: GroupId,
@@ -54,7 +70,8 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
-    /// Returns the thread at the zero-based `index` of `group`, if a group can hold it.
+    /// Returns the thread at the zero-based `index` of `group`, or `None` if no group can hold it. The
+    /// runtime may have fewer threads: [`FdTable::has_thread`](crate::FdTable::has_thread).
     pub const fn new(group: GroupId, index: usize) -> Option<Self> {
         if index < THREADS_PER_GROUP { Some(Self { group, index: index as u8 }) } else { None }
     }
@@ -87,8 +104,7 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// A set of threads of one group. The group is given separately: by a [`GroupId`] beside the mask, or by the
-/// pinned group word of its entry.
+/// A set of threads of one group. It does not contain the group, which a [`GroupId`] beside the mask names.
 ///
 /// ```
 /// use fd_core::ids::{GroupId, ThreadId, ThreadMask};
@@ -170,7 +186,16 @@ impl ThreadMask {
     }
 
     /// The member at position `pick % len` of the set's members, lowest first. The result is a member of the
-    /// set for every `pick` (S19), and `None` for the empty set.
+    /// set for every `pick`, and `None` for the empty set.
+    ///
+    /// ```
+    /// use fd_core::ids::ThreadMask;
+    ///
+    /// let mask = ThreadMask::from_bits(0b1010);
+    /// assert_eq!(mask.indices().collect::<Vec<_>>(), [1, 3]);
+    /// assert_eq!((mask.nth(0), mask.nth(1), mask.nth(2)), (Some(1), Some(3), Some(1)));
+    /// assert_eq!(ThreadMask::NONE.nth(0), None);
+    /// ```
     pub fn nth(self, pick: usize) -> Option<usize> {
         match self.len() {
             0 => None,

@@ -87,19 +87,21 @@ pub struct State(u32);
 impl State {
     /// The receiving direction is enabled.
     pub const ACTIVE_R: Self = Self(ACTIVE_R);
-    /// No `EAGAIN` seen on the receiving side since the last report.
+    /// The program has noted no `EAGAIN` on the receiving side since the last report
+    /// ([`RegistrationRef::cant_recv`](crate::RegistrationRef::cant_recv)). Set from the insertion on.
     pub const READY_R: Self = Self(READY_R);
     /// The sending direction is enabled.
     pub const ACTIVE_W: Self = Self(ACTIVE_W);
-    /// No `EAGAIN` seen on the sending side since the last report.
+    /// The program has noted no `EAGAIN` on the sending side since the last report
+    /// ([`RegistrationRef::cant_send`](crate::RegistrationRef::cant_send)). Set from the insertion on.
     pub const READY_W: Self = Self(READY_W);
     /// The last report had readable data.
     pub const POLL_IN: Self = Self(POLL_IN);
     /// The last report was writable.
     pub const POLL_OUT: Self = Self(POLL_OUT);
-    /// A report had an error. Stays until the registration ends (S15).
+    /// A report had an error. The flag stays until the registration ends.
     pub const POLL_ERR: Self = Self(POLL_ERR);
-    /// A report had a hang-up. Stays until the registration ends (S15).
+    /// A report had a hang-up. The flag stays until the registration ends.
     pub const POLL_HUP: Self = Self(POLL_HUP);
     /// The close resets the connection; see
     /// [`RegistrationRef::reset_on_close`](crate::RegistrationRef::reset_on_close).
@@ -107,30 +109,30 @@ impl State {
     /// The open file has another descriptor; see
     /// [`RegistrationRef::mark_cloned`](crate::RegistrationRef::mark_cloned).
     pub const CLONED: Self = Self(CLONED);
-    /// Registered edge-triggered where the backend can.
+    /// The registration is edge-triggered if the backend supports that.
     pub const EDGE: Self = Self(EDGE);
     /// A listener that may be handed to another process.
     pub const EXPORTED: Self = Self(EXPORTED);
     /// The end of the registration returns the source instead of closing it.
     pub const DISOWN: Self = Self(DISOWN);
-    /// The close token: the thread that clears it closes the descriptor (S14).
+    /// The registration was deleted and not ended: the thread that clears this flag ends it.
     pub const MUST_CLOSE: Self = Self(MUST_CLOSE);
     /// The registration was deleted.
     pub const DELETED: Self = Self(DELETED);
-    /// The owner changed: its poller must replace the registration instead of comparing it (suspect 10).
+    /// The descriptor has moved: the poller of its new thread must register it anew.
     pub const REARM: Self = Self(REARM);
-    /// A descriptor of the runtime, which wakes a thread. Its handle is refused everywhere.
+    /// A descriptor of the runtime, which wakes a thread. Every call refuses its handle.
     pub const INTERNAL: Self = Self(INTERNAL);
-    /// Both directions are enabled.
+    /// Both directions. [`State::intersects`] tells whether one of them is enabled.
     pub const ACTIVE: Self = Self(ACTIVE);
-    /// Both directions are ready.
+    /// Both directions. [`State::intersects`] tells whether one of them is ready.
     pub const READY: Self = Self(READY);
 
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits as `show fd` prints them.
+    /// The bits, which [`EntryInfo`](crate::EntryInfo) prints.
     pub const fn bits(self) -> u32 {
         self.0
     }

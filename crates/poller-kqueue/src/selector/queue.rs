@@ -19,6 +19,17 @@ use crate::sys;
 
 /// Creates a raw kqueue selector.
 ///
+/// A raw selector reports what the kernel answers, without the protocol of `fd_core`. The threads of a
+/// program may share it.
+///
+/// ```
+/// let selector = poller_kqueue::selector()?;
+/// assert_eq!(selector.name(), "kqueue");
+/// selector.wake().expect("it has its own means");
+/// assert_eq!(selector.wait(8, None), Ok(vec![]), "a wake-up is no event");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// The errors of kqueue(2), and of the addition of the wake-up.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
