@@ -77,6 +77,7 @@ fmt:
 # What a commit must pass: formatting, clippy, and the documents against the tree
 pre-commit:
     ci/lint.sh fmt clippy
+    cargo run -- generate --check
     cargo test -p pollmatrix --test documents
 
 # report.html and the catalogue in a real browser; screenshots go to FOLDER

@@ -35,7 +35,8 @@ code() {
 # same CRATE: fails if the code without the features is not the code without the hooks.
 same() {
   if ! cmp -s "$work/$1.off" "$work/$1.without"; then
-    diff "$work/$1.off" "$work/$1.without" | head -40 >&2
+    diff "$work/$1.off" "$work/$1.without" >"$work/$1.diff" || true
+    head -40 "$work/$1.diff" >&2
     echo "error: without their features the hooks leave code behind in $1" >&2
     exit 1
   fi

@@ -616,8 +616,9 @@ pub struct FaultsArgs {
     /// Use this record instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "quick")]
     pub recorded: Option<PathBuf>,
-    /// The number of cells to try of each pair of fault and scenario. A scenario without a kill and a fault
-    /// without a kill always get all of their cells [default: 1; with a PREFIX: all cells]
+    /// The number of cells to try of each pair of fault and scenario. A scenario without a kill, a fault
+    /// without a kill, and a pair that is to be recorded always get all of their cells
+    /// [default: 1; with a PREFIX and without --record: all cells]
     #[arg(long, value_name = "N")]
     pub cells: Option<NonZeroUsize>,
     /// The number of cells to run in parallel [default: three times the number of processors, because many

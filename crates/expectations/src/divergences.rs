@@ -200,7 +200,7 @@ impl DivergenceText {
             return wrong(
                 self.cells.referenced,
                 message,
-                "write GROUP/NAME/VARIANT@BACKEND; `*` matches any text",
+                "write FAMILY/NAME/VARIANT@BACKEND; `*` matches any text",
             );
         }
         let is_unspecific = |text: &str| text.chars().all(|c| c == '*' || c.is_whitespace());
@@ -341,7 +341,7 @@ scenarios:
     #[test]
     fn an_entry_without_content_is_refused() {
         refused(parse(&[entry(&["cells: '*@poll'"])]), &["d.yml:9:12: '*@poll' does not name cells"]);
-        refused(parse(&[entry(&["cells: group/one"])]), &["GROUP/NAME/VARIANT@BACKEND"]);
+        refused(parse(&[entry(&["cells: group/one"])]), &["FAMILY/NAME/VARIANT@BACKEND"]);
         refused(parse(&[entry(&["check: '*'"])]), &["the check has no name"]);
         refused(parse(&[entry(&["observed: ['41', '*']"])]), &["permits every observation"]);
         refused(parse(&[entry(&["observed: []"])]), &["permits no observation"]);

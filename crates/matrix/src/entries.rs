@@ -95,7 +95,7 @@ fn unknown(id: &str, catalogue: &[Description]) -> Problem {
     known.extend(catalogue.iter().map(|scenario| scenario.id.to_owned()));
     let help = match nearest(id, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean '{near}'?"),
-        None => "name a scenario of this pollmatrix, or GROUP/* for all of a group".into(),
+        None => "name a scenario of this pollmatrix, or FAMILY/* for all of a group".into(),
     };
     (format!("there is no scenario '{id}'"), help)
 }

@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for OsSet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScenarioText {
-    /// `GROUP/NAME`, or `GROUP/*` for all of a group.
+    /// `FAMILY/NAME`, or `FAMILY/*` for all of a group.
     pub(crate) id: Spanned<String>,
     pub(crate) transports: Option<Vec<Transport>>,
     pub(crate) triggers: Option<Vec<Mode>>,

@@ -114,7 +114,7 @@ pub(crate) fn check_scenario(scenario: &Scenario, axes: &Axes<'_>) -> Result<(),
     let named = |part: &str| check_name("scenario", part).is_ok();
     if !id.split_once('/').is_some_and(|(group, name)| named(group) && named(name)) {
         let help =
-            "write GROUP/NAME with lower-case letters, digits and '-', such as migration/idle-takeover";
+            "write FAMILY/NAME with lower-case letters, digits and '-', such as migration/idle-takeover";
         return Err((format!("'{id}' is not the id of a scenario"), help.into()));
     }
     if scenario.title.trim().is_empty() {

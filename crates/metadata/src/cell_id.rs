@@ -22,7 +22,7 @@ impl fmt::Display for CellId {
 
 /// The error for a text that is not a cell id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is not a cell id: expected GROUP/NAME/VARIANT@BACKEND")]
+#[error("'{0}' is not a cell id: expected FAMILY/NAME/VARIANT@BACKEND")]
 pub struct ParseCellIdError(String);
 
 impl FromStr for CellId {

@@ -102,8 +102,8 @@ impl<'a> Campaign<'a> {
         Self { source, log, stop, executable, slow, jobs, control_seeds, controls }
     }
 
-    /// Tries `breadth` cells of every pair, then more cells of the faults and scenarios without a proven
-    /// kill.
+    /// Tries `breadth` cells of every pair, then more cells of the pairs that the record needs, and of the
+    /// faults and scenarios without a proven kill.
     pub fn run(&self, kills: &mut Kills, breadth: Breadth) -> Result<(), Error> {
         let broad = match breadth {
             Breadth::Until(broad) => broad,
@@ -118,6 +118,7 @@ impl<'a> Campaign<'a> {
                 kills.width(row, column) > place
                     && kills.pair(row, column).own_kill().is_none()
                     && (place < broad
+                        || kills.pair(row, column).wanted
                         || kills.row_lacks(row)
                         || kills.column_lacks(column)
                         || kills.control_lacks(row, column))

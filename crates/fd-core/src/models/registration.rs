@@ -321,7 +321,7 @@ fn m6_stale_calls() {
             let context = world.context(thread(1, 1));
             assert_eq!(
                 world.report(&context, first),
-                Reported::Closed,
+                Reported::Stale,
                 "S7: an event of another registration"
             );
             assert!(context.registration(first.handle).delete().is_err(), "S7: a stale delete");

@@ -45,13 +45,16 @@ type Timer = Box<dyn FnOnce(&Context)>;
 /// The payload of a panic of the user's code.
 type Panic = Box<dyn std::any::Any + Send>;
 
-/// The result of a report: HAProxy's `FD_UPDT_DONE`, `FD_UPDT_CLOSED` and `FD_UPDT_MIGRATED`.
+/// The result of a report: HAProxy's `FD_UPDT_DONE`, `FD_UPDT_CLOSED` and `FD_UPDT_MIGRATED`. Its
+/// `FD_UPDT_CLOSED` is both `Closed` and `Stale`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reported {
     /// The event was applied, and the handler ran if a direction is active.
     Done,
-    /// The registration of the event has ended. The number must not be used.
+    /// As `Done`, and this thread has ended the registration afterwards. The number must not be used.
     Closed,
+    /// The registration of the event had ended before. The number must not be used.
+    Stale,
     /// This thread may not use the descriptor. The removal from its poller is scheduled.
     Migrated,
 }
@@ -433,7 +436,7 @@ impl Context {
         fault!(NoGenerationCheck: pin => pin.or_else(|stale| table.pin_any(event.fd).ok_or(stale)));
         let Ok(pin) = pin else {
             self.activity().poll_drop.bump();
-            return Reported::Closed;
+            return Reported::Stale;
         };
         let is_foreign = pin.group() != self.id.group();
         fault!(NoGroupCheck: is_foreign => false);
@@ -461,6 +464,7 @@ impl Context {
         if let Some(pin) = pin {
             self.stop_unwanted(&pin, must_stop, event.events);
         }
+        fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
         fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });
         if let Err(panic) = ran {
             resume_unwind(panic);

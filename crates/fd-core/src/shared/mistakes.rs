@@ -24,6 +24,11 @@ pub(super) fn apply_report(pin: &Pin<'_>, events: Events) {
     let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
 }
 
+/// Takes the end of a registration by its own handler for a stale event.
+pub(super) fn stale_if_closed(reported: Reported) -> Reported {
+    if reported == Reported::Closed { Reported::Stale } else { reported }
+}
+
 /// Keeps the reference of a refused report.
 pub(super) fn keep(pin: Pin<'_>) -> Reported {
     std::mem::forget(pin);

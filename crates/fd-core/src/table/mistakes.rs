@@ -19,6 +19,9 @@ pub(super) fn insert_over(table: &FdTable, fd: RawFd, owner: Box<impl Registered
 }
 
 /// The threads of `threads` that the first group has; all of `threads` if the first group has none of them.
+///
+/// Inline: a generic function calls it, so a build without faults would contain it otherwise.
+#[inline]
 pub(super) fn threads_of_first_group(table: &FdTable, threads: ThreadMask) -> ThreadMask {
     let of_first = table.groups().next().map_or(ThreadMask::NONE, |first| table.threads(first));
     if threads.intersects(of_first) { threads.and(of_first) } else { threads }

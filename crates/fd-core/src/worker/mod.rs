@@ -221,7 +221,7 @@ impl<'c> Worker<'c> {
         Ok(())
     }
 
-    /// Delivers the events of the batch, and collects those whose registration is closed.
+    /// Delivers the events of the batch, and collects those whose registration had ended before.
     fn dispatch(&mut self) {
         let activity = self.context.activity();
         if !self.batch.is_empty() {
@@ -232,7 +232,7 @@ impl<'c> Worker<'c> {
         }
         for index in 0..self.batch.len() {
             let event = self.batch[index];
-            if self.context.report(event) == Reported::Closed && self.has_stale {
+            if self.context.report(event) == Reported::Stale && self.has_stale {
                 self.stale_events.push(event);
             }
         }

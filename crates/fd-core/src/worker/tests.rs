@@ -9,6 +9,9 @@ use std::sync::atomic::AtomicU32;
 
 use super::*;
 use crate::poller::{Change, Events, Trigger};
+use crate::shared::handler::Handler;
+use crate::shared::options::InsertOptions;
+use crate::shared::ready::ReadyGuard;
 use crate::table::FdTable;
 use crate::testing::{Time, context, group, handler, insert, open, thread};
 use crate::words::state;
@@ -204,6 +207,26 @@ fn a_batch_of_stale_events_only_is_followed_by_a_pause() {
         let expected = (waits, pause);
         assert_eq!((counters.poll_io, counters.poll_pause), expected, "{stale_events} and {live_events}");
     }
+}
+
+/// The most common end of a connection. A pause of a millisecond for each would stop a busy server.
+#[test]
+fn a_handler_that_ends_its_own_registration_is_no_stale_event() {
+    let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
+    let (id, scripted) = (context.id(), Scripted::default());
+    let delete: Arc<dyn Handler> = Arc::new(|ready: &ReadyGuard<'_>| ready.registration().delete().unwrap());
+    let handle =
+        context.core().insert(open(), delete, id.group(), id.mask(), InsertOptions::default()).unwrap();
+    context.registration(handle).want_recv().unwrap();
+    let event = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
+    scripted.with(|script| script.waits = vec![Ok(vec![event]), Ok(vec![event])]);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let mut paused = || {
+        worker.iterate().unwrap();
+        context.activity().snapshot().poll_pause
+    };
+    assert_eq!(paused(), 0, "its handler ran");
+    assert_eq!(paused(), 1, "a copy of the descriptor, which the second event comes from, is stale");
 }
 
 #[test]

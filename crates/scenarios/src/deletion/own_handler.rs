@@ -39,8 +39,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             let _ = sender.send(delete_in_handler(ready, &monitor));
         })
     };
-    let handle = harness.insert(ends.near, handler, harness.thread(0))?;
+    let thread = harness.thread(0);
+    let handle = harness.insert(ends.near, handler, thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    let before = harness.activity(thread);
     let closed = harness.core().registration_counts().closed;
 
     ends.far.write_all(b"last words").map_err(Failure::set_up)?;
@@ -69,6 +71,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
+    // The event was not stale: its handler ran. A pause for each closed connection would be a millisecond.
+    let paused = harness.activity(thread).since(&before).poll_pause;
+    test.check_cost_eq("milliseconds of pauses", 0, paused, "protocol 4.10");
     drop(ends.far);
     harness.finish(test, &[])
 }

@@ -43,7 +43,7 @@ fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered
     assert!(
         context.registration(first).want_recv().is_err() && context.registration(first).duplicate().is_err()
     );
-    assert_eq!(context.report(event(first, Events::READY_R)), Reported::Closed);
+    assert_eq!(context.report(event(first, Events::READY_R)), Reported::Stale);
     assert_eq!(core.entry(second).unwrap(), before, "the second registration has not changed");
 }
 
