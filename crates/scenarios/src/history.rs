@@ -838,6 +838,16 @@ pub fn history() -> &'static [Defect] {
             "a handler that panicked in released() and then in its drop ended the process",
             Scenario(&["lifecycle/panics"]),
         ),
+        core(
+            18,
+            "the owner was woken before the last write of its interest, and slept without the descriptor",
+            Scenario(&["migration/update-overtaken"]),
+        ),
+        core(
+            19,
+            "an event whose handler deleted its own registration counted as stale, and paused its thread",
+            Scenario(&["deletion/own-handler"]),
+        ),
     ];
     HISTORY
 }

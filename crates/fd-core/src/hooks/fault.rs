@@ -237,6 +237,8 @@ faults! {
     /// epoll: a registration that was reported while a child had a copy replaces its poller if the child has
     /// ended a moment later.
     ChildlessAfterBatch = "childless-after-batch", "this core, found by deletion/closes-beside-children";
+    /// poll, select: a thread that applies an update for the owner does not wake it after its last write.
+    OwnerNotWoken = "owner-not-woken", "this core, found with injected errors";
     /// epoll: the event of a handler that ends its own registration counts as stale, and its thread pauses.
     OwnEndIsStale = "own-end-is-stale", "this core";
     /// epoll, kqueue: a poller that cannot be replaced ends its thread.

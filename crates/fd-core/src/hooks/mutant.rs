@@ -69,8 +69,6 @@ mutants! {
     ClearRelaxed = "clear-relaxed";
     /// The maps of shared interest are changed relaxed.
     InterestRelaxed = "interest-relaxed";
-    /// A sweep restores the interest that it read before it cleared it.
-    SweepReadsFirst = "sweep-reads-first";
     /// The sleep flags are changed relaxed.
     FlagsRelaxed = "flags-relaxed";
 

@@ -9,7 +9,7 @@ use crate::poller::Interest;
 use crate::poller::interest::GroupInterest;
 use crate::shared::wake::Sleep;
 use crate::words::state::{ACTIVE_R, ACTIVE_W, wanted};
-use crate::words::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::words::sync::{AtomicU32, Ordering};
 
 const FD: i32 = 0;
 
@@ -75,28 +75,4 @@ fn m7_interest_and_sleep() {
         let found = sleeper.join().unwrap();
         assert!(found || sleep.is_notified(), "L2: active, and the sleeper is not woken");
     });
-}
-
-/// M7: the interest in a closed number is swept ∥ a want of the number's next registration, whose interest
-/// stays. L1.
-#[test]
-fn m7_interest_and_sweep() {
-    let model = model("m7_interest_and_sweep", 2, Bound::NONE);
-    for remaining in [Interest::NONE, Interest::RECV] {
-        model.check(move || {
-            let (map, registered) = (Arc::new(GroupInterest::new(1)), Arc::new(AtomicBool::new(false)));
-            create_chunk(&map);
-            map.write(FD, remaining);
-            let next = {
-                let (map, registered) = (map.clone(), registered.clone());
-                thread::spawn(move || {
-                    registered.store(true, Ordering::Release);
-                    map.write(FD, Interest::SEND);
-                })
-            };
-            map.sweep(FD, || !registered.load(Ordering::Acquire));
-            next.join().unwrap();
-            assert!(map.read(FD).send, "L1: active, and swept");
-        });
-    }
 }

@@ -310,6 +310,38 @@ fn m7_shared_interest_and_takeover() {
     });
 }
 
+/// M7: with shared interest, an update that the former owner applies ∥ a takeover, a want, and the new
+/// owner's iterations until it sleeps. It sleeps with the interest in its arrays, or with an unread wake-up.
+/// The want is the new owner's own, or one of no thread, which wakes the new owner before the update is
+/// applied. L1, L2.
+#[test]
+fn m7_shared_interest_and_sleep() {
+    let model = model("m7_shared_interest_and_sleep", 2, Bound::of(2, 3));
+    for wanted_by_owner in [false, true] {
+        model.check(move || {
+            let (world, registration) = quiet(&[2], 0b10, false);
+            let former = world.context(thread(1, 1));
+            former.registration(registration.handle).want_send().unwrap();
+            former.registration(registration.handle).stop_send().unwrap();
+            let owner = spawn(&world, &registration, move |world, registration| {
+                let context = world.context(thread(1, 0));
+                context.takeover(registration.handle, registration.owner).unwrap();
+                if wanted_by_owner {
+                    context.registration(registration.handle).want_recv().unwrap();
+                } else {
+                    world.core.registration(registration.handle).want_recv().unwrap();
+                }
+                while !world.iterate(&context, None) {}
+            });
+            world.apply_updates(&former);
+            owner.join().unwrap();
+            let polled = world.kernel.waits_for(thread(1, 0), 0).recv;
+            let woken = world.kernel.unread(thread(1, 0)) > 0;
+            assert!(polled || woken, "L1: active, and its owner sleeps without it");
+        });
+    }
+}
+
 /// M7: a thread starts and registers the descriptors of the table ∥ a want by an outsider. L1, S11.
 #[test]
 fn m7_boot_and_want() {

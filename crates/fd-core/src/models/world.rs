@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::entry::owner::{OwnerId, Registered};
+use crate::poller::interest::GroupInterest;
 use crate::poller::{
     Backend, Capabilities, Change, DeregisterReason, Event, Events, Generation, Interest, Poller, Wake,
 };
@@ -134,10 +135,15 @@ impl Drop for Owner {
 #[derive(Default)]
 pub(super) struct Kernel {
     holds: Mutex<HashMap<(ThreadId, RawFd), (Generation, Interest)>>,
+    /// The interest of group 1, if the backend shares it. These are the atomics of the backends, because they
+    /// order other accesses.
+    shared: Option<GroupInterest>,
     wakes: Mutex<HashMap<ThreadId, usize>>,
     /// How many times each thread's poller began to hold a number, or replaced it: an edge is reported again
     /// then.
     begun: Mutex<HashMap<(ThreadId, RawFd), usize>>,
+    /// The shared interest in each number that each thread's last wait began with.
+    waits: Mutex<HashMap<ThreadId, HashMap<RawFd, Interest>>>,
 }
 
 impl Kernel {
@@ -147,6 +153,9 @@ impl Kernel {
 
     /// The interest that the poller of `thread` holds under this number.
     pub(super) fn holds(&self, thread: ThreadId, fd: RawFd) -> Interest {
+        if let Some(shared) = &self.shared {
+            return shared.read(fd);
+        }
         self.holds_map().get(&(thread, fd)).map_or(Interest::NONE, |(_, interest)| *interest)
     }
 
@@ -154,6 +163,13 @@ impl Kernel {
     #[cfg(loom)]
     pub(super) fn begun(&self, thread: ThreadId, fd: RawFd) -> usize {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).get(&(thread, fd)).copied().unwrap_or(0)
+    }
+
+    /// The interest in this number that the last wait of `thread` began with.
+    #[cfg(loom)]
+    pub(super) fn waits_for(&self, thread: ThreadId, fd: RawFd) -> Interest {
+        let waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        waits.get(&thread).and_then(|arrays| arrays.get(&fd)).copied().unwrap_or(Interest::NONE)
     }
 
     /// Removes a closed descriptor from all pollers, as a kernel does.
@@ -190,6 +206,9 @@ impl Backend for ModelBackend {
     }
 
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, _: DeregisterReason) {
+        if let Some(shared) = &self.kernel.shared {
+            shared.write(fd, Interest::NONE);
+        }
         for index in recv.or(send).indices() {
             let thread = ThreadId::new(group, index).unwrap();
             self.kernel.holds_map().remove(&(thread, fd));
@@ -205,19 +224,19 @@ struct Asleep;
 struct ModelPoller {
     thread: ThreadId,
     kernel: Arc<Kernel>,
-    kernel_state: bool,
 }
 
 impl Poller for ModelPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
-        // Shared interest has one map for the whole group.
-        let holder = if self.kernel_state { self.thread } else { thread(self.thread.group().get(), 0) };
-        let key = (holder, change.fd);
+        if let Some(shared) = &self.kernel.shared {
+            shared.write(change.fd, change.wanted);
+            return Some(change.wanted);
+        }
+        let key = (self.thread, change.fd);
         let mut holds = self.kernel.holds_map();
         let held = holds.get(&key).map_or(Interest::NONE, |(_, interest)| *interest);
-        let trusted = !change.force && self.kernel_state;
         assert!(
-            !trusted || held == change.known,
+            change.force || held == change.known,
             "S9, S11: the masks say {:?}, the poller holds {held:?}",
             change.known
         );
@@ -234,6 +253,13 @@ impl Poller for ModelPoller {
     }
 
     fn wait(&mut self, _: &FdTable, timeout: Duration, _: &mut Vec<Event>) -> io::Result<()> {
+        if let Some(shared) = &self.kernel.shared {
+            let mut arrays = HashMap::new();
+            shared.scan(|fd, interest| {
+                arrays.insert(fd, interest);
+            });
+            self.kernel.waits.lock().unwrap_or_else(PoisonError::into_inner).insert(self.thread, arrays);
+        }
         let woken = self.kernel.wakes.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
         if timeout > Duration::ZERO && woken.is_none() {
             resume_unwind(Box::new(Asleep));
@@ -263,7 +289,6 @@ impl Wake for ModelWake {
 pub(super) struct World {
     pub(super) core: Arc<FdCore>,
     pub(super) kernel: Arc<Kernel>,
-    kernel_state: bool,
 }
 
 /// One registration of a world.
@@ -283,7 +308,13 @@ impl World {
     /// Creates a world as [`World::new`] does. `kernel_state` tells whether its backend keeps the interest in
     /// the kernel or shares it.
     pub(super) fn with(capacity: usize, threads: &[usize], kernel_state: bool) -> Arc<Self> {
-        let kernel = Arc::new(Kernel::default());
+        let shared = (!kernel_state).then(|| GroupInterest::new(capacity));
+        if let Some(shared) = &shared {
+            // loom does not look into the std lock that orders the creation of a chunk.
+            shared.write(0, Interest::BOTH);
+            shared.write(0, Interest::NONE);
+        }
+        let kernel = Arc::new(Kernel { shared, ..Kernel::default() });
         let backend = ModelBackend { kernel: kernel.clone(), kernel_state };
         let table = FdTable::new(capacity, threads).unwrap();
         let core = FdCore::new(table, Box::new(backend), Clock::System);
@@ -291,7 +322,7 @@ impl World {
             let waker = ModelWake { thread: id, kernel: kernel.clone() };
             core.thread(id).unwrap().sleep.set_waker(Arc::new(waker));
         }
-        Arc::new(Self { core: Arc::new(core), kernel, kernel_state })
+        Arc::new(Self { core: Arc::new(core), kernel })
     }
 
     /// Creates a world with one registration, of number 0 in group 1.
@@ -347,7 +378,7 @@ impl World {
     }
 
     fn poller(&self, id: ThreadId) -> Box<dyn Poller> {
-        Box::new(ModelPoller { thread: id, kernel: self.kernel.clone(), kernel_state: self.kernel_state })
+        Box::new(ModelPoller { thread: id, kernel: self.kernel.clone() })
     }
 
     /// Applies the pending updates of the worker of `context` once.

@@ -39,9 +39,7 @@ pub(super) const CHUNK: usize = WORDS * BITS;
 /// map.scan(|fd, interest| polled.push((fd, interest)));
 /// assert_eq!(polled, [(7, Interest::RECV)]);
 ///
-/// map.sweep(7, || false);
-/// assert_eq!(map.read(7), Interest::RECV, "the number is registered again");
-/// map.sweep(7, || true);
+/// map.write(7, Interest::NONE);
 /// assert!(map.read(7).is_none());
 /// ```
 pub struct GroupInterest {
@@ -133,34 +131,6 @@ impl GroupInterest {
         })
     }
 
-    /// Clears the interest in a number that has no registration: a remaining bit would be polled without end.
-    /// `is_still_free` is called after the bits are cleared. If the number is registered by then, the cleared
-    /// interest may belong to that registration, and is added again: a superfluous bit costs one spurious
-    /// event, a missing bit loses events.
-    ///
-    /// # Panics
-    /// If `fd` is negative, or not below the capacity, which is rounded up to a whole chunk.
-    pub fn sweep(&self, fd: RawFd, is_still_free: impl FnOnce() -> bool) {
-        fault!(SweepReadsFirst => return mistakes::sweep(self, fd, is_still_free));
-        let cleared = self.write(fd, Interest::NONE);
-        if !cleared.is_none() && !is_still_free() {
-            self.restore(fd, cleared);
-        }
-    }
-
-    /// Adds `cleared` to the interest in `fd`.
-    pub(super) fn restore(&self, fd: RawFd, cleared: Interest) {
-        if let Some((word, bit)) = self.word(fd, true) {
-            // Pairs: interest, sleep. This only adds bits, so a direction that the registration wants
-            // meanwhile stays.
-            for (had, map) in [(cleared.recv, &word.recv), (cleared.send, &word.send)] {
-                if had {
-                    map.fetch_or(bit, Ordering::AcqRel);
-                }
-            }
-        }
-    }
-
     /// Calls `each` for every descriptor with interest, lowest first.
     pub fn scan(&self, mut each: impl FnMut(RawFd, Interest)) {
         // Pair: sleep. The bound is read before the chunks.
@@ -237,21 +207,6 @@ mod tests {
     #[should_panic(expected = "index out of bounds")]
     fn a_negative_number_is_no_descriptor() {
         GroupInterest::new(10).write(-1, Interest::RECV);
-    }
-
-    #[test]
-    fn a_sweep_restores_what_a_new_registration_wrote() {
-        let map = GroupInterest::new(10);
-        map.write(4, Interest::RECV);
-        map.sweep(4, || true);
-        assert_eq!(map.read(4), Interest::NONE);
-
-        map.write(4, Interest::RECV);
-        map.sweep(4, || {
-            map.write(4, Interest::SEND);
-            false
-        });
-        assert_eq!(map.read(4), Interest::BOTH);
     }
 
     /// The pair *sleep*: if a writer does not see the sleeper, the sleeper's scan sees the write.

@@ -130,12 +130,13 @@ impl<'c> Worker<'c> {
     /// Applies an update for the whole group (protocol 12.7), where the threads of a group share the interest
     /// in memory: the first thread that sees an update applies it for all.
     ///
-    /// The polled masks name every thread that may sleep with the descriptor in its arrays. They are written
-    /// before the interest, and a thread that is removed from them is woken.
+    /// The polled masks name every thread that may sleep with the descriptor in its arrays. A thread that is
+    /// removed from them is woken.
     fn apply_for_all(&mut self, pin: &Pin<'c>) {
         let mut allowed = pin.thread_mask();
         let mut before = pin.state();
-        loop {
+        let mut to_wake = ThreadMask::NONE;
+        let keep = loop {
             let (recv, send) = pin.polled().load();
             let known = Interest { recv: recv != 0, send: send != 0 };
             let wanted = if allowed.is_empty() { Interest::NONE } else { state::wanted(before) };
@@ -150,17 +151,24 @@ impl<'c> Worker<'c> {
             let unchanged = state::wanted(now) == state::wanted(before) && owners == allowed;
             fault!(AppliedForFormerOwner: unchanged => state::wanted(now) == state::wanted(before));
             fault!(AppliedOnce: unchanged => true);
-            // Wakes the threads that sleep with the descriptor in their arrays and may no longer poll it.
+            // These threads may sleep with the descriptor in their arrays, and may no longer poll it.
             let keep = if holds.is_none() { ThreadMask::NONE } else { allowed };
-            let lost = ThreadMask::from_bits(replaced).without(keep.or(self.context.id().mask()));
-            self.context.core().end_waits(pin.group(), lost);
+            to_wake = to_wake.or(ThreadMask::from_bits(replaced).without(keep));
             if unchanged {
-                // No pair: the mark has no meaning where the interest is shared.
-                pin.entry().state.fetch_and(!state::REARM, Ordering::AcqRel);
-                return;
+                break keep;
             }
+            // This thread has just written an older state or mask, and repairs that now.
+            fault!(OwnerNotWoken => to_wake = mistakes::wake_early(self, pin, to_wake));
             (before, allowed) = (now, owners);
-        }
+        };
+        // No pair: the mark has no meaning where the interest is shared.
+        pin.entry().state.fetch_and(!state::REARM, Ordering::AcqRel);
+        // An allowed thread may have built its arrays before the last write, and may sleep without the
+        // descriptor. If this thread is allowed, it polls the descriptor itself (L1).
+        let me = self.context.id().mask();
+        unless!(OwnerNotWoken => if !allowed.contains(me) { to_wake = to_wake.or(keep) });
+        // Pair: sleep. After the last write: a thread that is woken builds its arrays from it.
+        self.context.core().end_waits(pin.group(), to_wake.without(me));
     }
 }
 

@@ -40,6 +40,13 @@ pub(super) fn apply_and_clear<'c>(worker: &mut Worker<'c>, pin: Pin<'c>, update:
     table.pin(handle).into_iter().for_each(|pin| pin.clear_update(mask));
 }
 
+/// Wakes the threads before the last write of an update. Returns the threads to wake after it: none.
+pub(super) fn wake_early(worker: &Worker<'_>, pin: &Pin<'_>, threads: ThreadMask) -> ThreadMask {
+    let others = threads.without(worker.context.id().mask());
+    worker.context.core().end_waits(pin.group(), others);
+    ThreadMask::NONE
+}
+
 /// A variant of `Worker::apply` that unpins the entry before it changes the poller.
 pub(super) fn apply_unpinned<'c>(worker: &mut Worker<'c>, pin: Pin<'c>) {
     let me = worker.context.id().mask();

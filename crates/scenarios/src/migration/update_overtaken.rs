@@ -1,13 +1,14 @@
 //! A takeover overtakes an update: the old owner's update has read the masks, and writes after the new
 //! owner's update is over. Where the group shares the interest (poll, select), that made the old owner the
 //! polling thread again, and a delete by a third thread ended the wrong thread's wait: the peer saw its end a
-//! minute later.
+//! minute later. Between that write and its repair, the new owner also built its arrays without the
+//! descriptor, and slept: its data was never reported.
 
 use fd_core::Context;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
 
-use super::{Endpoint, Route, check_answer, routes};
+use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
 use crate::harness::Harness;
@@ -18,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/update-overtaken",
     title: "An update that a takeover overtakes leaves the new owner polling, and a delete ends that owner's wait",
     layer: Layer::Contract,
-    clauses: &["L1", "L5", "core 5"],
+    clauses: &["L1", "L5", "core 5", "core 18"],
     axes: Axes::PLAIN,
     run,
 };
@@ -32,6 +33,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for round in 0..ROUNDS {
         for route in routes(&harness).into_iter().filter(|route| !route.crosses()) {
             overtaken(test, &mut harness, &checkpoints, route, round)?;
+            if !harness.core().backend().capabilities().kernel_state {
+                repaired(test, &mut harness, &checkpoints, route, round)?;
+            }
         }
     }
     drop(checkpoints);
@@ -85,4 +89,50 @@ fn overtaken(
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.wait_until(&label("the peer sees the end"), || endpoint.far.ended())?;
     test.stop_if_failed()
+}
+
+/// The old owner's update removes the interest that the new owner has just enabled, and then repairs its
+/// write. Before the repair, the new owner builds its arrays and goes to sleep.
+///
+/// ```text
+/// old                   | new
+/// stops, reads the state|
+///                       | takes, enables, applies
+/// writes no interest    |
+///                       | wakes, builds its arrays, sleeps
+/// writes the interest   |
+/// ```
+fn repaired(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    points: &Checkpoints,
+    route: Route,
+    round: usize,
+) -> Result<(), Failure> {
+    let (old, new) = (route.from, route.to);
+    let label = |what: &str| format!("round {round}, repaired: {what}");
+    let mut endpoint = Endpoint::start(test, harness, old)?;
+    let handle = endpoint.handle;
+    let late = points.hold(old, Point::ApplyBegun, handle.number());
+    let update = move |context: &Context| {
+        let registration = context.registration(handle);
+        registration.stop_recv().and_then(|()| registration.want_send())?;
+        registration.stop_send()
+    };
+    harness.on(old, update)?.map_err(Failure::set_up)?;
+    late.reached()?;
+    let taken = endpoint.take_over(harness, new)?;
+    check_answer(test, label("takeover"), Ok(()), taken, "protocol 8.2: no thread is running")?;
+    endpoint.want_recv(harness, new)?;
+    harness.fence(new)?;
+    let repair = points.hold(old, Point::ApplyBegun, handle.number());
+    late.release();
+    repair.reached()?;
+    // The new owner has built its arrays anew when the fence is over.
+    harness.fence(new)?;
+    repair.release();
+    endpoint.write(b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
+    test.check_eq(label("reports"), format!("{new}:one"), reads_by_thread(&endpoint.recorder.seen()), "L1");
+    endpoint.end(harness)
 }
