@@ -8,7 +8,7 @@ lint() {
     fmt) ci/fmt.sh --check ;;
     clippy) cargo clippy --workspace --all-targets -- -D warnings ;;
     clippy-all-features) cargo clippy --workspace --all-targets --all-features -- -D warnings ;;
-    fuzz) CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings ;;
+    fuzz) CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings ;;
     docs)
       # Each crate alone, as docs.rs builds it: another crate's features can hide a broken link.
       local manifest
