@@ -261,7 +261,11 @@ fn the_history_is_listed_with_the_scenarios_or_the_reason_for_none() {
     );
     let json = pollmatrix(&["list", "--history", "--format", "json"]);
     let entries: serde_json::Value = serde_json::from_str(&json.stdout).expect("the output is JSON");
-    assert_eq!(entries.as_array().map(Vec::len), Some(102 + 20));
+    assert_eq!(
+        entries.as_array().map(Vec::len),
+        Some(85 + 20 + 19),
+        "bugs, suspects, and those of this core"
+    );
     assert!(entries[65]["names"].as_array().is_some_and(|names| !names.is_empty()), "{}", entries[65]);
     pollmatrix(&["list", "--history", "migration"]).expect(2, &["--history"]);
 }
