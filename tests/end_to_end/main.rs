@@ -8,6 +8,7 @@ mod elsewhere;
 mod escapes;
 mod expectations;
 mod faults;
+mod faults_elsewhere;
 mod floods;
 mod hostile;
 #[cfg(feature = "faults")]

@@ -39,6 +39,12 @@ pub enum Error {
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
     CutCells,
+    #[error("the attempts that were ordered cannot be read: {0}")]
+    NotOrders(String),
+    #[error("`pollmatrix faults` {0}")]
+    FaultsElsewhere(&'static str),
+    #[error("the interrupted run was made on {before}, and this machine is {now}")]
+    OtherMachine { before: String, now: String },
     #[error("{} cannot be continued: {difference}", path.display())]
     ForeignKeep { path: PathBuf, difference: String },
     #[error("{} has no result of {id}", path.display())]
@@ -113,6 +119,16 @@ impl Error {
             }
             Self::CutCells => {
                 "every command between both pollmatrix processes must forward standard input".into()
+            }
+            Self::NotOrders(_) => {
+                "`pollmatrix faults --target` writes them: use the same version on both machines".into()
+            }
+            Self::FaultsElsewhere(_) => {
+                "give one --target with a runner that starts programs: native, prefix, container or ssh"
+                    .into()
+            }
+            Self::OtherMachine { .. } => {
+                "continue on that machine, or omit --resume to start a new run".into()
             }
             Self::NoCells => "give --all, --cells FILE, or prefixes of ids".into(),
             Self::ForeignKeep { .. } => "use the same options and program, or another --keep FILE".into(),

@@ -1,6 +1,8 @@
 //! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
 //! own file: no writable folder, no /proc, no terminal.
 
+mod attempts;
+
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
@@ -12,6 +14,7 @@ use metadata::{CellResult, Run, Status};
 use runner::executable::Executable;
 use runner::plan::{self, Planned, Source};
 use runner::schedule::{self, Settings};
+use runner::self_start::SelfStart;
 use runner::signals::Stop;
 use runner::stream::{self, Line};
 use runner::{
@@ -28,20 +31,16 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
+    if let Some(orders) = &args.orders {
+        return attempts::run(&source, args, orders);
+    }
     let mut planned = chosen(&source, args)?;
     plan::add_rerun_arguments(&mut planned, "", &args.attempts.attempts(), environment)?;
     // After the list of cells, which can also come from standard input.
     if args.lifeline {
         lifeline::watch();
     }
-    let own = self_start::find(
-        &own_files(args.executable.as_deref())?,
-        args.prefix.as_ref().map(|words| words.0.as_slice()),
-    )?;
-    if let Some(given) = args.executable.as_deref().filter(|given| *given != own.executable) {
-        let (given, own) = (given.display(), own.executable.display());
-        diagnostics::note(&format!("{given} does not start here: using {own} to start cells"));
-    }
+    let own = own(args)?;
     let executable = Executable::watch(&own.executable);
     let settings = Settings {
         environment,
@@ -63,6 +62,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
         run: Box::new(here),
         slow: settings.slow,
         cells: planned.len(),
+        faults: cfg!(feature = "faults"),
     })?;
 
     let mut statuses = Vec::with_capacity(planned.len());
@@ -103,6 +103,19 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     }
     output.write(&Line::End { cells: statuses.len() })?;
     Ok(ExitCode::from(verdict(&statuses)))
+}
+
+/// Finds the command by which this program starts cells here.
+fn own(args: &ExecArgs) -> Result<SelfStart, Error> {
+    let own = self_start::find(
+        &own_files(args.executable.as_deref())?,
+        args.prefix.as_ref().map(|words| words.0.as_slice()),
+    )?;
+    if let Some(given) = args.executable.as_deref().filter(|given| *given != own.executable) {
+        let (given, own) = (given.display(), own.executable.display());
+        diagnostics::note(&format!("{given} does not start here: using {own} to start cells"));
+    }
+    Ok(own)
 }
 
 fn verdict(statuses: &[Status]) -> u8 {
@@ -198,6 +211,7 @@ fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
+/// Returns the provenance of the results.
 fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Result<Run, Error> {
     let now = provenance::now();
     Ok(Run {
@@ -224,13 +238,14 @@ fn start_failed(executable: &Path, source: io::Error) -> runner::Error {
 
 /// The output for the lines.
 struct Output {
-    to: Box<dyn Write>,
+    to: Box<dyn Write + Send>,
     path: PathBuf,
 }
 
 impl Output {
+    /// Opens a file, or standard output.
     fn open(path: &Path) -> Result<Self, Error> {
-        let to: Box<dyn Write> = if path.as_os_str() == "-" {
+        let to: Box<dyn Write + Send> = if path.as_os_str() == "-" {
             Box::new(io::stdout())
         } else {
             Box::new(File::create(path).map_err(|source| write_failed(path, source))?)
@@ -287,6 +302,7 @@ impl Kept {
                 run: Box::new(here.clone()),
                 slow: NonZeroU32::MIN,
                 cells: 0,
+                faults: cfg!(feature = "faults"),
             })?,
             Some((1, Line::Begin { format: stream::FORMAT, run, .. })) => {
                 if let Some(difference) = difference(&run, here) {

@@ -35,7 +35,7 @@ pub use error::MatrixError;
 pub use file::{Backend, Exclude, Matrix, Scenario, Target};
 pub use rstest::rstest_file;
 pub use runners::Runner;
-pub use select::{SelectError, Selection};
+pub use select::{SelectError, Selection, matches_filter};
 pub use shard::{Durations, Shard, ShardError};
 pub use workflow::{linter_file, workflow_file};
 pub use yaml::{END, YamlError, read_yaml};

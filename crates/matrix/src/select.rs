@@ -145,7 +145,8 @@ fn split_evenly(cells: Vec<Cell>, of: usize) -> Result<Vec<Vec<Cell>>, SelectErr
     Ok(split(cells, of, &Durations::built_in()))
 }
 
-fn matches_filter(filter: &str, id: &str) -> bool {
+/// Returns whether `id` contains `filter`, or matches it as a pattern if it has a `*` or `?`.
+pub fn matches_filter(filter: &str, id: &str) -> bool {
     if filter.contains(['*', '?']) { WildMatch::new(filter).matches(id) } else { id.contains(filter) }
 }
 

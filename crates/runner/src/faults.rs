@@ -18,6 +18,28 @@ pub fn find(name: &str) -> Result<Fault, Error> {
     if cfg!(feature = "faults") { Ok(fault) } else { Err(Error::NoFaults) }
 }
 
+/// Returns the faults that the names and patterns (`kqueue-*`) select, each once, in the order of the list.
+///
+/// # Errors
+/// There is no fault for one of them, or this program was built without faults.
+pub fn select(names: &[String]) -> Result<Vec<Fault>, Error> {
+    let mut selected = Vec::new();
+    for name in names {
+        if name.contains(['*', '?']) {
+            let before = selected.len();
+            let all = Fault::ALL.iter().copied();
+            selected.extend(all.filter(|fault| matrix::matches_filter(name, fault.name())));
+            if selected.len() == before {
+                let help = "`pollmatrix faults --list` shows every fault".to_owned();
+                return Err(Error::UnknownFault { name: name.clone(), help });
+            }
+        } else {
+            selected.push(find(name)?);
+        }
+    }
+    Ok(Fault::ALL.iter().copied().filter(|fault| selected.contains(fault)).collect())
+}
+
 /// Returns the rate unchanged, if this program can inject errors.
 ///
 /// # Errors

@@ -7,7 +7,8 @@
 //! - [`supervise`] starts a process for a cell, limits it, and judges its exit.
 //! - [`schedule`] runs many cells in parallel.
 //! - [`runners`] prepares the command that starts an executor: native, prefix, container, ssh, import.
-//! - [`remote`] talks to an executor in the lines of [`stream`].
+//! - [`remote`] talks to an executor in the lines of [`stream`], and [`remote_attempts`] to one that makes
+//!   single attempts as they are ordered.
 //! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
 //!   [`report_dir`].
 //!
@@ -34,6 +35,7 @@ pub mod plan;
 pub mod progress;
 pub mod provenance;
 pub mod remote;
+pub mod remote_attempts;
 pub mod report_dir;
 pub mod runners;
 pub mod schedule;

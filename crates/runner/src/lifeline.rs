@@ -8,6 +8,13 @@ use nix::unistd::getpgrp;
 
 use crate::{diagnostics, exit};
 
+/// Kills the process group, as the end of a lifeline does.
+pub fn end() -> ! {
+    let _ = killpg(getpgrp(), Signal::SIGKILL);
+    // Reached by the init process of a container, which no signal from inside the container kills.
+    std::process::exit(exit::SIGNAL.into());
+}
+
 /// Starts a thread that kills the process group when standard input ends.
 ///
 /// The process that started the cell holds the other end and never writes to it, so no cell outlives a runner
@@ -26,9 +33,7 @@ pub fn watch() {
     let watcher = std::thread::Builder::new().name("lifeline".into()).spawn(|| {
         let mut byte = [0];
         while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
-        let _ = killpg(getpgrp(), Signal::SIGKILL);
-        // Reached by the init process of a container, which no signal from inside the container kills.
-        std::process::exit(exit::SIGNAL.into());
+        end();
     });
     if blocked {
         let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);

@@ -196,6 +196,11 @@ impl Feed {
         Ok(Self { pipe, left: text.into_bytes() })
     }
 
+    /// Adds text to write.
+    pub fn push(&mut self, text: &str) {
+        self.left.extend_from_slice(text.as_bytes());
+    }
+
     /// Writes as much as the pipe accepts now.
     pub fn write(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };

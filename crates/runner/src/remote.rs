@@ -21,13 +21,13 @@ use crate::stream::{FORMAT, Line};
 use crate::{diagnostics, supervise};
 
 /// The number of starts in sequence without a result after which the run gives up.
-const FRUITLESS: u32 = 3;
+pub(crate) const FRUITLESS: u32 = 3;
 /// The pause between two starts.
-const PAUSE: Duration = Duration::from_secs(2);
+pub(crate) const PAUSE: Duration = Duration::from_secs(2);
 /// The interval between two checks whether a stop is requested.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time for everything that an executor does besides running a cell, mainly starting on a slow machine.
-const GRACE: Duration = Duration::from_secs(300);
+pub(crate) const GRACE: Duration = Duration::from_secs(300);
 /// The time that an executor has to exit after its last line.
 const EXIT_TIME: Duration = Duration::from_secs(20);
 /// The limits of standard error, whose end becomes a part of the reason.
@@ -37,7 +37,7 @@ const LINE_BYTES: usize = 16 << 20;
 /// The limit of output that is not a result, such as the messages of a console, in bytes.
 const FOREIGN_BYTES: usize = 16 << 20;
 /// The least number of bytes that a foreign line counts for, because each line takes time.
-const FOREIGN_LINE: usize = 64;
+pub(crate) const FOREIGN_LINE: usize = 64;
 /// The number of foreign lines to show.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
@@ -45,7 +45,7 @@ const MORE: usize = SHOWN + 1;
 /// killed.
 const EXIT_LINES: usize = 10_000;
 /// The greatest size of ids that every system accepts as arguments, in bytes.
-const ARGUMENT_BYTES: usize = 16 * 1024;
+pub(crate) const ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// The settings of all cells of a run.
 pub struct Settings<'a> {
@@ -130,6 +130,8 @@ pub fn run(
                     false
                 }
             },
+            // No attempts were ordered.
+            Line::Attempt { .. } => false,
             Line::End { .. } => true,
         });
         let why = match end {
@@ -203,7 +205,8 @@ fn run_executor(
             return End::Fatal(format!("cannot start {}: {error}", command.get_program().display()));
         }
     };
-    let mut streams = match Streams::of(&mut child, order) {
+    let ids = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
+    let mut streams = match Streams::of(&mut child, ids) {
         Ok(streams) => streams,
         Err(error) => {
             kill(&mut child, route);
@@ -239,19 +242,18 @@ enum StreamEnd {
 }
 
 /// The standard streams of an executor.
-struct Streams {
+pub(crate) struct Streams {
     /// The executor runs as long as this is open.
-    ids: Option<Feed>,
-    lines: Lines<ChildStdout>,
-    stderr: Tail<ChildStderr>,
+    pub(crate) ids: Option<Feed>,
+    pub(crate) lines: Lines<ChildStdout>,
+    pub(crate) stderr: Tail<ChildStderr>,
 }
 
 impl Streams {
-    /// Takes the streams of the executor, and begins to send it the ids and an empty line.
-    fn of(child: &mut Child, order: &[&str]) -> std::io::Result<Self> {
-        let ids = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
+    /// Takes the streams of the executor, and begins to send it `text`.
+    pub(crate) fn of(child: &mut Child, text: String) -> std::io::Result<Self> {
         Ok(Self {
-            ids: Some(Feed::new(child.stdin.take(), ids)?),
+            ids: Some(Feed::new(child.stdin.take(), text)?),
             lines: Lines::new(child.stdout.take(), LINE_BYTES)?,
             stderr: Tail::new(child.stderr.take(), "standard error", STDERR)?,
         })
@@ -314,7 +316,7 @@ impl Streams {
         }
     }
 
-    fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
+    pub(crate) fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
         if let Some(ids) = &mut self.ids {
             ids.write();
         }
@@ -330,7 +332,7 @@ impl Streams {
     /// Waits until an executor exits after its last line, and returns its exit status.
     ///
     /// Reads further output meanwhile, so that no writer gets SIGPIPE. Kills an executor that does not exit.
-    fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
+    pub(crate) fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
         self.ids = None;
         let deadline = Instant::now() + EXIT_TIME;
         loop {
@@ -353,14 +355,14 @@ impl Streams {
 
 /// Counts output that is not a useful line of the executor.
 #[derive(Default)]
-struct ForeignOutput {
+pub(crate) struct ForeignOutput {
     lines: usize,
     bytes: usize,
 }
 
 impl ForeignOutput {
     /// Shows a foreign line, such as one of a console.
-    fn show(&mut self, line: &str) {
+    pub(crate) fn show(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
@@ -372,14 +374,14 @@ impl ForeignOutput {
         }
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
+    pub(crate) fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
         self.bytes += bytes;
         TooMuchOutput::check(self.bytes, "standard output that is not a result", FOREIGN_BYTES)
     }
 }
 
 /// Returns how the executor differs from the requested one, if its first line shows a difference.
-fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
+pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
     let Line::Begin { format, run, .. } = line else { return None };
     if *format != FORMAT {
         return Some(format!("the executor has another version: it writes format {format}, not {FORMAT}"));
@@ -416,7 +418,7 @@ fn cell_arguments(order: &[&str], selection: &Selection) -> Vec<String> {
     }
 }
 
-fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
+pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
         // `exec` replaces the shell, so that the executor gets the signals and the end of the connection
@@ -445,14 +447,14 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     arguments
 }
 
-fn kill(child: &mut Child, route: &Route) {
+pub(crate) fn kill(child: &mut Child, route: &Route) {
     supervise::kill_group(child);
     let _ = child.wait();
     run_silently(&route.clean_up);
 }
 
 /// Runs a command, if there is one, and ignores its output and result.
-fn run_silently(words: &[String]) {
+pub(crate) fn run_silently(words: &[String]) {
     if let Some((program, arguments)) = words.split_first() {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use metadata::{Attempt, Seed, Status};
+use metadata::{Attempt, Run, Seed, Status};
 use runner::executable::Executable;
 use runner::plan::Source;
 use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
@@ -60,7 +60,16 @@ impl Ended {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line. Only the same program with the same matrix can resume a run.
-    Begin { executable: String, matrix: String, seed: Seed },
+    Begin {
+        executable: String,
+        matrix: String,
+        seed: Seed,
+        /// The target and the runner.
+        #[serde(default)]
+        place: String,
+    },
+    /// The machine that makes the attempts after this line.
+    Machine(Box<Run>),
     /// An attempt.
     Tried {
         #[serde(flatten)]
@@ -93,13 +102,20 @@ pub struct AttemptLog {
 struct Inner {
     file: File,
     known: HashMap<AttemptKey, Ended>,
+    /// The machine that made the known attempts.
+    machine: Option<Run>,
     /// The first error of writing the file.
     problem: Option<std::io::Error>,
 }
 
 impl AttemptLog {
-    /// Starts a file, or reads the file to resume from.
-    pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
+    /// Starts a file, or reads the file to resume from. `place` is the target and the runner.
+    pub fn begin(
+        source: &Source<'_>,
+        executable: &Executable,
+        place: &str,
+        args: &FaultsArgs,
+    ) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
         let failed =
             |action, source| runner::Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
@@ -108,6 +124,7 @@ impl AttemptLog {
         let matrix = source.hash.clone();
         let mut seed = args.chance.seed();
         let mut known = HashMap::new();
+        let mut machine = None;
         // How many bytes of the file to keep: none of another run; of the same run, the whole lines.
         let mut keep = 0;
         if args.resume {
@@ -118,14 +135,16 @@ impl AttemptLog {
             let is_empty = lines.is_empty();
             let mut lines = lines.whole.into_iter();
             match lines.next() {
-                Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
-                    if (&e, &m) == (&executable, &matrix)
+                Some((1, Line::Begin { executable: e, matrix: m, seed: s, place: p }))
+                    if (&e, &m, p.as_str()) == (&executable, &matrix, place)
                         && args.chance.given().is_none_or(|seed| seed == s) =>
                 {
                     (seed, keep) = (s, end);
                     for (_, line) in lines {
-                        if let Line::Tried { key, ended } = line {
-                            known.insert(key, ended);
+                        match line {
+                            Line::Tried { key, ended } => _ = known.insert(key, ended),
+                            Line::Machine(run) => machine = Some(*run),
+                            Line::Begin { .. } => {}
                         }
                     }
                     if let Some(loss) = loss {
@@ -146,9 +165,13 @@ impl AttemptLog {
             Ok(file)
         };
         let file = open().map_err(|source| failed("write", source))?;
-        let log = Self { seed, path: path.clone(), inner: Mutex::new(Inner { file, known, problem: None }) };
+        let log = Self {
+            seed,
+            path: path.clone(),
+            inner: Mutex::new(Inner { file, known, machine, problem: None }),
+        };
         if keep == 0 {
-            log.write(&Line::Begin { executable, matrix, seed });
+            log.write(&Line::Begin { executable, matrix, seed, place: place.to_owned() });
         }
         log.check()?;
         Ok(log)
@@ -157,6 +180,22 @@ impl AttemptLog {
     /// Returns the seed of every first attempt.
     pub fn seed(&self) -> Seed {
         self.seed
+    }
+
+    /// Notes the machine that makes the following attempts.
+    ///
+    /// # Errors
+    /// The known attempts are from another machine or kernel.
+    pub fn machine(&self, run: &Run) -> Result<(), Error> {
+        let about = |run: &Run| format!("{} {} on {}", run.os, run.kernel, run.machine);
+        match &self.lock().machine {
+            Some(known) if about(known) == about(run) => return Ok(()),
+            Some(known) => return Err(Error::OtherMachine { before: about(known), now: about(run) }),
+            None => {}
+        }
+        self.write(&Line::Machine(Box::new(run.clone())));
+        self.lock().machine = Some(run.clone());
+        self.check()
     }
 
     /// Returns how an attempt ended, if that is known.

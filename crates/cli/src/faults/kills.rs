@@ -1,12 +1,12 @@
 //! The kill matrix: which scenario kills which fault, and the verdict.
 
 use fd_core::hooks::fault::Fault;
-use metadata::{PlannedCell, Seed, Status};
+use metadata::{PlannedCell, Run, Seed, Status};
 use runner::plan::Planned;
 use serde::Serialize;
 
 use super::cells;
-use super::record::Record;
+use super::record::{Record, RecordedKill};
 
 /// The least number of scenarios from which to judge what most scenarios kill.
 const ENOUGH: usize = 10;
@@ -108,6 +108,8 @@ pub struct Row {
     pub fault: Fault,
     /// Why no selected cell can have this fault.
     pub not_run: Option<String>,
+    /// The recorded kill on another system: the system, the cell, and the number of seeds.
+    pub elsewhere: Option<String>,
     /// Whether a scenario must kill it.
     pub judged: bool,
     /// The number of lines of the record with this fault that this run does not change.
@@ -157,6 +159,10 @@ pub struct Kills {
     /// The cells of each pair, in the order in which they are tried.
     cells: Vec<Vec<usize>>,
     pub seed: Seed,
+    /// The machine that makes the attempts, if one does.
+    pub machine: Option<Run>,
+    /// The options that select the target and the runner, as text for another command line.
+    pub options: String,
     /// Cells that do not pass without a fault, with the reason. They prove nothing.
     pub unfit: Vec<(String, String)>,
     pub finished: String,
@@ -174,6 +180,9 @@ pub struct Verdict {
     pub excused: Vec<(String, String)>,
     /// Scenarios that only kill faults that most scenarios kill. They prove less than their titles say.
     pub weak: Vec<String>,
+    /// Faults that this system cannot have, with their recorded kill on another system.
+    pub recorded: Vec<(&'static str, String)>,
+    /// Faults that this system cannot have, and that no other system's record kills.
     pub not_run: Vec<(&'static str, String)>,
 }
 
@@ -212,12 +221,31 @@ impl Kills {
             let orders: Vec<_> =
                 of_scenario.iter().map(|cells| cells::order(&planned, cells, *fault)).collect();
             let not_run = orders.iter().all(Vec::is_empty).then(|| reason(*fault, &planned));
-            rows.push(Row { fault: *fault, not_run, judged: judged.faults, kept: 0 });
+            rows.push(Row { fault: *fault, not_run, elsewhere: None, judged: judged.faults, kept: 0 });
             cells.extend(orders);
         }
         let pairs = vec![Pair::default(); cells.len()];
-        let (seed, unfit, finished) = (Seed(0), Vec::new(), String::new());
-        Self { rows, columns, pairs, planned, controls, cells, seed, unfit, finished }
+        Self {
+            rows,
+            columns,
+            pairs,
+            planned,
+            controls,
+            cells,
+            seed: Seed(0),
+            machine: None,
+            options: String::new(),
+            unfit: Vec::new(),
+            finished: String::new(),
+        }
+    }
+
+    /// Takes the kills that other systems than `os` recorded of faults that no selected cell can have.
+    pub fn killed_elsewhere(&mut self, record: &Record, os: &str) {
+        for row in self.rows.iter_mut().filter(|row| row.not_run.is_some()) {
+            let kill = record.kills.iter().find(|kill| kill.fault == row.fault && kill.os != os);
+            row.elsewhere = kill.map(RecordedKill::describe);
+        }
     }
 
     /// Takes the record's reasons for scenarios that have killed no fault.
@@ -455,7 +483,11 @@ impl Kills {
     pub fn verdict(&self) -> Verdict {
         let rows = 0..self.rows.len();
         let name = |row: &usize| self.rows[*row].fault.name();
-        let why = |row: &Row| Some((row.fault.name(), row.not_run.clone()?));
+        let recorded = |row: &Row| row.not_run.as_ref().and(Some((row.fault.name(), row.elsewhere.clone()?)));
+        let why = |row: &Row| match &row.elsewhere {
+            None => Some((row.fault.name(), row.not_run.clone()?)),
+            Some(_) => None,
+        };
         let idle = (0..self.columns.len()).filter(|column| self.column_lacks(*column));
         let weak = (0..self.columns.len()).filter(|column| self.is_weak(*column));
         let excused = |column: &Column| Some((column.scenario.clone(), column.excused.clone()?));
@@ -466,6 +498,7 @@ impl Kills {
             excused: self.columns.iter().filter_map(excused).collect(),
             idle: idle.map(|column| self.columns[column].scenario.clone()).collect(),
             weak: weak.map(|column| self.columns[column].scenario.clone()).collect(),
+            recorded: self.rows.iter().filter_map(recorded).collect(),
             not_run: self.rows.iter().filter_map(why).collect(),
         }
     }
@@ -522,6 +555,7 @@ mod tests {
             fault: *fault,
             cell: (*cell).to_owned(),
             hangs: false,
+            proof: None,
         };
         Record { kills: lines.iter().map(kill).collect(), excuses: Vec::new() }
     }

@@ -7,8 +7,9 @@ use fd_core::hooks::fault::Fault;
 use runner::faults::{by_name, did_you_mean_fault};
 use runner::output;
 use runner::plan::Planned;
-use runner::provenance::OS;
+use runner::provenance::UNKNOWN;
 
+use super::campaign::PROOFS;
 use super::kills::{Kills, Proof};
 use crate::error::Error;
 
@@ -24,7 +25,8 @@ const HEADER: &str = "\
 # `pollmatrix faults --quick` verifies that every fault is killed, and that every contract scenario kills a fault.
 # hangs: the cell runs out of time. harness/control is the harness alone: no scenario has to kill a fault that it kills.
 # A scenario that kills no fault of its own has a line with the reason, written by hand: os, -, scenario, reason.
-# os\tfault\tcell\thow
+# kernel: the kernel on which the kill was recorded, and seeds: the number of seeds that proved it. Lines without them are older.
+# os\tfault\tcell\thow\tkernel\tseeds
 ";
 
 /// A record of kills.
@@ -42,6 +44,9 @@ pub struct RecordedKill {
     pub cell: String,
     /// Whether the cell runs out of time.
     pub hangs: bool,
+    /// The kernel on which the kill was recorded, and the number of seeds that proved it. Older lines lack
+    /// them.
+    pub proof: Option<(String, u64)>,
 }
 
 /// A line of a scenario without a kill of its own.
@@ -57,18 +62,19 @@ enum Line {
     Excuse(Excuse),
 }
 
-impl Line {
-    fn os(&self) -> &str {
-        match self {
-            Self::Kill(RecordedKill { os, .. }) | Self::Excuse(Excuse { os, .. }) => os,
-        }
-    }
-}
-
 impl RecordedKill {
     /// Returns the cell's scenario.
     pub fn scenario(&self) -> &str {
         scenario_of(&self.cell)
+    }
+
+    /// Describes the kill for a system that cannot make it: `killed on freebsd 14.3-RELEASE (recorded: …)`.
+    pub fn describe(&self) -> String {
+        let (os, cell) = (&self.os, &self.cell);
+        match &self.proof {
+            Some((kernel, seeds)) => format!("killed on {os} {kernel} (recorded: {cell}, {seeds} seeds)"),
+            None => format!("killed on {os} (recorded: {cell})"),
+        }
     }
 }
 
@@ -76,6 +82,13 @@ impl Record {
     /// Returns why a scenario kills no fault, if the record has a reason.
     pub fn excuse(&self, scenario: &str) -> Option<&str> {
         self.excuses.iter().find(|excuse| excuse.scenario == scenario).map(|excuse| excuse.why.as_str())
+    }
+
+    /// Keeps the lines of one system.
+    pub fn of(mut self, os: &str) -> Self {
+        self.kills.retain(|kill| kill.os == os);
+        self.excuses.retain(|excuse| excuse.os == os);
+        self
     }
 
     fn add(&mut self, line: Line) {
@@ -107,19 +120,18 @@ pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
 
 /// Returns the built-in record, without lines that have names unknown to this matrix.
 pub fn built_in(known: &[Planned]) -> Record {
-    readable(BUILT_IN, known, |_| true)
+    readable(BUILT_IN, known)
 }
 
-/// Returns this system's lines of the source tree's record, without lines that have unknown names.
-pub fn of_this_system(root: &Path, known: &[Planned]) -> Record {
+/// Returns the source tree's record, without lines that have unknown names.
+pub fn of_tree(root: &Path, known: &[Planned]) -> Record {
     let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
-    readable(&text, known, |os| os == OS)
+    readable(&text, known)
 }
 
-fn readable(text: &str, known: &[Planned], wanted: impl Fn(&str) -> bool) -> Record {
+fn readable(text: &str, known: &[Planned]) -> Record {
     let mut record = Record::default();
-    let lines = lines(text).filter_map(|(_, line)| parse_line(line, known).ok());
-    lines.filter(|line| wanted(line.os())).for_each(|line| record.add(line));
+    lines(text).filter_map(|(_, line)| parse_line(line, known).ok()).for_each(|line| record.add(line));
     record
 }
 
@@ -152,12 +164,27 @@ fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
 fn parse_line(line: &str, known: &[Planned]) -> Result<Line, (String, String)> {
     let again = "`pollmatrix faults --record` writes the record again";
     let fields: Vec<_> = line.split('\t').collect();
-    let &[os, fault, cell, how] = fields.as_slice() else {
-        return Err(("the line must have the four fields os, fault, cell and how".into(), again.into()));
+    let (os, fault, cell, how, proof) = match *fields.as_slice() {
+        [os, NONE, scenario, why] => return excuse(os, scenario, why, known).map(Line::Excuse),
+        [os, fault, cell, how] => (os, fault, cell, how, None),
+        [os, fault, cell, how, kernel, seeds] if fault != NONE => {
+            (os, fault, cell, how, Some((kernel, seeds)))
+        }
+        _ => {
+            let forms = "the line must have the six fields os, fault, cell, how, kernel and seeds, or the four fields os, -, scenario and reason";
+            return Err((forms.into(), again.into()));
+        }
     };
-    if fault == NONE {
-        return excuse(os, cell, how, known).map(Line::Excuse);
-    }
+    let proof = match proof {
+        None => None,
+        Some((kernel, _)) if kernel.trim().is_empty() => {
+            return Err(("the kernel is empty".into(), again.into()));
+        }
+        Some((kernel, seeds)) => match seeds.parse() {
+            Ok(1..) => Some((kernel.to_owned(), seeds.parse().unwrap_or(1))),
+            _ => return Err((format!("'{seeds}' is not a number of seeds"), again.into())),
+        },
+    };
     let hangs = match how {
         "hangs" => true,
         "fails" => false,
@@ -169,7 +196,7 @@ fn parse_line(line: &str, known: &[Planned]) -> Result<Line, (String, String)> {
     })?;
     let ids = known.iter().map(|planned| planned.spec.id.as_str());
     exists("cell", cell, ids, again)?;
-    Ok(Line::Kill(RecordedKill { os: os.to_owned(), fault, cell: cell.to_owned(), hangs }))
+    Ok(Line::Kill(RecordedKill { os: os.to_owned(), fault, cell: cell.to_owned(), hangs, proof }))
 }
 
 fn excuse(os: &str, scenario: &str, why: &str, known: &[Planned]) -> Result<Excuse, (String, String)> {
@@ -199,20 +226,22 @@ fn exists<'a>(
     Err((format!("there is no {kind} '{name}'"), help))
 }
 
-/// Replaces this system's lines of the tried faults and cells by the proven kills, and keeps all other lines.
-/// Returns a summary.
-pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
+/// Replaces the lines of the system `os` with the tried faults and cells by the proven kills, and keeps all
+/// other lines. Returns a summary.
+pub fn write(root: &Path, kills: &Kills, known: &[Planned], os: &str) -> Result<String, Error> {
     let path: PathBuf = root.join(FILE);
     let old = std::fs::read_to_string(&path).unwrap_or_default();
     let mut written: BTreeSet<String> = lines(&old)
         .map(|(_, line)| line)
-        .filter(|line| stays(line, kills, known))
+        .filter(|line| stays(line, kills, known, os))
         .map(str::to_owned)
         .collect();
     let kept = written.len();
+    // Without a machine there is no kill.
+    let kernel = kills.machine.as_ref().map_or(UNKNOWN, |machine| machine.kernel.as_str());
     written.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(|(fault, kill)| {
         let how = if kill.out_of_time { "hangs" } else { "fails" };
-        format!("{OS}\t{}\t{}\t{how}", fault.name(), kill.cell)
+        format!("{os}\t{}\t{}\t{how}\t{kernel}\t{PROOFS}", fault.name(), kill.cell)
     }));
     let text = HEADER.lines().chain(written.iter().map(String::as_str));
     let text: String = text.flat_map(|line| [line, "\n"]).collect();
@@ -225,10 +254,10 @@ pub fn write(root: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
 }
 
 /// Returns whether a line of the old record stays in the new one.
-fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
+fn stays(line: &str, kills: &Kills, known: &[Planned], os: &str) -> bool {
     match parse_line(line, known) {
-        Ok(Line::Kill(kill)) => kill.os != OS || !kills.has(kill.fault, &kill.cell),
-        Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
+        Ok(Line::Kill(kill)) => kill.os != os || !kills.has(kill.fault, &kill.cell),
+        Ok(Line::Excuse(excuse)) => excuse.os != os || !kills.has_proof(&excuse.scenario),
         // The line has an unknown name. A reason is kept, because it was written by hand and must be
         // corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
@@ -240,9 +269,10 @@ mod tests {
     use std::fs;
 
     use matrix::Selection;
-    use metadata::{Seed, Status};
+    use metadata::{Run, Seed, Status};
     use runner::Environment;
     use runner::plan::Source;
+    use runner::provenance::{OS, run_here};
 
     use super::super::kills::{CONTROL, Judged, Kill};
     use super::*;
@@ -315,10 +345,11 @@ mod tests {
             out_of_time: true,
             proof: Proof::Always,
         }));
-        write(root.path(), &kills, &known).unwrap();
+        kills.machine = Some(Run { kernel: "1.2.3".into(), ..run_here("here".into(), String::new()) });
+        write(root.path(), &kills, &known, OS).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         let mut expected = stay.to_vec();
-        expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs"));
+        expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs\t1.2.3\t8"));
         expected.sort();
         assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
         assert!(text.starts_with(HEADER));

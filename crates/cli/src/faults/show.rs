@@ -101,6 +101,9 @@ fn counts(out: &mut String, kills: &Kills) {
 
 fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
     let verdict = kills.verdict();
+    for (fault, kill) in &verdict.recorded {
+        let _ = writeln!(out, "recorded   {fault}: {kill}");
+    }
     for (fault, why) in &verdict.not_run {
         let _ = writeln!(out, "not run    {fault}: {why}");
     }
@@ -126,12 +129,16 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
     let busy = kills.scenarios().filter(|column| kills.proofs_of_column(*column).next().is_some());
     let _ = writeln!(
         out,
-        "{} faults: {} killed, {} caught by the harness, {} survive, {} not run here; {} scenarios: {} proven to kill one, \
+        "{} faults: {} killed, {} caught by the harness, {} survive, {}{} not run here; {} scenarios: {} proven to kill one, \
          {} with a reason to kill none, {} must and do not (seed {})",
         kills.rows.len(),
         verdict.killed,
         verdict.harness.len(),
         verdict.survivors.len(),
+        match verdict.recorded.len() {
+            0 => String::new(),
+            recorded => format!("{recorded} killed on another system (recorded), "),
+        },
         verdict.not_run.len(),
         kills.scenarios().count(),
         busy.count(),
@@ -140,10 +147,10 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
         kills.seed,
     );
     if let Some(fault) = verdict.survivors.first() {
-        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults --fault {fault}");
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults --fault {fault}{}", kills.options);
     }
     if let Some(scenario) = verdict.idle.first() {
-        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults '{scenario}/'");
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults '{scenario}/'{}", kills.options);
     }
 }
 
@@ -155,12 +162,18 @@ fn best(kills: &Kills, row: usize) -> Option<&Kill> {
 
 /// Formats each fault with its kill, then the table.
 pub fn markdown(kills: &Kills) -> String {
-    let mut out = format!("# Kill matrix\n\nSeed {}, finished {}.\n\n", kills.seed, kills.finished);
+    let machine = kills.machine.as_ref().map(|machine| {
+        format!("{}, {} {} ({}). ", machine.target, machine.os, escaped(&machine.kernel), machine.arch)
+    });
+    let machine = machine.unwrap_or_default();
+    let mut out = format!("# Kill matrix\n\n{machine}Seed {}, finished {}.\n\n", kills.seed, kills.finished);
     out.push_str("| fault | what it breaks | killed by | example | message |\n|---|---|---|---|---|\n");
     for (row, entry) in kills.rows.iter().enumerate() {
         let killing = kills.killers(row);
         let tried = kills.scenarios().filter(|column| kills.pair(row, *column).tried > 0).count();
-        let (by, cell, message) = match (&entry.not_run, best(kills, row)) {
+        let not_run = entry.not_run.as_ref().map(|why| entry.elsewhere.as_ref().unwrap_or(why));
+        let (by, cell, message) = match (not_run, best(kills, row)) {
+            (Some(kill), _) if entry.elsewhere.is_some() => (escaped(kill), String::new(), String::new()),
             (Some(why), _) => (format!("not run: {}", escaped(why)), String::new(), String::new()),
             (None, None) => (format!("**0** of {tried}"), String::new(), String::new()),
             (None, Some(kill)) => {
@@ -208,6 +221,7 @@ pub fn json(kills: &Kills) -> String {
                 "summary": entry.fault.summary(),
                 "origin": entry.fault.origin(),
                 "not_run": entry.not_run,
+                "killed_elsewhere": entry.elsewhere,
                 "pairs": pairs,
             })
         })
@@ -215,6 +229,7 @@ pub fn json(kills: &Kills) -> String {
     let value = json!({
         "seed": kills.seed,
         "finished": kills.finished,
+        "machine": kills.machine,
         "scenarios": kills.columns,
         "faults": rows,
         "unfit": kills.unfit,

@@ -89,6 +89,8 @@ fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
                 return Err(format!("its executor writes format {format}, not {FORMAT}"));
             }
             Some(Line::Cell(result)) => results.push(*result),
+            // An attempt that was ordered by hand is no result of a cell.
+            Some(Line::Attempt { .. }) => {}
             Some(Line::End { .. }) => complete = true,
             None if Line::is_cut(line) => cut.push(index + 1),
             None => {}

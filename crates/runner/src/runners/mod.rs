@@ -69,7 +69,7 @@ pub struct Chosen<'a> {
 }
 
 /// How to start an executor.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Route {
     /// The command, up to the executor's arguments.
     pub words: Vec<String>,
