@@ -4,7 +4,8 @@
 //! - It is level-triggered only, and O(descriptors): the portable last resort, and the reference for the
 //!   other backends.
 //! - It uses `POLLRDHUP` where the kernel has it: Linux, FreeBSD 13 and later. The header is not enough to
-//!   know, so the backend probes a socket pair when it is created.
+//!   know, so the backend probes a socket pair when it is created. It requests the bit for sockets only:
+//!   FreeBSD answers `POLLNVAL` to it for a device, for example.
 //! - `POLLNVAL` makes every call return at once until the number is left out. Each thread reports it once per
 //!   registration, and then leaves the number out.
 //! - Linux refuses more descriptors than the soft `RLIMIT_NOFILE`, which may be lowered below the number of
@@ -21,6 +22,7 @@
 
 mod changes;
 mod events;
+mod half_closes;
 mod parts;
 mod poller;
 mod selector;
@@ -37,6 +39,7 @@ use fd_core::poller::{
     Backend, BackendError, Capabilities, DeregisterReason, Interest, Limits, Poller, Wake,
 };
 
+use crate::half_closes::HalfCloses;
 use crate::poller::PollPoller;
 pub use crate::selector::selector;
 
@@ -58,7 +61,8 @@ pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
 
 struct PollBackend {
     groups: Vec<Arc<GroupInterest>>,
-    read_shutdown: bool,
+    /// `None` if the kernel does not distinguish a half-closed peer.
+    half_closes: Option<Arc<HalfCloses>>,
 }
 
 impl PollBackend {
@@ -66,7 +70,7 @@ impl PollBackend {
         let map = |_| Arc::new(GroupInterest::new(limits.capacity));
         Self {
             groups: (0..limits.groups).map(map).collect(),
-            read_shutdown: sys::read_shutdown_is_reported(),
+            half_closes: sys::rdhup().map(|bit| Arc::new(HalfCloses::new(bit, limits.capacity))),
         }
     }
 }
@@ -79,7 +83,7 @@ impl Backend for PollBackend {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             edge: false,
-            read_shutdown: self.read_shutdown,
+            read_shutdown: self.half_closes.is_some(),
             errors: true,
             kernel_state: false,
             close_forgets: true,
@@ -90,7 +94,7 @@ impl Backend for PollBackend {
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
         let interest = self.groups.get(thread.group().index()).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Box::new(PollPoller::new(thread, interest.clone())))
+        Ok(Box::new(PollPoller::new(thread, interest.clone(), self.half_closes.clone())))
     }
 
     fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {

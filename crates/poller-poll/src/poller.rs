@@ -15,12 +15,14 @@ use nix::errno::Errno;
 
 use crate::changes::wanted;
 use crate::events::translate;
+use crate::half_closes::HalfCloses;
 use crate::parts::Parts;
 use crate::sys;
 
 pub(crate) struct PollPoller {
     thread: ThreadId,
     interest: ThreadInterest,
+    half_closes: Option<Arc<HalfCloses>>,
     /// The array for poll(2): an entry for each descriptor of `interest`, in its order. The allocation only
     /// grows.
     slots: Vec<libc::pollfd>,
@@ -31,18 +33,28 @@ pub(crate) struct PollPoller {
 }
 
 impl PollPoller {
-    pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
+    pub(crate) fn new(
+        thread: ThreadId,
+        interest: Arc<GroupInterest>,
+        half_closes: Option<Arc<HalfCloses>>,
+    ) -> Self {
         let interest = ThreadInterest::new(interest);
-        Self { thread, interest, slots: Vec::new(), parts: Parts::default(), in_parts: false }
+        Self { thread, interest, half_closes, slots: Vec::new(), parts: Parts::default(), in_parts: false }
     }
 
     /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll.
     fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) {
-        let Self { interest, slots, .. } = self;
+        let Self { interest, half_closes, slots, .. } = self;
         slots.clear();
         interest.build(permission, |fd, interest| {
-            slots.push(libc::pollfd { fd, events: wanted(interest), revents: 0 });
+            slots.push(libc::pollfd { fd, events: wanted(interest, 0), revents: 0 });
         });
+        let Some(half_closes) = half_closes else { return };
+        for (index, slot) in slots.iter_mut().enumerate() {
+            if slot.events & libc::POLLIN != 0 {
+                slot.events |= half_closes.bit(interest.at(index));
+            }
+        }
     }
 
     /// Calls poll(2), and returns how many slots have events. A signal ends it with none.
@@ -92,6 +104,9 @@ impl PollPoller {
 
 impl Poller for PollPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
+        if let Some(half_closes) = self.half_closes.as_ref().filter(|_| change.wanted.recv) {
+            half_closes.examine(change.fd, change.generation);
+        }
         Some(self.interest.update(change))
     }
 
@@ -141,7 +156,7 @@ mod tests {
 
     fn poller(backend: &PollBackend, index: usize) -> PollPoller {
         let thread = ThreadId::new(group(), index).unwrap();
-        PollPoller::new(thread, backend.groups[group().index()].clone())
+        PollPoller::new(thread, backend.groups[group().index()].clone(), backend.half_closes.clone())
     }
 
     fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
@@ -301,6 +316,36 @@ mod tests {
         let mut none = Vec::new();
         poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
+    }
+
+    /// FreeBSD answers `POLLNVAL` to a bit that an object does not know, and a file of UFS is never ready.
+    #[test]
+    fn a_half_close_is_requested_of_sockets_only() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (socket, _peer) = UnixStream::pair().unwrap();
+        let (_reader, _writer, pipe) = readable_pipe();
+        let null = std::fs::File::open("/dev/null").unwrap();
+        let rdhup = sys::rdhup().unwrap_or(0);
+        let (socket, null) = (socket.as_raw_fd(), null.as_raw_fd());
+        for fd in [socket, pipe, null] {
+            poller.update(&change(fd, Interest::NONE, Interest::BOTH));
+        }
+        poller.build(|_| Some(FIRST));
+        let requested = |fd| poller.slots.iter().find(|slot| slot.fd == fd).map(|slot| slot.events);
+        let both = libc::POLLIN | libc::POLLOUT;
+        assert_eq!([socket, pipe, null].map(requested), [both | rdhup, both, both].map(Some));
+        let of_device = Events::READY_R.or(Events::READY_W);
+        assert!(seen(&mut poller).contains(&(null, FIRST, of_device)), "it is always ready");
+
+        // The kind of the descriptor does not depend on the thread that has updated it.
+        let mut other = super::tests::poller(&backend, 1);
+        other.build(|_| Some(FIRST));
+        assert_eq!(other.slots.len(), 3);
+        assert!(other.slots.iter().all(|slot| (slot.events & rdhup != 0) == (slot.fd == socket && rdhup != 0)));
+        poller.update(&change(socket, Interest::BOTH, Interest::SEND));
+        poller.build(|_| Some(FIRST));
+        assert!(poller.slots.iter().all(|slot| slot.events & rdhup == 0), "without interest in reading");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! - A wait passes a copy to the kernel: the next wait sees changes that are made meanwhile.
 //! - The wake-up pipe has one more entry, after the registrations. A limit of entries (`EINVAL`) is therefore
 //!   reached one registration earlier.
+//! - `POLLRDHUP` is requested of sockets only, where a kernel knows it. FreeBSD takes it for a mistake of the
+//!   caller elsewhere, and that answer would hide the one to the other bits.
 //! - poll(2) has no bound on the number of events: this module drops those beyond `room`, and every wait
 //!   begins with the first entry.
 
@@ -48,6 +50,8 @@ struct PollSelector {
     /// In the order of the additions.
     array: Mutex<Vec<Entry>>,
     pipe: WakePipe,
+    /// `POLLRDHUP`, if this kernel has it.
+    rdhup: Option<c_short>,
 }
 
 #[derive(Clone, Copy)]
@@ -64,7 +68,7 @@ const VIEWS: &[View] = &[
 
 impl PollSelector {
     fn new() -> io::Result<Self> {
-        Ok(Self { array: Mutex::default(), pipe: WakePipe::new()? })
+        Ok(Self { array: Mutex::default(), pipe: WakePipe::new()?, rdhup: sys::rdhup() })
     }
 
     /// Returns the tokens and the array for the kernel: an entry for each token, and one for the pipe.
@@ -74,6 +78,11 @@ impl PollSelector {
         let slots = array.iter().map(|entry| slot(entry.fd, entry.events));
         let pipe = slot(self.pipe.number(), libc::POLLIN);
         (array.iter().map(|entry| entry.token).collect(), slots.chain([pipe]).collect())
+    }
+
+    /// The bit that requests a half-close of this descriptor: 0 if it is no socket.
+    fn rdhup_of(&self, fd: RawFd) -> Option<c_short> {
+        self.rdhup.map(|bit| if sys::is_socket(fd) { bit } else { 0 })
     }
 
     /// Polls a copy of the array.
@@ -124,7 +133,7 @@ impl Selector for PollSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        match events(interest, mode) {
+        match events(interest, mode, self.rdhup_of(fd)) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(events) => {
                 self.array.lock().unwrap().push(Entry { fd, events, token });
@@ -135,7 +144,7 @@ impl Selector for PollSelector {
 
     /// If the number has several entries, it changes the one with the token, or else the oldest.
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let events = match events(interest, mode) {
+        let events = match events(interest, mode, self.rdhup_of(fd)) {
             Err(unsupported) => return Changed::Unsupported(unsupported),
             Ok(events) => events,
         };
@@ -200,7 +209,7 @@ impl Selector for PollSelector {
 
 /// Returns the events to request. A part of the interest that the system has no bit for is left out, unless
 /// it is the only one.
-fn events(interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
+fn events(interest: Interest, mode: Mode, rdhup: Option<c_short>) -> Result<c_short, Unsupported> {
     if mode != Mode::Level {
         return Err(Unsupported(format!("poll(2) is level-triggered only: there is no {mode:?}")));
     }
@@ -208,11 +217,11 @@ fn events(interest: Interest, mode: Mode) -> Result<c_short, Unsupported> {
         (interest.read, Some(libc::POLLIN)),
         (interest.write, Some(libc::POLLOUT)),
         (interest.urgent, Some(libc::POLLPRI)),
-        (interest.peer_shut, RDHUP),
+        (interest.peer_shut, rdhup),
     ];
     let requested = requested.into_iter().filter(|(wanted, _)| *wanted).map(|(_, bit)| bit);
     let events = requested.clone().flatten().fold(0, |events, bit| events | bit);
-    if events == 0 && requested.clone().next().is_some() {
+    if requested.clone().next().is_some() && requested.flatten().next().is_none() {
         return Err(Unsupported("this system has no POLLRDHUP".into()));
     }
     Ok(events)
@@ -355,19 +364,23 @@ mod tests {
 
     #[test]
     fn each_bit_is_requested_and_reported_independently() {
-        let rdhup = RDHUP.unwrap_or(0);
+        const BIT: c_short = 0x4000;
         let table = [
             (Interest::READ, libc::POLLIN),
             (Interest::WRITE, libc::POLLOUT),
             (Interest { urgent: true, ..Interest::NONE }, libc::POLLPRI),
             (Interest::NONE, 0),
-            (Interest::ALL, libc::POLLIN | libc::POLLOUT | libc::POLLPRI | rdhup),
+            (Interest::ALL, libc::POLLIN | libc::POLLOUT | libc::POLLPRI | BIT),
         ];
         for (interest, bits) in table {
-            assert_eq!(events(interest, Mode::Level), Ok(bits));
+            assert_eq!(events(interest, Mode::Level, Some(BIT)), Ok(bits));
+            assert_eq!(events(interest, Mode::Level, Some(0)), Ok(bits & !BIT), "no socket");
+            assert_eq!(events(interest, Mode::Level, None), Ok(bits & !BIT), "no such bit");
         }
-        let alone = events(Interest { peer_shut: true, ..Interest::NONE }, Mode::Level);
-        assert_eq!(alone.ok(), RDHUP, "an error without the bit, and not an empty request");
+        let alone = |rdhup| events(Interest { peer_shut: true, ..Interest::NONE }, Mode::Level, rdhup).ok();
+        assert_eq!(alone(Some(BIT)), Some(BIT));
+        assert_eq!(alone(Some(0)), Some(0), "a hang-up is reported without a request");
+        assert_eq!(alone(None), None, "an error without the bit, and not an empty request");
 
         let mut answers = vec![
             (libc::POLLIN, "IN"),

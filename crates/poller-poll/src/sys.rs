@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use fd_core::hooks::inject::{self, Call};
@@ -40,23 +40,33 @@ pub(crate) fn open_limit() -> usize {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| usize::try_from(soft).unwrap_or(usize::MAX))
 }
 
-/// The maximum number of attempts at the probe of [`read_shutdown_is_reported`].
+/// The maximum number of attempts at the probe of [`rdhup`].
 const PROBES: usize = 16;
 
-/// Returns whether this kernel distinguishes a half-closed peer from readable data. A program that was built
-/// for FreeBSD 13 can run on FreeBSD 12, which does not. If the probe fails, for lack of descriptors or
-/// memory, the result is `false`.
-pub(crate) fn read_shutdown_is_reported() -> bool {
+/// Returns the bit with which this kernel distinguishes a half-closed peer from readable data. A program that
+/// was built for FreeBSD 13 can run on FreeBSD 12, which has none. If the probe fails, for lack of descriptors
+/// or memory, the result is `None`.
+pub(crate) fn rdhup() -> Option<c_short> {
     let probe = || -> io::Result<c_short> {
         let (ours, mut theirs) = UnixStream::pair()?;
         theirs.write_all(b"x")?;
         theirs.shutdown(Shutdown::Write)?;
-        let mut slot = [libc::pollfd { fd: ours.as_raw_fd(), events: wanted(Interest::RECV), revents: 0 }];
+        let events = wanted(Interest::RECV, RDHUP.unwrap_or(0));
+        let mut slot = [libc::pollfd { fd: ours.as_raw_fd(), events, revents: 0 }];
         poll(&mut slot, 0)?;
         Ok(slot[0].revents)
     };
     let revents = || (0..PROBES).find_map(|_| probe().ok()).unwrap_or(0);
-    RDHUP.is_some_and(|bit| revents() & bit != 0)
+    RDHUP.filter(|bit| revents() & bit != 0)
+}
+
+/// Returns whether the number is an open socket.
+pub(crate) fn is_socket(fd: RawFd) -> bool {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the kernel writes one `stat` if it returns 0. The number may be closed (`EBADF`).
+    let filled = unsafe { libc::fstat(fd, stat.as_mut_ptr()) } == 0;
+    // SAFETY: it is read only after the kernel has written it.
+    filled && unsafe { stat.assume_init() }.st_mode & libc::S_IFMT == libc::S_IFSOCK
 }
 
 #[cfg(all(test, any(target_os = "linux", target_os = "android")))]
@@ -65,6 +75,6 @@ mod tests {
 
     #[test]
     fn linux_reports_a_half_closed_peer() {
-        assert!(read_shutdown_is_reported());
+        assert_eq!(rdhup(), Some(libc::POLLRDHUP));
     }
 }
