@@ -42,6 +42,10 @@ faults *ARGS:
 inject *SEEDS:
     ci/inject.sh "$@"
 
+# A third of the contract cells with data that arrive late; the seeds are printed
+late *SEEDS:
+    ci/late.sh "$@"
+
 # Random operations on every thread, with all invariants asserted (arguments go to `pollmatrix soak`)
 soak *ARGS:
     cargo run --release -- soak "$@"

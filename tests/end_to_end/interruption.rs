@@ -183,6 +183,7 @@ fn the_journal_of_another_run_is_refused() {
         refused(&["--fault", "double-close"], "it was started without --fault");
         refused(&["--inject-errors"], "it was started without --inject-errors");
     }
+    refused(&["--late-data"], "it was started without --late-data");
     refused(&["selftest/pass"], "it has other cells: everything");
     sandbox.write_matrix(&CELLS, 299);
     refused(&[], "it has another matrix");

@@ -15,6 +15,7 @@ mod hostile;
 mod inject;
 mod interruption;
 mod kubernetes;
+mod late;
 mod limits;
 mod merge;
 mod plans;

@@ -42,6 +42,7 @@ fn every_command_has_help() {
             "--seed",
             "--fault",
             "--inject-errors",
+            "--late-data",
             "--report-dir",
             "--target",
             "--via",

@@ -332,6 +332,21 @@ pub struct InjectArg {
     pub one_in: Option<NonZeroU32>,
 }
 
+/// How late data are.
+#[derive(ClapArgs, Clone)]
+pub struct LateArg {
+    /// Let what a scenario sends over a socket arrive up to MILLISECONDS late; the seed decides when.
+    /// Contract scenarios must pass nevertheless
+    #[arg(
+        long = "late-data",
+        value_name = "MILLISECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "20"
+    )]
+    pub most: Option<NonZeroU32>,
+}
+
 /// The report directory.
 #[derive(ClapArgs, Clone)]
 pub struct ReportDirArg {
@@ -354,6 +369,8 @@ pub struct AttemptArgs {
     #[command(flatten)]
     pub inject: InjectArg,
     #[command(flatten)]
+    pub late: LateArg,
+    #[command(flatten)]
     pub chance: ChanceArgs,
 }
 
@@ -365,6 +382,7 @@ impl AttemptArgs {
             repeat: self.repeat,
             fault: self.fault.name.clone(),
             inject_errors: self.inject.one_in,
+            late_data: self.late.most,
             seed: self.chance.seed,
             slow: self.chance.slow.times,
         }
@@ -877,6 +895,8 @@ pub struct RunCellArgs {
     pub fault: FaultArg,
     #[command(flatten)]
     pub inject: InjectArg,
+    #[command(flatten)]
+    pub late: LateArg,
     #[command(flatten)]
     pub slow: SlowArg,
     /// How long to wait for an expected event, in milliseconds, for runs in which cells are expected to hang

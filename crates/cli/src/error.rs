@@ -23,7 +23,7 @@ pub enum Error {
     NoAnswers(String),
     #[error("'{id}' is the beginning of {count} cells")]
     AmbiguousCell { id: String, count: usize },
-    #[error("{0} tests raw pollers only, which have neither faults nor injected errors")]
+    #[error("{0} tests raw pollers only, which have no faults, no injected errors and no late data")]
     NothingToFault(String),
     #[error("{0} has no control: harness/control has no cell with its backend, threads and groups")]
     NoControl(String),

@@ -50,6 +50,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
         seed: args.attempts.chance.seed(),
         fault: args.attempts.fault.name.as_deref(),
         inject_errors: args.attempts.inject.one_in,
+        late_data: args.attempts.late.most,
         repeat: args.attempts.repeat.get(),
         slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
         jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
@@ -223,6 +224,7 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
         repeat: settings.repeat,
         fault: args.attempts.fault.name.clone(),
         inject_errors: args.attempts.inject.one_in,
+        late_data: args.attempts.late.most,
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }
@@ -337,6 +339,7 @@ fn difference(kept: &Run, here: &Run) -> Option<String> {
         ("--repeat", kept.repeat == here.repeat),
         ("--fault", kept.fault == here.fault),
         ("--inject-errors", kept.inject_errors == here.inject_errors),
+        ("--late-data", kept.late_data == here.late_data),
     ];
     differs.into_iter().find(|(_, same)| !same).map(|(name, _)| format!("it is of a run with another {name}"))
 }

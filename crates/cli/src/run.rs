@@ -109,6 +109,9 @@ fn summary(results: &Results, rerun: &RerunArguments) -> String {
     if let Some(one_in) = results.inject_errors() {
         let _ = write!(fault, ", errors in one of {one_in} system calls");
     }
+    if let Some(milliseconds) = results.late_data() {
+        let _ = write!(fault, ", data up to {milliseconds} ms late");
+    }
     let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
     let seed = format!(" (seed {}{fault})", seeds.join(", "));
     for (index, line) in results.totals_lines().into_iter().enumerate() {

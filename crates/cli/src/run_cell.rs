@@ -30,6 +30,19 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
         }
         faults::inject(args.seed, &args.id, one_in);
     }
+    if let Some(milliseconds) = args.late.most {
+        if characterisation::find(&cell.id.scenario).is_some() {
+            return Err(Error::NothingToFault(cell.id.to_string()));
+        }
+        let most = Duration::from_millis(u64::from(milliseconds.get()));
+        scenarios::late::delay_data(args.seed.0, most).map_err(|source| runner::Error::Io {
+            action: "start the thread that delays the data of",
+            path: cell.id.to_string().into(),
+            source,
+            help: "raise the limit of threads (ulimit -u)",
+        })?;
+    }
+    end_a_thread()?;
     let slow = args.slow.factor().get();
     let patience = args.patience_ms.map(Duration::from_millis);
     scenarios::set_slowness(slow);
@@ -44,6 +57,9 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
     if args.inject.one_in.is_some() {
         add_injected_errors(&mut outcome);
     }
+    if args.late.most.is_some() {
+        outcome.counters.insert("writes_delayed".into(), scenarios::late::delayed_writes());
+    }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let attempt = Attempt {
         cell: args.id.clone(),
@@ -52,6 +68,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
         seed: args.seed,
         fault: fault.map(|fault| fault.name().to_owned()),
         inject_errors: args.inject.one_in,
+        late_data: args.late.most,
         duration_ms,
         checks: outcome.checks,
         counters: outcome.counters,
@@ -67,6 +84,18 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
     };
     // Exits instead of returning, because a failed scenario can leave threads behind that never end.
     std::process::exit(i32::from(code))
+}
+
+/// Starts a thread and waits for its end. On FreeBSD, the first thread that ends in a process loads a library
+/// (libthr needs libgcc_s to unwind), for which it borrows the lowest free descriptor: the number that a
+/// scenario is about to use.
+fn end_a_thread() -> Result<(), Error> {
+    let thread = std::thread::Builder::new().spawn(|| ());
+    let ended = thread.and_then(|thread| thread.join().map_err(|_| std::io::Error::other("it panicked")));
+    ended.map_err(|source| {
+        let help = "raise the limit of threads (ulimit -u)";
+        runner::Error::Io { action: "start a thread of", path: "this process".into(), source, help }.into()
+    })
 }
 
 /// Adds the counts of injected errors to the outcome.

@@ -122,7 +122,8 @@ fn newest(dir: &Path, id: &str) -> Result<FoundResults, Error> {
         && let Some(cell) = contents.results.iter().find(|result| result.id == id)
     {
         let identity = &contents.identity;
-        let from = from(&[&contents.started], disturbance(identity.fault.as_deref(), identity.inject_errors));
+        let disturbance = disturbance(identity.fault.as_deref(), identity.inject_errors, identity.late_data);
+        let from = from(&[&contents.started], disturbance);
         let found = vec![Found { cell: cell.clone(), from }];
         return Ok(FoundResults { found, ..FoundResults::default() });
     }

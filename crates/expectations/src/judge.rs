@@ -127,6 +127,7 @@ mod tests {
             seed: Seed(1),
             fault: None,
             inject_errors: None,
+            late_data: None,
             duration_ms: 2,
             checks: checks.to_vec(),
             counters: BTreeMap::new(),

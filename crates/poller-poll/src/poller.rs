@@ -342,7 +342,9 @@ mod tests {
         let mut other = super::tests::poller(&backend, 1);
         other.build(|_| Some(FIRST));
         assert_eq!(other.slots.len(), 3);
-        assert!(other.slots.iter().all(|slot| (slot.events & rdhup != 0) == (slot.fd == socket && rdhup != 0)));
+        assert!(
+            other.slots.iter().all(|slot| (slot.events & rdhup != 0) == (slot.fd == socket && rdhup != 0))
+        );
         poller.update(&change(socket, Interest::BOTH, Interest::SEND));
         poller.build(|_| Some(FIRST));
         assert!(poller.slots.iter().all(|slot| slot.events & rdhup == 0), "without interest in reading");

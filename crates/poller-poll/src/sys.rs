@@ -44,8 +44,8 @@ pub(crate) fn open_limit() -> usize {
 const PROBES: usize = 16;
 
 /// Returns the bit with which this kernel distinguishes a half-closed peer from readable data. A program that
-/// was built for FreeBSD 13 can run on FreeBSD 12, which has none. If the probe fails, for lack of descriptors
-/// or memory, the result is `None`.
+/// was built for FreeBSD 13 can run on FreeBSD 12, which has none. If the probe fails, for lack of
+/// descriptors or memory, the result is `None`.
 pub(crate) fn rdhup() -> Option<c_short> {
     let probe = || -> io::Result<c_short> {
         let (ours, mut theirs) = UnixStream::pair()?;

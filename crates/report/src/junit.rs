@@ -37,6 +37,9 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         if let Some(one_in) = results.inject_errors() {
             suite.add_property(("inject-errors", one_in.to_string().as_str()));
         }
+        if let Some(milliseconds) = results.late_data() {
+            suite.add_property(("late-data", milliseconds.to_string().as_str()));
+        }
         let suite_key = (target, backend, characterisation);
         let cells = results.cells.iter().filter(|cell| key(cell) == suite_key);
         suite.add_test_cases(cells.map(case));

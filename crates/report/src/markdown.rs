@@ -51,6 +51,10 @@ fn summary(results: &Results) -> String {
         let _ =
             writeln!(out, "**Errors were injected: one in {one_in} system calls below the core failed.**\n");
     }
+    if let Some(milliseconds) = results.late_data() {
+        let _ =
+            writeln!(out, "**Data were late: they arrived up to {milliseconds} ms after they were sent.**\n");
+    }
     let interrupted = results.runs.iter().filter(|run| run.interrupted);
     let interrupted: BTreeSet<_> = interrupted.map(|run| run.target.as_str()).collect();
     if !interrupted.is_empty() && results.runs.len() > 1 {

@@ -38,6 +38,9 @@ pub struct Identity {
     /// One in this many system calls below the core fails.
     #[serde(default)]
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenarios' data arrive up to this many milliseconds late.
+    #[serde(default)]
+    pub late_data: Option<NonZeroU32>,
     /// Attempts per cell.
     pub repeat: u32,
     /// The selected cells.
@@ -291,12 +294,15 @@ impl Contents {
             let was = option("--fault", &mine.fault);
             return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
         }
-        if mine.inject_errors != identity.inject_errors {
-            let was = match mine.inject_errors {
-                Some(one_in) => format!("with --inject-errors={one_in}"),
-                None => "without --inject-errors".to_owned(),
-            };
-            return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
+        for (name, was, is) in [
+            ("--inject-errors", mine.inject_errors, identity.inject_errors),
+            ("--late-data", mine.late_data, identity.late_data),
+        ] {
+            if was != is {
+                let was =
+                    was.map_or_else(|| format!("without {name}"), |value| format!("with {name}={value}"));
+                return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
+            }
         }
         if mine.seed != identity.seed {
             let help = format!("omit --seed to resume with the same one, or {}", new_run());

@@ -119,11 +119,13 @@ pub fn add_rerun_arguments(
     let options =
         format!("{runner_options}{}{}", environment.expectations_option(), disturbance_options(attempts));
     let injects = attempts.inject_errors.map(faults::injectable).transpose()?.is_some();
+    let is_late = attempts.late_data.is_some();
     for cell in planned {
         let adapter = environment.adapter_option(&cell.spec.backend);
         cell.spec.command += &format!("{options}{adapter}");
-        if injects && characterisation::find(&cell.spec.scenario).is_some() {
-            cell.unsupported.get_or_insert_with(|| RAW.to_owned());
+        if (injects || is_late) && characterisation::find(&cell.spec.scenario).is_some() {
+            let why = if injects { RAW } else { PUNCTUAL };
+            cell.unsupported.get_or_insert_with(|| why.to_owned());
         }
     }
     Ok(())
@@ -132,11 +134,15 @@ pub fn add_rerun_arguments(
 /// Why characterisations do not support injected errors.
 const RAW: &str = "it tests the raw poller, and errors are injected below the core's pollers only";
 
-/// Returns the options that switch on a fault or inject errors, as text for a command line.
+/// Why characterisations do not support late data.
+const PUNCTUAL: &str = "it tests the raw poller, and only the data of contract scenarios can be late";
+
+/// Returns the options that switch on a fault, inject errors or delay data, as text for a command line.
 pub fn disturbance_options(attempts: &Attempts) -> String {
     let fault = attempts.fault.as_ref().map(|fault| format!(" --fault {fault}"));
     let errors = attempts.inject_errors.map(|one_in| format!(" --inject-errors={one_in}"));
-    fault.into_iter().chain(errors).collect()
+    let late = attempts.late_data.map(|milliseconds| format!(" --late-data={milliseconds}"));
+    fault.into_iter().chain(errors).chain(late).collect()
 }
 
 /// The options of attempts at cells, for this process or an executor.
@@ -150,6 +156,8 @@ pub struct Attempts {
     pub fault: Option<String>,
     /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenarios' data arrive up to this many milliseconds late.
+    pub late_data: Option<NonZeroU32>,
     /// The seed of each first attempt. `None`: a new seed.
     pub seed: Option<Seed>,
     /// How many times slower than an ordinary machine this one is. `None`: as fast, or measured by an

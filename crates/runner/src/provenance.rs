@@ -112,6 +112,7 @@ pub fn run_here(target: String, started: String) -> Run {
         repeat: 1,
         fault: None,
         inject_errors: None,
+        late_data: None,
         finished: now(),
         started,
         resumed: 0,

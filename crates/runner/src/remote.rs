@@ -63,6 +63,8 @@ pub struct Settings<'a> {
     pub fault: Option<&'a str>,
     /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenarios' data arrive up to this many milliseconds late.
+    pub late_data: Option<NonZeroU32>,
     /// The number of attempts per cell.
     pub repeat: u32,
     /// How many times slower than an ordinary machine that one is. `None`: the executor measures it.
@@ -401,8 +403,9 @@ pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
             run.executable, settings.executable
         ));
     }
-    let requested = (settings.seed, settings.repeat, settings.fault, settings.inject_errors);
-    if (run.seed, run.repeat, run.fault.as_deref(), run.inject_errors) != requested {
+    let disturbance = (settings.fault, settings.inject_errors, settings.late_data);
+    let requested = (settings.seed, settings.repeat, disturbance);
+    if (run.seed, run.repeat, (run.fault.as_deref(), run.inject_errors, run.late_data)) != requested {
         return Some("the executor was started with other options: the command changes its arguments".into());
     }
     None
@@ -444,6 +447,7 @@ pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<Strin
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));
     arguments.extend(settings.inject_errors.map(|one_in| format!("--inject-errors={one_in}")));
+    arguments.extend(settings.late_data.map(|milliseconds| format!("--late-data={milliseconds}")));
     arguments
 }
 

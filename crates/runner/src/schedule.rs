@@ -41,6 +41,8 @@ pub struct Settings<'a> {
     pub fault: Option<&'a str>,
     /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenarios' data arrive up to this many milliseconds late.
+    pub late_data: Option<NonZeroU32>,
     /// The number of attempts per cell.
     pub repeat: u32,
     /// How many times slower than an ordinary machine this one is.
@@ -111,6 +113,7 @@ fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellR
             seed: Seed(settings.seed.0.wrapping_add(u64::from(number))),
             fault: settings.fault,
             inject_errors: settings.inject_errors,
+            late_data: settings.late_data,
             limit: cell.timeout,
             slow: settings.slow,
             patience: None,

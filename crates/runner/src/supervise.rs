@@ -40,6 +40,8 @@ pub struct Order<'a> {
     pub fault: Option<&'a str>,
     /// One in this many system calls below the core fails.
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenario's data arrive up to this many milliseconds late.
+    pub late_data: Option<NonZeroU32>,
     /// The time limit on a machine of ordinary speed. After it, every process of the cell is killed.
     pub limit: Duration,
     /// How many times slower this machine is.
@@ -147,6 +149,9 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(one_in) = order.inject_errors {
         command.arg(format!("--inject-errors={one_in}"));
     }
+    if let Some(milliseconds) = order.late_data {
+        command.arg(format!("--late-data={milliseconds}"));
+    }
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
@@ -207,8 +212,9 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
             return broken(format!("the cell printed a line that is not a result ({error}): {line}"));
         }
     };
-    let requested = (order.cell, order.seed, order.fault, order.inject_errors);
-    if (attempt.cell.as_str(), attempt.seed, attempt.fault.as_deref(), attempt.inject_errors) != requested {
+    let requested = (order.cell, order.seed, order.fault, order.inject_errors, order.late_data);
+    let cell = attempt.cell.as_str();
+    if (cell, attempt.seed, attempt.fault.as_deref(), attempt.inject_errors, attempt.late_data) != requested {
         return broken(format!("the cell printed a result of {} with seed {}", attempt.cell, attempt.seed));
     }
     let expected = i32::from(exit::of_cell(attempt.status));
@@ -245,6 +251,7 @@ fn blank(order: &Order<'_>, status: Status, reason: String) -> Attempt {
         seed: order.seed,
         fault: order.fault.map(str::to_owned),
         inject_errors: order.inject_errors,
+        late_data: order.late_data,
         duration_ms: 0,
         checks: Vec::new(),
         counters: BTreeMap::new(),

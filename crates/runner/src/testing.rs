@@ -80,6 +80,7 @@ impl CellRunner {
             seed: Seed(1),
             fault: None,
             inject_errors: None,
+            late_data: None,
             limit,
             slow: slowness(),
             patience: None,

@@ -73,6 +73,45 @@ pub(crate) fn readable(fd: RawFd) -> bool {
     poll_now(fd).intersects(PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR)
 }
 
+/// Returns how many bytes a pipe holds. A write to a pipe has arrived when it returns.
+pub(crate) fn in_pipe(fd: RawFd) -> usize {
+    let mut count: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int; on a number that is not open it answers EBADF.
+    let answered = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut count) };
+    if answered == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
+}
+
+/// Returns how many bytes of a TCP connection its peer has not acknowledged. A peer acknowledges bytes after
+/// they are in its buffer and its pollers know it.
+pub(crate) fn unacknowledged(fd: RawFd) -> usize {
+    let mut count: libc::c_int = 0;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: SIOCOUTQ (tcp(7)), which has the number of TIOCOUTQ, writes one int.
+    let answered = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut count) };
+    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+    // SAFETY: FIONWRITE writes one int.
+    let answered = unsafe { libc::ioctl(fd, libc::FIONWRITE, &raw mut count) };
+    #[cfg(target_vendor = "apple")]
+    // SAFETY: SO_NWRITE writes one int.
+    let answered = unsafe {
+        let mut size = size_of_val(&count) as libc::socklen_t;
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_NWRITE, (&raw mut count).cast(), &raw mut size)
+    };
+    #[cfg(not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_vendor = "apple"
+    )))]
+    // OpenBSD counts terminals only, and DragonFly and illumos do not count at all.
+    let answered = {
+        let _ = (fd, &mut count);
+        0
+    };
+    if answered == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
+}
+
 /// Returns the inode number of the open file, which tells open files apart.
 pub(crate) fn inode(fd: &impl AsFd) -> Option<u64> {
     #[allow(clippy::unnecessary_cast, reason = "the width of ino_t differs between systems")]

@@ -19,7 +19,8 @@
 //! | one run of one scenario | [`run`](run()), `scenario`, `test_context`, [`needs`], `trigger` |
 //! | tools of scenarios | `recorder`, `checkpoints`, `descriptor_limit`, `threads` |
 //! | how a run fails | `failure`, `missing_resource` |
-//! | the system and its clock | `descriptors`, [`loopback`], `transport`, `retry`, `manual_clock` |
+//! | the system and its clock | `descriptors`, [`loopback`], `transport`, `retry`, `manual_clock`, |
+//! | | below them `far_end`, [`late`] |
 //! | waiting | `gate`, `mutex`, `patience` |
 
 mod catalogue;
@@ -28,10 +29,12 @@ mod deletion;
 mod descriptor_limit;
 mod descriptors;
 mod failure;
+mod far_end;
 mod gate;
 mod harness;
 pub mod history;
 mod interleaving;
+pub mod late;
 mod lifecycle;
 pub mod loopback;
 mod manual_clock;

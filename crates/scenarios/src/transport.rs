@@ -1,19 +1,18 @@
 //! The descriptors under test: connected pairs and listeners, over every transport.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use metadata::Transport;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv};
 
 use crate::descriptors;
+pub use crate::far_end::FarEnd;
 use crate::patience::patience;
 
 /// Two connected ends: `near` goes under test, `far` stays with the scenario.
@@ -22,86 +21,6 @@ pub struct Pair {
     pub near: OwnedFd,
     /// The end that writes. Blocking; over a socket it can read, too.
     pub far: FarEnd,
-}
-
-/// The far end of a [`Pair`], or a client of a [`Listener`].
-pub enum FarEnd {
-    /// A TCP connection.
-    Tcp(TcpStream),
-    /// A UNIX stream socket.
-    Unix(UnixStream),
-    /// The writing end of a pipe.
-    Pipe(io::PipeWriter),
-}
-
-impl FarEnd {
-    /// Limits how long a read waits. Pipes have no such option.
-    ///
-    /// # Errors
-    /// Those of `setsockopt`; `Unsupported` for pipes.
-    pub fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
-            Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
-            Self::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-}
-
-impl Write for FarEnd {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write(bytes),
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Pipe(pipe) => pipe.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Read for FarEnd {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(bytes),
-            Self::Unix(stream) => stream.read(bytes),
-            Self::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-}
-
-impl FarEnd {
-    /// Returns whether the near end is closed, with all its copies in all processes. Does not wait.
-    pub fn ended(&self) -> bool {
-        match self {
-            Self::Tcp(stream) => socket_ended(stream.as_raw_fd()),
-            Self::Unix(stream) => socket_ended(stream.as_raw_fd()),
-            // Linux reports ERR, the BSDs report HUP (poll(2)).
-            Self::Pipe(pipe) => {
-                descriptors::poll_now(pipe.as_raw_fd()).intersects(PollFlags::POLLERR | PollFlags::POLLHUP)
-            }
-        }
-    }
-
-    /// Shuts down the sending direction. Pipes cannot.
-    ///
-    /// # Errors
-    /// Those of `shutdown`; `Unsupported` for pipes.
-    pub(crate) fn stop_sending(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
-            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
-            Self::Pipe(_) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-}
-
-/// Returns whether the peer has closed the socket. If it left data unread, its close is a reset.
-fn socket_ended(fd: RawFd) -> bool {
-    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
-    matches!(recv(fd, &mut [0], flags), Ok(0) | Err(Errno::ECONNRESET))
 }
 
 /// Moves the descriptor to another number, which must be free. The old number is closed.
@@ -141,15 +60,15 @@ pub fn pair(transport: Transport) -> io::Result<Pair> {
             // Each small write is sent as one segment at once, so the order on the wire is the scenario's
             // order.
             far.set_nodelay(true)?;
-            (listener.accept()?.0.into(), FarEnd::Tcp(far))
+            (listener.accept()?.0.into(), FarEnd::from(far))
         }
         Transport::Unix => {
             let (near, far) = UnixStream::pair()?;
-            (near.into(), FarEnd::Unix(far))
+            (near.into(), FarEnd::from(far))
         }
         Transport::Pipe => {
             let (near, far) = io::pipe()?;
-            (near.into(), FarEnd::Pipe(far))
+            (near.into(), FarEnd::from(far))
         }
         other => return Err(unsupported(other)),
     };
@@ -214,9 +133,9 @@ impl Address {
     /// # Errors
     /// Those of `connect`.
     pub fn connect(&self) -> io::Result<FarEnd> {
-        let client = match self {
-            Self::Tcp(address) => FarEnd::Tcp(TcpStream::connect(address)?),
-            Self::Unix(path) => FarEnd::Unix(UnixStream::connect(path)?),
+        let client: FarEnd = match self {
+            Self::Tcp(address) => TcpStream::connect(address)?.into(),
+            Self::Unix(path) => UnixStream::connect(path)?.into(),
         };
         // Some systems refuse the option on a connection that has ended already: a read of it does not wait
         // anyway.
@@ -261,6 +180,19 @@ pub fn read_all(fd: &impl AsFd, into: &mut Vec<u8>) -> io::Result<bool> {
             Err(nix::Error::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Returns how many bytes this socket or pipe could read now, at most 64 kibibytes.
+///
+/// `FIONREAD` would be simpler. On FreeBSD it does not take the lock that orders the arrival of data with the
+/// event of a kqueue, so an event could follow its answer.
+pub(crate) fn unread(fd: RawFd) -> usize {
+    let mut buffer = [0; 1 << 16];
+    match recv(fd, &mut buffer, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
+        Ok(count) => count,
+        Err(Errno::ENOTSOCK) => descriptors::in_pipe(fd),
+        Err(_) => 0,
     }
 }
 

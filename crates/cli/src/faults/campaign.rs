@@ -484,6 +484,7 @@ impl<'a> Campaign<'a> {
                     seed,
                     fault,
                     inject_errors: None,
+                    late_data: None,
                     limit,
                     slow: self.slow,
                     patience,

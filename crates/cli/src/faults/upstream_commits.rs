@@ -137,6 +137,7 @@ fn one(
         seed,
         fault: fault.map(Fault::name),
         inject_errors: None,
+        late_data: None,
         limit: cell.timeout,
         slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),

@@ -126,6 +126,9 @@ pub struct Attempt {
     /// One in this many system calls below the core's pollers was made to fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenario's data arrived up to this many milliseconds late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_data: Option<NonZeroU32>,
     /// Wall-clock time in milliseconds.
     pub duration_ms: u64,
     /// The checks, in the order in which they were made.

@@ -189,6 +189,7 @@ mod tests {
             seed: Seed(seed),
             fault: None,
             inject_errors: None,
+            late_data: None,
             duration_ms: 2,
             checks: Vec::new(),
             counters: BTreeMap::new(),

@@ -93,6 +93,9 @@ pub struct Run {
     /// One in this many system calls below the core's pollers was made to fail, in every cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inject_errors: Option<NonZeroU32>,
+    /// The scenarios' data arrived up to this many milliseconds late, in every cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_data: Option<NonZeroU32>,
     /// When the run started, RFC 3339.
     pub started: String,
     /// When this report was written, RFC 3339.
@@ -103,13 +106,18 @@ pub struct Run {
     pub interrupted: bool,
 }
 
-/// Describes a fault and injected errors: `the fault double-close switched on`, `errors in one of 20 system
-/// calls`. `None` if there is neither.
-pub fn disturbance(fault: Option<&str>, inject_errors: Option<NonZeroU32>) -> Option<String> {
+/// Describes a fault, injected errors and late data: `the fault double-close switched on`, `errors in one of
+/// 20 system calls`, `data up to 20 ms late`. `None` if there is none of these.
+pub fn disturbance(
+    fault: Option<&str>,
+    inject_errors: Option<NonZeroU32>,
+    late_data: Option<NonZeroU32>,
+) -> Option<String> {
     let fault = fault.map(|fault| format!("the fault {fault} switched on"));
     let errors = inject_errors.map(|one_in| format!("errors in one of {one_in} system calls"));
-    let both: Vec<_> = fault.into_iter().chain(errors).collect();
-    (!both.is_empty()).then(|| both.join(" and "))
+    let late = late_data.map(|milliseconds| format!("data up to {milliseconds} ms late"));
+    let all: Vec<_> = fault.into_iter().chain(errors).chain(late).collect();
+    (!all.is_empty()).then(|| all.join(" and "))
 }
 
 /// The only runner in version 1 of the format.
@@ -126,9 +134,9 @@ impl Run {
         }
     }
 
-    /// Describes the fault and the injected errors of the run, as [`disturbance`] does.
+    /// Describes the fault, the injected errors and the late data of the run, as [`disturbance`] does.
     pub fn disturbance(&self) -> Option<String> {
-        disturbance(self.fault.as_deref(), self.inject_errors)
+        disturbance(self.fault.as_deref(), self.inject_errors, self.late_data)
     }
 
     /// Returns the version of pollmatrix, with the commit if known.
@@ -179,8 +187,8 @@ impl Results {
         self.runs.iter().find_map(|run| run.fault.as_deref())
     }
 
-    /// Describes the fault and the injected errors, as [`disturbance`] does. They are the same in all runs of
-    /// a report.
+    /// Describes the fault, the injected errors and the late data, as [`disturbance`] does. They are the same
+    /// in all runs of a report.
     pub fn disturbance(&self) -> Option<String> {
         self.runs.iter().find_map(Run::disturbance)
     }
@@ -188,6 +196,11 @@ impl Results {
     /// Returns N if one in N system calls below the core's pollers was made to fail.
     pub fn inject_errors(&self) -> Option<NonZeroU32> {
         self.runs.iter().find_map(|run| run.inject_errors)
+    }
+
+    /// Returns N if the scenarios' data arrived up to N milliseconds late.
+    pub fn late_data(&self) -> Option<NonZeroU32> {
+        self.runs.iter().find_map(|run| run.late_data)
     }
 
     /// Returns whether any run was interrupted and is incomplete.

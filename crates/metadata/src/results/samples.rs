@@ -33,6 +33,7 @@ pub fn run(target: &str) -> Run {
         repeat: 1,
         fault: None,
         inject_errors: None,
+        late_data: None,
         started: text(),
         finished: text(),
         resumed: 0,

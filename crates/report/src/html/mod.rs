@@ -43,6 +43,7 @@ pub fn report(results: &Results) -> String {
         totals: results.totals_lines().join(" · "),
         fault: results.fault(),
         inject_errors: results.inject_errors(),
+        late_data: results.late_data(),
         interrupted: interrupted(results),
         characterised: results.cells.iter().any(|cell| !cell.is_contract()),
         conformance: Conformance::of(results)
@@ -75,6 +76,7 @@ struct Page<'a> {
     totals: String,
     fault: Option<&'a str>,
     inject_errors: Option<NonZeroU32>,
+    late_data: Option<NonZeroU32>,
     interrupted: Vec<&'a str>,
     characterised: bool,
     conformance: Vec<Card<'a>>,
@@ -255,6 +257,10 @@ impl<'a> Provenance<'a> {
             (
                 "injected errors",
                 run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default(),
+            ),
+            (
+                "late data",
+                run.late_data.map(|milliseconds| format!("up to {milliseconds} ms")).unwrap_or_default(),
             ),
             ("seed", run.seed.to_string()),
             ("attempts", run.repeat.to_string()),

@@ -2,6 +2,7 @@
 //! and data arrives there.
 
 use std::io::Write;
+use std::os::fd::RawFd;
 
 use fd_core::{ActivitySnapshot, FdHandle, State};
 
@@ -11,10 +12,13 @@ use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
 use crate::test_context::TestContext;
-use crate::transport::{at_number, pair};
+use crate::transport::{FarEnd, at_number, pair};
 
 /// A copy of the descriptor. It keeps the open file until it is dropped.
 pub(super) trait OpenCopy {
+    /// Returns the number of the copy. `None` if this process has none now.
+    fn number(&self) -> Option<RawFd>;
+
     /// Returns the data that the copy can read. `None` if this process has no access to the copy.
     fn read(&mut self) -> Result<Option<String>, Failure>;
 }
@@ -74,6 +78,14 @@ pub(crate) fn snapshots(harness: &Harness) -> Vec<ActivitySnapshot> {
     harness.threads().into_iter().map(|thread| harness.activity(thread)).collect()
 }
 
+/// Sends `bytes` to a copy, and waits until they have arrived there.
+fn send_to(harness: &Harness, copy: &dyn OpenCopy, far: &mut FarEnd, bytes: &[u8]) -> Result<(), Failure> {
+    match copy.number() {
+        Some(number) => harness.send(far, number, bytes),
+        None => harness.send_unseen(far, bytes),
+    }
+}
+
 fn deleted(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -126,7 +138,7 @@ fn deleted(
     }
     test.check_eq(label("handlers dropped"), 1, monitor.dropped(), "S4");
     test.check_eq(label("the number is open"), false, descriptors::is_open(monitor.number()), "S4");
-    ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
+    send_to(harness, &*copy, &mut ends.far, b"for the copy")?;
     harness.fence_all()?;
     test.check_eq(label("handler calls"), 0, monitor.calls(), "S6, bugs 1 and 76");
     test.check_eq(
@@ -142,7 +154,7 @@ fn deleted(
     let near = at_number(spare.near, monitor.number()).map_err(Failure::set_up)?;
     let handle = harness.insert_shared(near, next.recording(), thread, group_mask)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    ends.far.write_all(b", again").map_err(Failure::set_up)?;
+    send_to(harness, &*copy, &mut ends.far, b", again")?;
     harness.fence_all()?;
     test.check_eq(label("calls of the next registration's handler"), 0, next.calls(), "S7");
     test.check_eq(label("undelivered events, later"), 0, undelivered_events(harness, &before), "L5");

@@ -2,7 +2,7 @@
 //! open file closes, so epoll continued to report a number that was no longer registered, and the process
 //! spun (bug 1).
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use fd_core::FdHandle;
 use metadata::{Axes, Layer};
@@ -32,6 +32,10 @@ fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, F
 }
 
 impl OpenCopy for OwnedFd {
+    fn number(&self) -> Option<RawFd> {
+        Some(self.as_raw_fd())
+    }
+
     fn read(&mut self) -> Result<Option<String>, Failure> {
         let mut bytes = Vec::new();
         read_all(self, &mut bytes).map_err(Failure::set_up)?;

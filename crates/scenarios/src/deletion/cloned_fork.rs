@@ -2,7 +2,7 @@
 //! endless wake-ups for listeners that it had closed (bug 1).
 
 use std::io::{PipeWriter, pipe};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use fd_core::FdHandle;
 use metadata::{Axes, Layer};
@@ -57,6 +57,10 @@ fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn OpenCopy>, Failure>
 }
 
 impl OpenCopy for Child {
+    fn number(&self) -> Option<RawFd> {
+        None
+    }
+
     fn read(&mut self) -> Result<Option<String>, Failure> {
         Ok(None)
     }

@@ -3,7 +3,7 @@
 //! (bug 76).
 
 use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use fd_core::FdHandle;
@@ -70,6 +70,10 @@ impl Message {
 }
 
 impl OpenCopy for Message {
+    fn number(&self) -> Option<RawFd> {
+        self.arrived.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
     fn read(&mut self) -> Result<Option<String>, Failure> {
         if self.arrived.is_none() {
             self.receive()?;

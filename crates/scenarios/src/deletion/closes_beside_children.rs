@@ -105,7 +105,7 @@ fn held_before_exec(
     }
     // The closed descriptors are reported in several batches. No number is left with which to remove them.
     for _ in 0..4 {
-        endpoints.iter_mut().try_for_each(|(_, far)| far.write_all(b"more")).map_err(Failure::set_up)?;
+        endpoints.iter_mut().try_for_each(|(_, far)| harness.send_unseen(far, b"more"))?;
         harness.fence_all()?;
     }
     test.record_counter("undelivered events beside the held child", undelivered_events(harness, &before));

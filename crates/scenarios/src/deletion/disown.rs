@@ -13,7 +13,6 @@ use metadata::{Axes, Layer};
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::descriptors;
 use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::harness::Harness;
@@ -135,8 +134,7 @@ fn register_again(
     let monitor = HandlerMonitor::new(&near);
     let handle = harness.insert(near, monitor.recording(), thread)?;
     // No interest is set yet: the interest of the previous registration is forgotten.
-    far.write_all(b"reported").map_err(Failure::set_up)?;
-    harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
+    harness.send(far, monitor.number(), b"reported")?;
     harness.fence_all()?;
     let reported = harness.core().entry(handle).map_err(Failure::set_up)?.state.and(State::POLL_IN);
     test.check_eq("reports before any interest is set", State::default(), reported, "S20, suspect 11");
@@ -163,7 +161,7 @@ fn check_in_no_poller(
 ) -> Result<(), Failure> {
     harness.fence_all()?;
     let before = snapshots(harness);
-    far.write_all(b"unreported").map_err(Failure::set_up)?;
+    harness.send(far, near.as_raw_fd(), b"unreported")?;
     harness.fence_all()?;
     test.check_eq(
         "undelivered events",

@@ -72,7 +72,7 @@ fn delete_while_polled(
     );
     test.check_eq("the number is open", false, descriptors::is_open(monitor.number()), "L4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    let _ = ends.far.write_all(b"too late");
+    harness.send_unseen(&mut ends.far, b"too late")?;
     harness.fence_all()?;
     test.check_eq("handler calls", 0, monitor.calls(), "S6");
     Ok(())

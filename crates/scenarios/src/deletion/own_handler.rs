@@ -67,7 +67,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     );
 
     // No handler is left for this event.
-    let _ = ends.far.write_all(b"too late");
+    harness.send_unseen(&mut ends.far, b"too late")?;
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S6");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");

@@ -114,7 +114,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         "S10, bug 43",
         refused.reason == InsertRefused::InUse { fd: number },
     );
-    spare.far.write_all(b"for the refused one").map_err(Failure::set_up)?;
+    harness.send(&mut spare.far, number, b"for the refused one")?;
     harness.fence_all()?;
     test.check_eq("calls of the refused handler", 0, next.calls(), "S7");
     // The old registration ends. The refused descriptor gives up the number first, or it would be closed

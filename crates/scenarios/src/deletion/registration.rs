@@ -53,12 +53,12 @@ impl TrackedRegistration {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// Returns whether the peer has seen the end. If so, closes the peer's end.
+    /// Returns whether the peer has seen the end, and asks for it if not. If so, closes the peer's end.
     pub(super) fn peer_saw_the_end(&self) -> bool {
         let mut far = unpoisoned(&self.far);
-        let ended = self.dropped() > 0 && far.as_ref().is_none_or(FarEnd::ended);
+        let ended = self.dropped() > 0 && far.as_ref().is_none_or(FarEnd::ended_if_asked);
         if ended {
-            *far = None;
+            far.take().into_iter().for_each(FarEnd::abandon);
         }
         ended
     }

@@ -9,6 +9,7 @@
 //! a clock that only this scenario advances.
 
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,7 +114,7 @@ fn deleted(
     harness.fence_all()?;
     let before = snapshots(harness);
 
-    ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
+    harness.send(&mut ends.far, copy.as_raw_fd(), b"for the copy")?;
     let rebuilt = |harness: &Harness| -> u64 {
         let of = |(thread, before): (_, &fd_core::ActivitySnapshot)| {
             harness.activity(thread).since(before).poll_rebuild
@@ -157,7 +158,7 @@ fn deleted(
     // From here on no event follows: level-triggered with any data, edge-triggered without new data.
     let later = snapshots(harness);
     if level {
-        ends.far.write_all(b", again").map_err(Failure::set_up)?;
+        harness.send(&mut ends.far, copy.as_raw_fd(), b", again")?;
     }
     harness.fence_all()?;
     harness.fence_all()?;

@@ -1,6 +1,6 @@
 //! A runtime under test, and the checks at the end of every scenario.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
@@ -36,6 +36,10 @@ pub struct Harness {
     expects_errors: bool,
     /// The clock of the runtime, if it is not the system's.
     clock: Option<ManualClock>,
+}
+
+fn arrival(bytes: &[u8], near: RawFd) -> String {
+    format!("'{}' arrives at {near}", String::from_utf8_lossy(bytes))
 }
 
 /// A pipe into one thread's poller.
@@ -288,6 +292,54 @@ impl Harness {
     /// As for [`Harness::fence`].
     pub fn fence_all(&mut self) -> Result<(), Failure> {
         self.threads().into_iter().try_for_each(|thread| self.fence(thread))
+    }
+
+    /// Sends `bytes` from `far`, and waits until they have arrived at the descriptor `near`, which nothing
+    /// reads meanwhile. Then a fence proves that its pollers have had the chance to report them.
+    ///
+    /// A write alone proves nothing: a system may deliver it after the event of the fence, which comes over
+    /// another descriptor. Every scenario that fences after it has sent uses this method,
+    /// [`Harness::send_while_read`] or [`Harness::send_unseen`] (`tests/arrival.rs`).
+    ///
+    /// # Errors
+    /// [`Failure::SetUp`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.
+    pub(crate) fn send(&self, far: &mut FarEnd, near: RawFd, bytes: &[u8]) -> Result<(), Failure> {
+        let expected = transport::unread(near) + bytes.len();
+        far.write_all(bytes).map_err(Failure::set_up)?;
+        self.wait_until(&arrival(bytes, near), || transport::unread(near) >= expected)
+    }
+
+    /// As [`Harness::send`], for a descriptor from which handlers may read meanwhile. `read` returns how many
+    /// bytes of this far end they have read so far, since its creation.
+    ///
+    /// # Errors
+    /// As for [`Harness::send`].
+    pub(crate) fn send_while_read(
+        &self,
+        far: &mut FarEnd,
+        near: RawFd,
+        bytes: &[u8],
+        read: impl Fn() -> usize,
+    ) -> Result<(), Failure> {
+        far.write_all(bytes).map_err(Failure::set_up)?;
+        // In this order: a byte that is read between the two is not counted, and then the next look counts
+        // it.
+        self.wait_until(&arrival(bytes, near), || read() + transport::unread(near) >= far.sent())
+    }
+
+    /// As [`Harness::send`], to a descriptor that this process cannot look into: a copy in another process,
+    /// or in a message, or no descriptor at all, because it is closed.
+    ///
+    /// # Errors
+    /// As for [`Harness::send`]. It is no error if the other end is closed.
+    pub(crate) fn send_unseen(&self, far: &mut FarEnd, bytes: &[u8]) -> Result<(), Failure> {
+        match far.write_all(bytes) {
+            Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                return Err(Failure::set_up(error));
+            }
+            _ => {}
+        }
+        self.wait_until("the sent bytes are acknowledged", || far.is_acknowledged())
     }
 
     fn make_fence(&self, thread: ThreadId) -> Result<Fence, Failure> {

@@ -99,7 +99,7 @@ fn lost_within_takeover(
     } else {
         // The old owner is not allowed any more: it continues at once, although the takeover has not ended
         // (L7, bug 67).
-        endpoint.write(b"one")?;
+        endpoint.send(harness, b"one")?;
         harness.fence(old)?;
         test.check_eq(label("reports so far"), 0, endpoint.recorder.reports(), "S3");
     }

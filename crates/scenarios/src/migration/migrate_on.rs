@@ -91,7 +91,7 @@ fn migrated(test: &mut TestContext, harness: &mut Harness, route: Route, by: Cal
 
     // No report until the target enables its interest.
     harness.fence_all()?;
-    endpoint.write(b"one")?;
+    endpoint.send(harness, b"one")?;
     harness.fence_all()?;
     test.check_eq(label("reports before the interest is enabled"), 0, endpoint.recorder.reports(), "S3, S18");
     if by == Caller::Outsider {

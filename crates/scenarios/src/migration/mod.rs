@@ -113,8 +113,15 @@ impl Endpoint {
         harness.on(thread, move |context| context.takeover(handle, owner))
     }
 
+    /// Writes without waiting: what the handler does with the bytes shows that they have arrived.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.far.write_all(bytes).map_err(Failure::set_up)
+    }
+
+    /// Writes, and waits until the bytes have arrived or the handler has read them: before a fence.
+    pub(crate) fn send(&mut self, harness: &Harness, bytes: &[u8]) -> Result<(), Failure> {
+        let (number, recorder) = (self.handle.number(), Arc::clone(&self.recorder));
+        harness.send_while_read(&mut self.far, number, bytes, || recorder.bytes().len())
     }
 
     /// Waits until the handler has read exactly `bytes`.

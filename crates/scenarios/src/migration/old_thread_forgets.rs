@@ -50,7 +50,7 @@ fn while_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> 
     let start = harness.activity(old);
     let (mut skips, mut drops) = (Vec::new(), Vec::new());
     for _ in 0..WRITES {
-        endpoint.write(b"x")?;
+        endpoint.send(harness, b"x")?;
         harness.fence(old)?;
         let now = harness.activity(old).since(&start);
         skips.push(now.poll_skip);

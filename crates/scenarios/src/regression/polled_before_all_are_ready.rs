@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer, Mode, Transport};
@@ -24,6 +25,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 /// How often a slow thread yields to the others, unless one of them polls.
 const SLOW: u32 = 2000;
+/// The time after which it goes on nevertheless: on a loaded machine, each yield may take a time slice of
+/// every other process.
+const LONG: Duration = Duration::from_millis(200);
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let count = test.params.threads as u64;
@@ -36,8 +40,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let checkpoints = Checkpoints::with_listener(move |point, _| match point {
             Point::ThreadRegistered => {
                 if place.fetch_add(1, Ordering::SeqCst) == slow {
+                    let end = Instant::now() + LONG;
                     for _ in 0..SLOW {
-                        if polled.load(Ordering::SeqCst) > 0 {
+                        if polled.load(Ordering::SeqCst) > 0 || Instant::now() >= end {
                             break;
                         }
                         std::thread::yield_now();

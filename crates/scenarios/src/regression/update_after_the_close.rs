@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The number is registered again, readable and without interest: a leftover registration would report it.
     let near = at_number(next.near, number).map_err(Failure::set_up)?;
     let before = harness.activity(updater);
-    std::io::Write::write_all(&mut next.far, b"x").map_err(Failure::set_up)?;
+    harness.send(&mut next.far, number, b"x")?;
     let handle = harness.insert(near, endpoint.recorder.clone(), harness.thread(1))?;
     harness.fence_all()?;
     let since = harness.activity(updater).since(&before);

@@ -31,7 +31,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let handle = endpoint.handle;
         harness.core().registration(handle).stop_recv().map_err(Failure::set_up)?;
         // Reported once and removed, so that the next want changes the poller.
-        endpoint.write(b"one")?;
+        endpoint.send(&harness, b"one")?;
         harness.fence(sleeper)?;
         let core = Arc::clone(harness.core());
         about(&endpoint, format!("update at {step}"), "L1")

@@ -7,10 +7,11 @@ use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{EntryInfo, FdHandle, Handler};
 use tempfile::TempDir;
 
+use crate::descriptors;
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::test_context::TestContext;
-use crate::transport::{Address, Listener};
+use crate::transport::{Address, FarEnd, Listener};
 
 /// A harness with a listener.
 pub(super) struct ListenerFixture {
@@ -105,6 +106,15 @@ impl ListenerFixture {
             }
         };
         answer.map_err(|stale| Failure::Wrong(format!("{action:?} by {caller:?}: {stale}")))
+    }
+
+    /// Connects a client to the listener, from which no thread accepts now, and waits until the connection
+    /// has arrived there: a client's `connect` may return before.
+    pub(super) fn connect_to_stopped(&self) -> Result<FarEnd, Failure> {
+        let client = self.address.connect().map_err(Failure::set_up)?;
+        let number = self.handle.number();
+        self.harness.wait_until("the connection arrives", || descriptors::readable(number))?;
+        Ok(client)
     }
 
     /// Returns the listener's entry.

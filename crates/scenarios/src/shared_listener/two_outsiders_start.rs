@@ -31,7 +31,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
-    let mut client = fixture.address.connect().map_err(Failure::set_up)?;
+    let mut client = fixture.connect_to_stopped()?;
     for (round, second) in [Caller::Outside, fixture.callers()[0], Caller::Outside].into_iter().enumerate() {
         // All threads sleep, and their pollers do not have the listener.
         fixture.harness.fence_all()?;
@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         fixture.check_converged(test, "after both")?;
 
         fixture.call(Caller::Outside, Action::Stop)?;
-        client = fixture.address.connect().map_err(Failure::set_up)?;
+        client = fixture.connect_to_stopped()?;
         fixture.wait_until_dropped("between two rounds")?;
     }
     drop(client);
