@@ -114,7 +114,11 @@ impl FarEnd {
     /// acknowledgement.
     pub(crate) fn is_acknowledged(&self) -> bool {
         let is_sent = self.lane.as_ref().is_none_or(|lane| lane.is_empty());
-        is_sent && !matches!(&*self.stream, Stream::Tcp(_) if descriptors::unacknowledged(self.number()) > 0)
+        let is_tcp = matches!(&*self.stream, Stream::Tcp(_));
+        let number = self.number();
+        // Linux keeps counting the bytes of a connection that was reset.
+        let is_over = || descriptors::poll_now(number).intersects(PollFlags::POLLERR | PollFlags::POLLHUP);
+        is_sent && (!is_tcp || descriptors::unacknowledged(number) == 0 || is_over())
     }
 
     /// Closes it without what it has not sent yet: the other end is closed.

@@ -92,9 +92,7 @@ fn delete_while_handler_runs(
     test.check_eq("the close is left to the last user", true, entry.state.contains(State::MUST_CLOSE), "S14");
     test.stop_if_failed()?;
 
-    ends.far.write_all(b"after").map_err(Failure::set_up)?;
-    let number = monitor.number();
-    harness.wait_until("the data", || descriptors::readable(number))?;
+    harness.send(&mut ends.far, monitor.number(), b"after")?;
     gate.open();
     // No further event reaches that thread (L4).
     harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;

@@ -2,7 +2,7 @@
 //! (epoll), and in a forked child. The thread keeps its poller, serves it, and tries again.
 
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
@@ -62,7 +62,7 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
     harness.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::set_up)?;
     // Another file takes the free number at once.
     let filler = std::fs::File::open("/dev/null").map_err(Failure::set_up)?;
-    ends.far.write_all(b"for the copy").map_err(Failure::set_up)?;
+    harness.send(&mut ends.far, copy.as_raw_fd(), b"for the copy")?;
 
     // Only epoll continues to report it, and repeatedly only in level mode.
     let capabilities = harness.core().backend().capabilities();
