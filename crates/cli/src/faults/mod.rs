@@ -143,6 +143,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
                 seed: log.seed(),
                 fault: None,
                 inject_errors: None,
+                late_data: None,
                 repeat: 1,
                 slow: args.chance.slow.times,
                 jobs: args.jobs.map(usize::from),
