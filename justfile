@@ -66,7 +66,7 @@ test-all *ARGS:
 targets:
     cargo run --release -- targets
 
-# Run cells by a runner that is not native: prefix, container or ssh
+# Run cells by a runner that is not native: prefix, container, ssh or vm
 way WAY *ARGS:
     ci/ways.sh "$@"
 

@@ -40,6 +40,11 @@ while IFS=$'\t' read -r id _ build linker; do
   fi
   if [ "$linker" != - ]; then try ci/emulator.sh "$id" </dev/null; fi
 done <ci/targets.tsv
+for description in vm/*.yml; do
+  machine=${description#vm/}
+  try ci/vm.sh "vm:${machine%.yml}" </dev/null
+  [ -z "$why" ] || echo "== vm:${machine%.yml}: $why"
+done
 engine=${CONTAINER:-docker}
 if have "$engine" && "$engine" info >/dev/null 2>&1 && [ -z "${POLLMATRIX_BASE:-}" ]; then
   # For machines without a registry. An image that exists is used.

@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
-# ci/ways.sh prefix|container|ssh [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
+# ci/ways.sh prefix|container|ssh|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
 #   prefix     big-endian s390x under qemu-user
 #   container  statically linked in a container FROM scratch
 #   ssh        on this machine, through an sshd that is started for it
+#   vm         in user-mode Linux, and in qemu on Debian's Linux 6.1: a smaller part, about two minutes under software emulation
 # Options go to `pollmatrix run`; without options, it runs a part of the matrix. Executables for other targets assert invariants,
 # unless POLLMATRIX_PROFILE=release.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-way=${1:?usage: ci/ways.sh prefix|container|ssh [OPTION...]}
+way=${1:?usage: ci/ways.sh prefix|container|ssh|vm [OPTION...]}
 shift
 export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
-[ $# -gt 0 ] || set -- --filter '*-2t?g@*' --shard 1/8
+if [ $# -eq 0 ]; then
+  shard=1/8
+  [ "$way" != vm ] || shard=1/32
+  set -- --filter '*-2t?g@*' --shard "$shard"
+fi
 folder=${CARGO_TARGET_DIR:-target}
 
 # prepare SCRIPT ARGUMENT...: ends this script with the reason if the other one cannot run here.
@@ -79,8 +84,27 @@ case $way in
     [ "$let_in" ] || not_run "cannot log in to this machine by ssh: $(tail -n 1 "$home/said")"
     run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
     ;;
+  vm)
+    # Each part runs if it can; the step counts as not run if a part could not.
+    lacking=
+    for machine in uml:x86_64-linux-gnu-uml debian-6-1:x86_64-linux-gnu-6-1; do
+      code=0
+      ci/vm.sh "vm:${machine%%:*}" || code=$?
+      if [ "$code" = 77 ]; then
+        lacking=$(cat "${CI_REASON_FILE:-/dev/null}")
+        continue
+      fi
+      [ "$code" = 0 ] || exit "$code"
+      if ! why=$("$folder/debug/pollmatrix" vm fetch "${machine%%:*}" 2>&1); then
+        lacking="no kernel for ${machine%%:*}: $(tail -n 2 <<<"$why" | head -n 1)"
+        continue
+      fi
+      "$folder/debug/pollmatrix" run --report-dir "$folder/ways/$way-${machine%%:*}" --target "${machine#*:}" --via vm "$@"
+    done
+    [ -z "$lacking" ] || not_run "$lacking"
+    ;;
   *)
-    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container and ssh" >&2
+    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container, ssh and vm" >&2
     exit 2
     ;;
 esac

@@ -29,3 +29,4 @@ mod streams;
 mod subjects;
 mod terminal;
 mod usage;
+mod vm;

@@ -187,6 +187,13 @@ pub enum Command {
     /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
     Exec(ExecArgs),
+    /// List virtual machines, get their kernels, and open their consoles
+    ///
+    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
+    Vm(VmArgs),
+    /// The part of the runner `vm` in the virtual machine
+    #[command(hide = true)]
+    Guest(GuestArgs),
     /// Run one attempt of one cell in this process, and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals,
@@ -434,7 +441,7 @@ pub struct RunnerArgs {
     /// [default: this machine's own target]
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
-    /// How to start the cells: native, prefix, container[:IMAGE], ssh or import
+    /// How to start the cells: native, prefix, container[:IMAGE], vm[:MACHINE], ssh or import
     /// [default: the target's first runner that works on this machine]
     #[arg(long, value_name = "RUNNER")]
     pub via: Option<String>,
@@ -454,6 +461,12 @@ pub struct RunnerArgs {
     /// For --via ssh: the ssh command with its options
     #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes -o ServerAliveInterval=15")]
     pub ssh: Words,
+    /// For --via vm: boot this kernel instead of the machine's own
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// For --via vm: leave the machine up after the run, for `pollmatrix vm attach`
+    #[arg(long)]
+    pub keep: bool,
     /// For --via import: the output of `pollmatrix exec`, or a results.json; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub import: Option<PathBuf>,
@@ -470,9 +483,78 @@ impl RunnerArgs {
             prefix: self.prefix.clone(),
             host: self.host.clone(),
             ssh: self.ssh.clone(),
+            kernel: self.kernel.clone(),
+            keep: self.keep,
             import: self.import.clone(),
         }
     }
+}
+
+#[derive(ClapArgs)]
+pub struct VmArgs {
+    #[command(subcommand)]
+    pub command: VmCommand,
+}
+
+#[derive(Subcommand)]
+pub enum VmCommand {
+    /// List the machines, what this machine lacks for each, and which machines are up
+    List,
+    /// Get the newest kernel or the image of machines, all by default, into the cache
+    Fetch {
+        /// The machines
+        #[arg(value_name = "MACHINE")]
+        machines: Vec<String>,
+    },
+    /// Boot a machine with a shell on its console, which is this terminal
+    ///
+    /// The shell is that of /bin/busybox if that is installed and statically linked, or else a line that
+    /// takes the commands of pollmatrix. qemu ends with Ctrl-A X.
+    Shell {
+        /// The machine, or a file with its description
+        #[arg(value_name = "MACHINE")]
+        machine: String,
+        /// The executable to put into the machine [default: this one]
+        #[arg(long, value_name = "FILE")]
+        executable: Option<PathBuf>,
+        /// Boot this kernel instead of the machine's own
+        #[arg(long, value_name = "FILE")]
+        kernel: Option<PathBuf>,
+    },
+    /// Connect this terminal to the console of a machine that `run --keep` left up; Ctrl-] leaves it
+    Attach {
+        /// The beginning of its name, if several are up
+        #[arg(value_name = "NAME", default_value = "")]
+        name: String,
+    },
+    /// End a machine that `run --keep` left up
+    Stop {
+        /// The beginning of its name, if several are up
+        #[arg(value_name = "NAME", default_value = "")]
+        name: String,
+    },
+    /// Run the machine of a specification until standard input ends
+    #[command(hide = true)]
+    Guard {
+        /// The specification
+        spec: PathBuf,
+        /// The arguments of the executor
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(ClapArgs)]
+pub struct GuestArgs {
+    /// Be the first process; the port is `virtio`, the name of a serial port, or `none`
+    #[arg(long, value_name = "PORT")]
+    pub init: Option<String>,
+    /// The console: a name in /dev with --init, or else a path
+    #[arg(long, value_name = "DEVICE")]
+    pub console: Option<PathBuf>,
+    /// Take commands from standard input
+    #[arg(long)]
+    pub commands: bool,
 }
 
 #[derive(ClapArgs)]

@@ -67,6 +67,8 @@ pub enum Error {
     UnknownScenario { name: String, help: String },
     #[error("{} cannot be used: {why}", path.display())]
     Unfit { path: PathBuf, why: String, help: &'static str },
+    #[error("no single virtual machine that is up has a name that begins with '{name}'")]
+    Machine { name: String, up: String },
     #[error("cannot find the root of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
 }
@@ -117,6 +119,10 @@ impl Error {
             Self::NoControl(_) => {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
+            Self::Machine { up, .. } if up.is_empty() => {
+                "none is up: `pollmatrix run --via vm --keep` leaves one up".into()
+            }
+            Self::Machine { up, .. } => format!("these are up: {up}"),
             Self::CutCells => {
                 "every command between both pollmatrix processes must forward standard input".into()
             }

@@ -25,6 +25,7 @@ mod soak;
 mod split;
 mod subject_check;
 mod targets;
+mod vm;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,12 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, Error> {
+    // A guest has neither time for the expectations nor, as the first process, /proc.
+    match &args.command {
+        Command::Guest(args) => return vm::guest(args),
+        Command::Vm(args) => return vm::run(args),
+        _ => {}
+    }
     let matrix = args.matrix.as_deref();
     let expectations = args.expectations.as_deref();
     let here = matches!(&args.command, Command::RunCell(_));
@@ -69,6 +76,8 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),
         Command::Exec(args) => exec::run(environment, matrix, args),
+        Command::Guest(args) => vm::guest(args),
+        Command::Vm(args) => vm::run(args),
         Command::RunCell(args) => run_cell::run(environment, matrix, args),
     }
 }

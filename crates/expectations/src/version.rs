@@ -16,8 +16,13 @@ use serde::{Deserialize, Deserializer, de};
 pub struct Version(Vec<u32>);
 
 impl Version {
-    /// Parses the version in a release of `uname -r` on `os`, if it has one.
+    /// Parses the version in a release of `uname -r` on `os`, if it has one. In the release of a
+    /// distribution's kernel, `6.1.0-56-amd64 (Debian 6.1.192-2)`, it is the one in brackets.
     pub fn of_release(os: Os, release: &str) -> Option<Self> {
+        let inside = release.split_once(" (").and_then(|(_, inside)| inside.split_once(' '));
+        if let (Os::Linux, Some((_, version))) = (os, inside) {
+            return Self::of_release(os, version.trim_end_matches(')'));
+        }
         let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
         let (numbers, rest) = release.split_at(end);
         let mut version: Self = numbers.trim_end_matches('.').parse().ok()?;
@@ -159,6 +164,9 @@ mod tests {
             (Os::Linux, "6.18.44", "6.18.44"),
             (Os::Linux, "5.15.0-91-generic", "5.15.0"),
             (Os::Linux, "6.1.0-18-amd64", "6.1.0"),
+            (Os::Linux, "6.1.0-56-cloud-amd64 (Debian 6.1.192-2)", "6.1.192"),
+            (Os::Linux, "6.12.117+deb12-cloud-amd64 (Debian 6.12.117-1~deb12u1)", "6.12.117"),
+            (Os::Linux, "6.8.0-31-generic (Ubuntu 6.8.1)", "6.8.1"),
             (Os::Linux, "6.6.87.2-microsoft-standard-WSL2", "6.6.87.2"),
             (Os::Linux, "4.18.0-553.el8_10.x86_64", "4.18.0"),
             (Os::Linux, "6.18.0-rc7+", "6.18.0"),

@@ -14,6 +14,8 @@ pub enum Runner {
     Prefix(String),
     /// In a container of the image that `docker/NAME.Dockerfile` builds.
     Container(String),
+    /// In a virtual machine that `vm/NAME.yml` describes.
+    Vm(String),
     /// On another machine, over ssh.
     Ssh,
     /// Not started: the results come from a file.
@@ -22,14 +24,15 @@ pub enum Runner {
 
 impl Runner {
     /// The name of every runner, as `--via` takes it.
-    pub const NAMES: [&'static str; 5] = ["native", "prefix", "container", "ssh", "import"];
+    pub const NAMES: [&'static str; 6] = ["native", "prefix", "container", "vm", "ssh", "import"];
 
-    /// Returns the name, without the command or image.
+    /// Returns the name, without the command, image or machine.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::Prefix(_) => "prefix",
             Self::Container(_) => "container",
+            Self::Vm(_) => "vm",
             Self::Ssh => "ssh",
             Self::Import => "import",
         }
@@ -42,7 +45,7 @@ impl fmt::Display for Runner {
     }
 }
 
-/// A word, or `prefix: COMMAND`, or `container: IMAGE`.
+/// A word, or `prefix: COMMAND`, `container: IMAGE` or `vm: MACHINE`.
 impl<'de> Deserialize<'de> for Runner {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct RunnerVisitor;
@@ -50,7 +53,7 @@ impl<'de> Deserialize<'de> for Runner {
             type Value = Runner;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("native, ssh, import, prefix: COMMAND or container: IMAGE")
+                f.write_str("native, ssh, import, prefix: COMMAND, container: IMAGE or vm: MACHINE")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Runner, E> {
@@ -62,6 +65,7 @@ impl<'de> Deserialize<'de> for Runner {
                     "container" => {
                         Err(E::custom("the runner 'container' needs an image: write container: IMAGE"))
                     }
+                    "vm" => Err(E::custom("the runner 'vm' needs a machine: write vm: MACHINE")),
                     _ => Err(unknown(text)),
                 }
             }
@@ -73,6 +77,7 @@ impl<'de> Deserialize<'de> for Runner {
                 let runner = match name.as_str() {
                     "prefix" => Runner::Prefix(map.next_value()?),
                     "container" => Runner::Container(map.next_value()?),
+                    "vm" => Runner::Vm(map.next_value()?),
                     "native" | "ssh" | "import" => {
                         return Err(de::Error::custom(format!(
                             "the runner '{name}' takes no value: write {name}"

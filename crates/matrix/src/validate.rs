@@ -70,11 +70,12 @@ fn check_runner(id: &str, runner: &Runner, earlier: &[Runner]) -> Result<(), Pro
             return Err((format!("{id} has an empty prefix"), "write the command to put in front".into()));
         }
         Runner::Container(image) => check_name("container image", image)?,
+        Runner::Vm(machine) => check_name("virtual machine", machine)?,
         Runner::Native | Runner::Prefix(_) | Runner::Ssh | Runner::Import => {}
     }
-    // `--via` can name one of several images, but not one of several prefixes.
-    let same =
-        |other: &Runner| other == runner || (other.name() == runner.name() && runner.name() != "container");
+    // `--via` can name one of several images or machines, but not one of several prefixes.
+    let has_name = matches!(runner, Runner::Container(_) | Runner::Vm(_));
+    let same = |other: &Runner| other == runner || (other.name() == runner.name() && !has_name);
     if earlier.iter().any(same) {
         return Err((format!("{id} has the runner '{runner}' twice"), "remove one of them".into()));
     }

@@ -67,6 +67,8 @@ pub fn workflow_file(matrix: &Matrix) -> String {
     // An emulator needs several times as long.
     let mut prefix = job("prefix", "behind a prefix", 90);
     let mut container = job("container", "in ${{ matrix.via }}", 30);
+    // With KVM, which GitHub's Linux runners have.
+    let mut vm = job("vm", "in ${{ matrix.via }}", 90);
     let mut macos = job("macos", "", 60);
     for target in &matrix.targets {
         let Some(ci) = &target.ci else { continue };
@@ -84,6 +86,7 @@ pub fn workflow_file(matrix: &Matrix) -> String {
                     let job = match name.as_str() {
                         "prefix" => &mut prefix,
                         "container" => &mut container,
+                        "vm" => &mut vm,
                         _ if target.os == Os::MacOs => &mut macos,
                         _ => &mut native,
                     };
@@ -99,7 +102,7 @@ pub fn workflow_file(matrix: &Matrix) -> String {
             }
         }
     }
-    values.jobs = vec![native, prefix, container, macos];
+    values.jobs = vec![native, prefix, container, vm, macos];
     values.jobs.retain(|job| !job.machines.is_empty());
     fill_in(include_str!("../templates/conformance.yml"), values)
 }
@@ -111,6 +114,7 @@ fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Mach
     let machine = |runner: &Runner, number: usize| {
         let (via, file) = match runner {
             Runner::Container(image) => (format!("container:{image}"), format!("container-{image}")),
+            Runner::Vm(machine) => (format!("vm:{machine}"), format!("vm-{machine}")),
             other => (other.to_string(), other.to_string()),
         };
         Machine {

@@ -159,7 +159,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "[native]",
         "[5]",
-        "11:12: ways: '5' is not native, ssh, import, prefix: COMMAND or container: IMAGE",
+        "11:12: ways: '5' is not native, ssh, import, prefix: COMMAND, container: IMAGE or vm: MACHINE",
         "the",
     ),
     ("[native]", "[{}]", "11:12: ways: the value is missing: native, ssh, import", "the comments in"),

@@ -54,6 +54,8 @@ pub enum Error {
     BadPrefix { command: String, why: String },
     #[error("cannot prepare the container image {image}: {why}")]
     Container { image: String, why: String },
+    #[error("virtual machine {machine}: {why}")]
+    Machine { machine: String, why: String, help: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
     #[error("no attempt can be made on {target}: {why}")]
@@ -88,7 +90,8 @@ impl Error {
             | Self::UnknownBackend { help, .. }
             | Self::Adapter { help, .. }
             | Self::ForeignJournal { help, .. }
-            | Self::UnknownRunner { help, .. } => help.clone(),
+            | Self::UnknownRunner { help, .. }
+            | Self::Machine { help, .. } => help.clone(),
             Self::Io { help, .. } => (*help).into(),
             Self::RunnerNeeds { option, .. } => format!("give {option}"),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
@@ -135,7 +138,11 @@ impl Error {
     pub fn is_of_one_target(&self) -> bool {
         matches!(
             self,
-            Self::NoRunner { .. } | Self::BadPrefix { .. } | Self::Container { .. } | Self::Ssh { .. }
+            Self::NoRunner { .. }
+                | Self::BadPrefix { .. }
+                | Self::Container { .. }
+                | Self::Machine { .. }
+                | Self::Ssh { .. }
         )
     }
 }

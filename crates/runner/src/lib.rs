@@ -6,7 +6,8 @@
 //! - [`cell`] runs one cell in the calling process.
 //! - [`supervise`] starts a process for a cell, limits it, and judges its exit.
 //! - [`schedule`] runs many cells in parallel.
-//! - [`runners`] prepares the command that starts an executor: native, prefix, container, ssh, import.
+//! - [`vm`] runs virtual machines, and [`guest`] is the part in them.
+//! - [`runners`] prepares the command that starts an executor: native, prefix, container, vm, ssh, import.
 //! - [`remote`] talks to an executor in the lines of [`stream`], and [`remote_attempts`] to one that makes
 //!   single attempts as they are ordered.
 //! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
@@ -25,6 +26,7 @@ mod error;
 pub mod executable;
 pub mod exit;
 pub mod faults;
+pub mod guest;
 pub mod journal;
 pub mod json_lines;
 pub mod lifeline;
@@ -46,6 +48,7 @@ pub mod signals;
 pub mod stream;
 pub mod supervise;
 pub mod testing;
+pub mod vm;
 
 pub use environment::Environment;
 pub use error::{Error, REPORT_DIR_HELP};

@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The size of a read, in bytes.
-const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 64 * 1024;
 /// The longest interval between two checks whether a process has exited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long to wait until descendants of a process have closed their ends of its pipes.
@@ -74,8 +74,14 @@ impl<P: Read + AsFd> Source<P> {
         }
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
+    /// Returns the descriptor to wait for.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Returns whether the stream has not ended.
+    pub fn is_open(&self) -> bool {
+        self.pipe.is_some()
     }
 }
 
@@ -113,6 +119,11 @@ impl<P: Read + AsFd> Tail<P> {
     /// Returns the descriptor to wait for.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.source.fd()
+    }
+
+    /// Returns how many bytes were read.
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// Returns the kept bytes as text.
@@ -153,9 +164,26 @@ impl<P: Read + AsFd> Lines<P> {
             match self.source.read(&mut buffer) {
                 Some(read) => self.read.extend_from_slice(read),
                 None if self.is_open() || self.read.is_empty() => return Ok(None),
-                None => return Ok(Some(text(&std::mem::take(&mut self.read)))),
+                None => {
+                    self.searched = 0;
+                    return Ok(Some(text(&std::mem::take(&mut self.read))));
+                }
             }
         }
+    }
+
+    /// Returns what is available now, with or without a whole line: nothing is left to
+    /// [`next_line`](Self::next_line).
+    pub fn take_text(&mut self) -> Result<String, TooMuchOutput> {
+        let mut buffer = [0; CHUNK];
+        while let Some(read) = self.source.read(&mut buffer) {
+            self.read.extend_from_slice(read);
+            TooMuchOutput::check(self.read.len(), "one line of standard output", self.longest)?;
+        }
+        let text = text(&self.read[self.taken..]);
+        self.read.clear();
+        (self.taken, self.searched) = (0, 0);
+        Ok(text)
     }
 
     /// Returns the descriptor to wait for.
@@ -354,8 +382,42 @@ pub fn wait(read: &[Option<BorrowedFd<'_>>], write: Option<BorrowedFd<'_>>, time
     }
 }
 
+/// Returns whether data, or the end of the stream, can be read now.
+pub fn is_readable(fd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    poll(&mut fds, PollTimeout::ZERO).is_ok_and(|count| count > 0)
+}
+
 fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
     fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_ends_within_a_line_has_no_further_lines() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut lines = Lines::new(Some(reader), 100).unwrap();
+        writer.write_all(b"one\ntw").unwrap();
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("one\n"));
+        assert_eq!(lines.next_line().unwrap(), None);
+        drop(writer);
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("tw"));
+        assert_eq!(lines.next_line().unwrap(), None);
+        assert!(!lines.is_open());
+    }
+
+    #[test]
+    fn text_that_was_taken_is_no_part_of_a_line() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut lines = Lines::new(Some(reader), 100).unwrap();
+        writer.write_all(b"one\nlogin: ").unwrap();
+        assert_eq!(lines.take_text().unwrap(), "one\nlogin: ");
+        writer.write_all(b"two\n").unwrap();
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("two\n"));
+    }
 }

@@ -47,15 +47,33 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the kernel's release and machine, as uname(2) reports them.
+/// Returns the kernel's release and machine, as uname(2) reports them. A distribution's own version of Linux
+/// follows the release: `6.1.0-56-amd64 (Debian 6.1.192-2)`.
 pub fn kernel() -> (String, String) {
     let unknown = || "unknown".to_owned();
-    match nix::sys::utsname::uname() {
-        Ok(name) => {
-            (name.release().to_string_lossy().into_owned(), name.machine().to_string_lossy().into_owned())
-        }
-        Err(_) => (unknown(), unknown()),
+    let Ok(name) = nix::sys::utsname::uname() else { return (unknown(), unknown()) };
+    let text = |part: &std::ffi::OsStr| part.to_string_lossy().into_owned();
+    let release = text(name.release());
+    // Ubuntu's file; Debian's kernels have their version in uname's.
+    let signature = std::fs::read_to_string("/proc/version_signature").ok();
+    let release = match distribution(&text(name.version()), signature.as_deref()) {
+        Some(version) => format!("{release} ({version})"),
+        None => release,
+    };
+    (release, text(name.machine()))
+}
+
+/// Returns the distribution and the version that its kernel is built from, which the release does not tell:
+/// Debian calls every 6.1.y 6.1.0.
+fn distribution(version: &str, signature: Option<&str>) -> Option<String> {
+    let is_version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    if let Some((_, after)) = version.split_once("Debian ") {
+        let version = after.split_whitespace().next().filter(is_version)?;
+        return Some(format!("Debian {version}"));
     }
+    // `Ubuntu 6.8.0-31.31-generic 6.8.1`
+    let version = signature?.strip_prefix("Ubuntu ")?.split_whitespace().nth(1).filter(is_version)?;
+    Some(format!("Ubuntu {version}"))
 }
 
 /// Returns the name of the C library, and its version if it can be queried.
@@ -132,5 +150,23 @@ pub fn run_unknown(target: &Target) -> Run {
         cpus: 0,
         libc: None,
         ..run_here(target.id.clone(), String::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_names_the_version_that_its_release_hides() {
+        let debian = "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-2 (2026-11-02)";
+        assert_eq!(distribution(debian, None).as_deref(), Some("Debian 6.1.192-2"));
+        let backport = "#1 SMP Debian 6.12.117-1~deb12u1 (2026-10-30)";
+        assert_eq!(distribution(backport, None).as_deref(), Some("Debian 6.12.117-1~deb12u1"));
+        let ubuntu = "#31-Ubuntu SMP PREEMPT_DYNAMIC Sat Apr 20 00:40:06 UTC 2024";
+        let signature = Some("Ubuntu 6.8.0-31.31-generic 6.8.1\n");
+        assert_eq!(distribution(ubuntu, signature).as_deref(), Some("Ubuntu 6.8.1"));
+        assert_eq!(distribution("#1 SMP Tue Nov 3", None), None);
+        assert_eq!(distribution("#1 SMP Debian", None), None);
     }
 }

@@ -223,6 +223,12 @@ fn run_executor(
         StreamEnd::Closed => {
             let status = streams.wait_for_exit(&mut child, route);
             let stderr = streams.stderr.text();
+            let is_fatal = |code: u8| {
+                child.try_wait().is_ok_and(|ended| ended.and_then(|ended| ended.code()) == Some(code.into()))
+            };
+            if route.fatal.is_some_and(is_fatal) {
+                return End::Fatal(stderr.trim().to_owned());
+            }
             let colon = if stderr.trim().is_empty() { "" } else { ": " };
             End::Cut(format!("the executor ended ({status}){colon}{}", stderr.trim()))
         }
@@ -343,7 +349,11 @@ impl Streams {
             let rest = std::iter::repeat_with(|| self.next()).take_while(|next| matches!(next, Ok(Some(_))));
             let lines = rest.take(EXIT_LINES).count();
             match ended {
-                Ok(Some(status)) => return status.to_string(),
+                Ok(Some(status)) => {
+                    // An emulator outlives a guard that was killed.
+                    supervise::kill_group(child);
+                    return status.to_string();
+                }
                 Err(error) => return error.to_string(),
                 Ok(None) if Instant::now() < deadline && lines < EXIT_LINES => self.wait(),
                 Ok(None) => {

@@ -112,7 +112,7 @@ impl Session {
             repeat: request.attempts.repeat.get(),
             selection: (&request.selection).into(),
             target: chosen.target.id.clone(),
-            via: runners::label(&chosen.runner),
+            via: runners::identity(&chosen.runner, &request.runner),
         };
         if request.resume {
             if let Some(contents) = journal::read(dir)? {

@@ -5,6 +5,7 @@ mod container;
 pub mod import;
 mod prefix;
 mod ssh;
+mod vm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,6 +18,7 @@ use crate::error::Error;
 use crate::executable::Executable;
 use crate::plan::Source;
 use crate::provenance::TRIPLE;
+use crate::vm::RunFolder;
 use crate::{diagnostics, pipes};
 
 /// The options that select a target and a runner.
@@ -36,6 +38,10 @@ pub struct RunnerOptions {
     pub host: Option<String>,
     /// The ssh command with its options.
     pub ssh: Words,
+    /// The kernel for a virtual machine, instead of the described one.
+    pub kernel: Option<PathBuf>,
+    /// Whether to leave a virtual machine up after the run.
+    pub keep: bool,
     /// The file with results of another machine.
     pub import: Option<PathBuf>,
 }
@@ -50,6 +56,7 @@ impl RunnerOptions {
             ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
             ("prefix", self.prefix.as_ref().map(Words::to_string)),
             ("host", self.host.clone()),
+            ("kernel", self.kernel.as_ref().map(|file| file.display().to_string())),
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
         given.fold(String::new(), |text, (name, value)| {
@@ -89,6 +96,10 @@ pub struct Route {
     pub clean_up: Vec<String>,
     /// The command that removes what a complete run leaves behind.
     pub finish: Vec<String>,
+    /// The exit code of a command that would fail again, with the reason on standard error.
+    pub fatal: Option<u8>,
+    /// The folder of a virtual machine, which is removed with the route.
+    pub folder: Option<RunFolder>,
 }
 
 impl Route {
@@ -155,6 +166,13 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
                 return Err(Error::RunnerNeeds { runner: "container", option: "--via container:IMAGE" });
             }
         },
+        "vm" => match (image, target.runner(name)) {
+            (Some(machine), _) => Runner::Vm(machine.to_owned()),
+            (None, Some(runner)) => runner.clone(),
+            (None, None) => {
+                return Err(Error::RunnerNeeds { runner: "vm", option: "--via vm:MACHINE" });
+            }
+        },
         "ssh" if args.host.is_none() => {
             return Err(Error::RunnerNeeds { runner: "ssh", option: "--host HOST" });
         }
@@ -181,19 +199,29 @@ pub fn why_not(target: &Target, args: &RunnerOptions) -> Vec<(String, String)> {
     target.runners.iter().filter_map(why).collect()
 }
 
-/// Returns the runner as `--via` takes it, with the image of a container.
+/// Returns the runner as `--via` takes it, with the image of a container or the name of a machine.
 pub fn label(runner: &Runner) -> String {
     match runner {
         Runner::Container(image) => format!("container:{image}"),
+        Runner::Vm(machine) => format!("vm:{machine}"),
         other => other.to_string(),
     }
 }
 
-/// Returns the command or image that separates the executor from this machine, for reports.
+/// Returns the label, with the kernel of a virtual machine, for a run that is resumed.
+pub fn identity(runner: &Runner, args: &RunnerOptions) -> String {
+    match (runner, &args.kernel) {
+        (Runner::Vm(_), Some(kernel)) => format!("{} with {}", label(runner), kernel.display()),
+        _ => label(runner),
+    }
+}
+
+/// Returns the command, image or machine that separates the executor from this machine, for reports.
 pub fn emulator(runner: &Runner) -> Option<String> {
     match runner {
         Runner::Prefix(command) => Some(command.clone()),
         Runner::Container(image) => Some(image.clone()),
+        Runner::Vm(machine) => Some(machine.clone()),
         Runner::Native | Runner::Ssh | Runner::Import => None,
     }
 }
@@ -208,6 +236,7 @@ pub fn missing(target: &Target, runner: &Runner, args: &RunnerOptions) -> Option
         Runner::Ssh => ssh::missing(args).or_else(|| executable_missing(target, args)),
         Runner::Prefix(command) => prefix::missing(command).or_else(|| executable_missing(target, args)),
         Runner::Container(image) => container::missing(image).or_else(|| executable_missing(target, args)),
+        Runner::Vm(machine) => vm::missing(machine, args).or_else(|| executable_missing(target, args)),
     }
 }
 
@@ -269,6 +298,9 @@ pub fn prepare(
             prefix::route(command, executable, matrix, source.environment.expectations())
         }
         Runner::Container(image) => container::route(image, executable, hash, matrix),
+        Runner::Vm(machine) => {
+            vm::route(machine, executable, matrix, source.environment.expectations(), args)
+        }
         Runner::Ssh => ssh::route(args, executable, hash, matrix),
     }
 }

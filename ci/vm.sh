@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# ci/vm.sh vm:MACHINE: installs what the machine of vm/MACHINE.yml needs: the emulator, and the programs that get its kernel. On a
+# machine that exists for CI only, makes KVM available to every user.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+machine=${1:?usage: ci/vm.sh vm:MACHINE}
+description=vm/${machine#vm:}.yml
+[ -f "$description" ] || {
+  echo "ci/vm.sh: there is no $description" >&2
+  exit 2
+}
+value() { sed -n "s/^$1: //p" "$description"; }
+case $(value emulator) in
+  uml) need_packages linux.uml user-mode-linux ;;
+  qemu)
+    case $(value arch) in
+      aarch64) package=qemu-system-arm ;;
+      *) package=qemu-system-x86 ;;
+    esac
+    # On a machine that exists for CI only, the utilities of another release may go.
+    (need_packages "qemu-system-$(value arch)" "$package") || {
+      [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] || not_run "please install: $package"
+      apt-get -qq remove -y qemu-utils
+      need_packages "qemu-system-$(value arch)" "$package"
+    }
+    have xz || need_packages xz xz-utils
+    # The keys of the archive that the description names.
+    if have apt-get && [ ! -e /usr/share/keyrings/debian-archive-keyring.gpg ]; then need_packages '' debian-archive-keyring; fi
+    ;;
+esac
+if grep -q '/usr/aarch64-linux-gnu/lib' "$description" && [ ! -e /usr/aarch64-linux-gnu/lib/libc.so.6 ]; then
+  need_packages '' libc6-arm64-cross libgcc-s1-arm64-cross
+fi
+if [ -n "${CI:-}" ] && [ -e /dev/kvm ] && [ ! -w /dev/kvm ] && sudo -n true 2>/dev/null; then sudo chmod 666 /dev/kvm; fi

@@ -1,0 +1,137 @@
+//! The user's cache: kernels and images, and the folders of running machines.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+/// Returns the folder for kernels, images and running machines.
+pub fn folder() -> io::Result<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "neither XDG_CACHE_HOME nor HOME is set");
+    Ok(base.ok_or_else(missing)?.join("pollmatrix/vm"))
+}
+
+/// Returns the SHA-256 of a file.
+pub fn sha256(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            read => hash.update(&buffer[..read]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Waits until no other process holds the lock `NAME.lock`, and holds it until the result is dropped.
+pub fn lock(folder: &Path, name: &str) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let file = File::create(folder.join(format!("{name}.lock")))?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// The folder of a running machine. It is removed on drop, or by a later run if every process that uses it
+/// was killed.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    keep: bool,
+    /// Locked by every process that uses the folder.
+    _lock: File,
+}
+
+/// The name of the lock in the folder of a running machine.
+const LOCK: &str = "lock";
+/// The folder with the folders of running machines.
+const RUNS: &str = "runs";
+
+impl RunFolder {
+    /// Creates the folder of a machine, and removes those that no process uses.
+    pub fn create(machine: &str) -> io::Result<Self> {
+        let runs = folder()?.join(RUNS);
+        fs::create_dir_all(&runs)?;
+        // One process at a time, so that none removes a folder before its creator locks it.
+        let _sweep = lock(&runs, "sweep")?;
+        for entry in fs::read_dir(&runs)? {
+            let path = entry?.path();
+            if path.is_dir() && !in_use(&path) {
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+        let path = tempfile::Builder::new().prefix(&format!("{machine}-")).tempdir_in(&runs)?.keep();
+        let lock = File::create(path.join(LOCK))?;
+        lock.lock_shared()?;
+        Ok(Self { path, keep: false, _lock: lock })
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves the folder in place on drop.
+    pub fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Locks the folder of a machine for this process and for those that inherit the file.
+pub fn share(run: &Path) -> io::Result<File> {
+    let lock = File::open(run.join(LOCK))?;
+    lock.lock_shared()?;
+    Ok(lock)
+}
+
+/// Returns the folders of machines that run now, with the names of the folders.
+pub fn running() -> io::Result<Vec<PathBuf>> {
+    let runs = folder()?.join(RUNS);
+    let Ok(entries) = fs::read_dir(runs) else { return Ok(Vec::new()) };
+    let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths?;
+    paths.retain(|path| path.is_dir() && in_use(path));
+    paths.sort();
+    Ok(paths)
+}
+
+fn in_use(run: &Path) -> bool {
+    File::open(run.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_the_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "abc").unwrap();
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(file.path()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_folder_is_in_use_while_a_process_holds_its_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!in_use(folder.path()));
+        fs::write(folder.path().join(LOCK), "").unwrap();
+        let first = share(folder.path()).unwrap();
+        let second = share(folder.path()).unwrap();
+        drop(first);
+        assert!(in_use(folder.path()));
+        drop(second);
+        assert!(!in_use(folder.path()));
+    }
+}

@@ -1,0 +1,245 @@
+//! The runner `vm`. Scripts take the place of the emulators, and the agent runs on this machine; one test
+//! boots a real kernel.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use subjects::testing::lacks;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
+
+const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
+const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
+/// What an emulator does that boots at once: the agent, with the sandbox's matrix.
+const AGENT: &str = "sed -u \"s#/matrix.yml#${0%/*}/matrix.yml#g\" | POLLMATRIX guest";
+
+impl Sandbox {
+    /// Writes the description of a machine whose emulator is this script, and returns its file.
+    fn machine(&self, script: &str) -> String {
+        let text = format!("echo $$ >>\"${{0%/*}}/emulators\"\n{script}").replace("POLLMATRIX", POLLMATRIX);
+        let program = self.script("emulator", &text);
+        let file = self.path("machine.yml");
+        let text = format!(
+            "about: a script\nos: linux\narch: x86_64\nemulator: uml\nprogram: {program}\nmemory: 64\n\
+             processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n...\n"
+        );
+        fs::write(&file, text).expect("the sandbox is writable");
+        file.display().to_string()
+    }
+
+    /// Returns the command that runs the cells in that machine, with a cache in the sandbox.
+    fn vm_command(&self, machine: &str, arguments: &[&str]) -> Command {
+        let via = format!("vm:{machine}");
+        let mut command = self.command(&["run", "--seed", "2", "--via", &via]);
+        command.args(arguments).env("XDG_CACHE_HOME", self.path("cache"));
+        command
+    }
+
+    fn vm(&self, machine: &str) -> Answer {
+        answer(&mut self.vm_command(machine, &[]))
+    }
+
+    /// Returns the emulators that were started, and how many of them are still there.
+    fn emulators(&self) -> (usize, usize) {
+        let text = fs::read_to_string(self.path("emulators")).unwrap_or_default();
+        let pids: Vec<i32> =
+            text.lines().map(|line| line.parse().expect("it is a process's number")).collect();
+        let alive = pids.iter().filter(|pid| kill(Pid::from_raw(**pid), None).is_ok()).count();
+        (pids.len(), alive)
+    }
+
+    /// Returns the folders of machines that were left behind.
+    fn folders(&self) -> usize {
+        let entries = fs::read_dir(self.path("cache/pollmatrix/vm/runs")).into_iter().flatten();
+        entries.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_dir())).count()
+    }
+}
+
+#[test]
+fn one_boot_runs_every_cell_and_nothing_is_left() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let machine = sandbox.machine(&format!("echo 'Booting Linux'; {AGENT}"));
+    sandbox.vm(&machine).expect(1, &[TOTALS]);
+    assert_eq!(sandbox.emulators(), (1, 0));
+    assert_eq!(sandbox.folders(), 0);
+    assert_eq!(sandbox.results()["runs"][0]["via"], "vm");
+    let again = sandbox.cell("fail")["reproducer"].as_str().expect("the value is text").to_owned();
+    assert!(again.contains("--via") && again.contains("machine.yml"), "{again}");
+}
+
+#[test]
+fn a_machine_that_is_silent_is_given_up_with_its_last_lines() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let machine = sandbox.machine("echo 'Kernel panic: no init' >&2; exec sleep 1000");
+    let text = fs::read_to_string(&machine).expect("there is a description");
+    fs::write(&machine, text.replace("silence: 120", "silence: 2")).expect("the sandbox is writable");
+    let reason = "the virtual machine machine does not boot: it was silent for 2 s: Kernel panic: no init";
+    sandbox.vm(&machine).expect(1, &["1 cells: 1 not-run", reason]);
+    // It is not started again: it would be silent again.
+    assert_eq!(sandbox.emulators(), (1, 0));
+    assert_eq!(sandbox.folders(), 0);
+}
+
+#[test]
+fn a_boot_that_fails_is_not_tried_again() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let machine = sandbox.machine("echo 'emulator: no memory' >&2; exit 3");
+    let reason = "does not boot: the emulator ended (exit status: 3): emulator: no memory";
+    sandbox.vm(&machine).expect(1, &["1 cells: 1 not-run", reason]);
+    assert_eq!(sandbox.emulators(), (1, 0));
+}
+
+#[test]
+fn a_machine_that_dies_is_started_again_for_the_remaining_cells() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    // The guest's first output ends in the middle of the second result.
+    let torn = format!(
+        "if [ -e \"$0.once\" ]; then {AGENT}; else : >\"$0.once\"; {AGENT} | dd bs=1 count=3000 2>/dev/null; fi"
+    );
+    let machine = sandbox.machine(&torn);
+    let command = &mut sandbox.vm_command(&machine, &["--jobs", "1"]);
+    let answer = answer(command);
+    answer.expect(1, &[TOTALS, "machine machine ended (exit status: 0)", "restarting for the remaining"]);
+    answer.expect(1, &["not from the executor: {\"line\":\"cell\""]);
+    assert_eq!(sandbox.emulators(), (2, 0));
+}
+
+#[test]
+fn messages_of_the_kernel_between_the_results_do_not_harm_them() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    let noisy = format!(
+        "{AGENT} | while IFS= read -r line; do printf '[ 1.5] usb 1-1: new device '; printf '%s\\n' \"$line\"; echo '[ 1.6] random: ready'; done"
+    );
+    let machine = sandbox.machine(&noisy);
+    sandbox.vm(&machine).expect(1, &[TOTALS, "not from the executor"]);
+    assert_eq!(sandbox.emulators(), (1, 0));
+}
+
+/// Starts a run whose cell hangs in the machine.
+fn hanging(sandbox: &Sandbox) -> Child {
+    let machine = sandbox.machine(AGENT);
+    let mut command = sandbox.vm_command(&machine, &[]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the executable starts");
+    eventually("the cell hangs", || sandbox.cells_alive() == 1);
+    child
+}
+
+#[test]
+fn the_machine_ends_with_a_killed_driver() {
+    if lacks("ps") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["hang"], 300);
+    let mut driver = hanging(&sandbox);
+    signal(&driver, Signal::SIGKILL);
+    driver.wait().expect("it was killed");
+    eventually("the emulator and the cell are gone", || {
+        sandbox.emulators() == (1, 0) && sandbox.cells_alive() == 0
+    });
+    // The next run removes the folder of the killed one.
+    sandbox.write_matrix(&["pass"], 300);
+    let machine = sandbox.machine(AGENT);
+    sandbox.vm(&machine).expect(0, &["1 cells: 1 pass"]);
+    assert_eq!(sandbox.folders(), 0);
+}
+
+#[test]
+fn the_machine_ends_with_a_killed_guard() {
+    if lacks("ps") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["hang"], 300);
+    let mut driver = hanging(&sandbox);
+    let output =
+        Command::new("ps").args(["-A", "-o", "pid=,ppid=,args="]).output().expect("every unix has ps");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut numbers = text.lines().filter(|line| line.contains("vm guard")).map(|line| {
+        let mut words = line.split_whitespace();
+        let mut number = || words.next().and_then(|word| word.parse::<i32>().ok()).expect("it is a number");
+        (number(), number())
+    });
+    let driver_pid = i32::try_from(driver.id()).expect("a process's number fits");
+    let (guard, _) = numbers.find(|(_, parent)| *parent == driver_pid).expect("the guard runs");
+    kill(Pid::from_raw(guard), Signal::SIGKILL).expect("the guard is there");
+    // The driver starts another machine for the cell that is left.
+    eventually("the first emulator is gone", || matches!(sandbox.emulators(), (1, 0) | (2, 0 | 1)));
+    signal(&driver, Signal::SIGTERM);
+    driver.wait().expect("it ends");
+    eventually("every emulator is gone", || sandbox.emulators().1 == 0);
+}
+
+#[test]
+fn what_a_machine_lacks_is_said_before_it_starts() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let machine = sandbox.machine("exit 3");
+    let change = |from: &str, to: &str| {
+        let text = fs::read_to_string(&machine).expect("there is a description");
+        fs::write(&machine, text.replace(from, to)).expect("the sandbox is writable");
+    };
+    let program = sandbox.path("emulator").display().to_string();
+    change(&program, "/no/such/emulator");
+    sandbox.vm(&machine).expect(2, &["cannot be run from here", "there is no program /no/such/emulator"]);
+    change("/no/such/emulator", &program);
+    answer(&mut sandbox.vm_command(&machine, &["--kernel", "/no/such/kernel"]))
+        .expect(2, &["boots no kernel of a file"]);
+    change("emulator: uml", "emulator: qemu");
+    sandbox.vm(&machine).expect(2, &["its kernel has no source", "write 'package' below 'kernel'"]);
+    sandbox.vm("debian-6-2").expect(2, &["there is no virtual machine of this name"]);
+    assert_eq!(sandbox.emulators(), (0, 0));
+
+    // A disk image that is not the one that was meant.
+    fs::write(sandbox.path("image"), "abd").expect("the sandbox is writable");
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let disk = format!(
+        "disk:\n  image: {{ file: {}, sha256: {abc} }}\n  format: raw\n  login: [{{ expect: 'login:', send: root }}]\n...",
+        sandbox.path("image").display()
+    );
+    change("kernel: { console: tty0, port: { serial: ttyS0 } }\n...", &disk);
+    sandbox.vm(&machine).expect(2, &["image is damaged: its SHA-256 is a52d159f", abc, "get it again"]);
+    fs::write(sandbox.path("image"), "abc").expect("the sandbox is writable");
+    sandbox.vm(&machine).expect(2, &["takes no --matrix", "omit the option"]);
+}
+
+#[test]
+fn the_agent_of_a_disk_image_is_started_by_a_conversation() {
+    let sandbox = Sandbox::new(&["fail", "unsupported"], 300);
+    let machine = sandbox.machine(&format!(
+        "printf 'login: '; read -r name; printf '%s# ' \"$name\"; read -r bytes; echo \"$bytes\" >\"$0.bytes\"; {AGENT}"
+    ));
+    fs::write(sandbox.path("image"), "abc").expect("the sandbox is writable");
+    let text = fs::read_to_string(&machine).expect("there is a description");
+    let disk = format!(
+        "disk:\n  image: {{ file: {} }}\n  format: raw\n  login:\n  - {{ expect: 'login:', send: root }}\n  \
+         - {{ expect: 'root# ', send: '{{bytes}}' }}\n...",
+        sandbox.path("image").display()
+    );
+    let text = text.replace("emulator: uml", "emulator: qemu");
+    fs::write(&machine, text.replace("kernel: { console: tty0, port: { serial: ttyS0 } }\n...", &disk))
+        .expect("the sandbox is writable");
+    // A disk holds no matrix, so this one needs cells of the built-in one: the list shows that they run.
+    let via = format!("vm:{machine}");
+    let mut command = Command::new(POLLMATRIX);
+    command.args(["run", "harness/control", "--backend", "poll", "--filter", "1t1g", "--via", &via]);
+    command.current_dir(sandbox.path("")).env("XDG_CACHE_HOME", sandbox.path("cache")).stdin(Stdio::null());
+    answer(&mut command).expect(0, &["1 cells: 1 pass"]);
+    let bytes = fs::metadata(POLLMATRIX).expect("the executable is there").len();
+    let seen = fs::read_to_string(sandbox.path("emulator.bytes")).expect("the emulator wrote it");
+    assert_eq!(seen.trim(), bytes.to_string());
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_real_kernel_boots_and_runs_a_cell() {
+    // user-mode Linux needs no download. It maps executable files of its temporary folder.
+    if lacks("linux.uml") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass", "fail"], 300);
+    let answer = answer(&mut sandbox.vm_command("uml", &["--target", "here"]));
+    answer.expect(1, &["2 cells: 1 pass, 1 fail"]);
+    let kernel = sandbox.results()["runs"][0]["kernel"].as_str().expect("the value is text").to_owned();
+    let host = fs::read_to_string("/proc/sys/kernel/osrelease").expect("the kernel has a release");
+    assert_ne!(kernel, host.trim(), "the cell ran on this machine's kernel");
+}
