@@ -101,7 +101,7 @@ fn a_machine_that_dies_is_started_again_for_the_remaining_cells() {
     let machine = sandbox.machine(&torn);
     let command = &mut sandbox.vm_command(&machine, &["--jobs", "1"]);
     let answer = answer(command);
-    answer.expect(1, &[TOTALS, "machine machine ended (exit status: 0)", "restarting for the remaining"]);
+    answer.expect(1, &[TOTALS, "restarting for the remaining 2 cells"]);
     answer.expect(1, &["not from the executor: {\"line\":\"cell\""]);
     assert_eq!(sandbox.emulators(), (2, 0));
 }

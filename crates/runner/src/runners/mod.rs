@@ -9,6 +9,7 @@ mod vm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use matrix::{Runner, Target};
 use metadata::did_you_mean;
@@ -99,7 +100,7 @@ pub struct Route {
     /// The exit code of a command that would fail again, with the reason on standard error.
     pub fatal: Option<u8>,
     /// The folder of a virtual machine, which is removed with the route.
-    pub folder: Option<RunFolder>,
+    pub folder: Option<Arc<RunFolder>>,
 }
 
 impl Route {

@@ -37,7 +37,7 @@ pub fn route(
         matrix: prepared.matrix,
         expectations: prepared.expectations,
         fatal: Some(exit::CANNOT_BOOT),
-        folder: Some(prepared.folder),
+        folder: Some(prepared.folder.into()),
         ..Route::default()
     })
 }
