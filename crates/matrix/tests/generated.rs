@@ -105,6 +105,7 @@ fn every_called_script_exists_and_is_executable() {
         "ci/executable.sh",
         "ci/report.sh",
         "ci/site.sh",
+        "ci/vm.sh",
     ];
     assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     for script in words {
@@ -131,6 +132,7 @@ fn the_workflow_runs_exactly_the_machines_of_matrix_yml() {
                 {
                     let runner = match runner {
                         Runner::Container(image) => format!("container:{image}"),
+                        Runner::Vm(machine) => format!("vm:{machine}"),
                         other => other.to_string(),
                     };
                     expected.extend(
@@ -217,7 +219,7 @@ fn jobs_without_machines_are_omitted() {
     let matrix = parse(&without);
     let workflow: Value = serde_saphyr::from_str(&workflow_file(&matrix)).expect("YAML");
     let ids: BTreeSet<_> = jobs(&workflow).map(|(id, _)| id.as_str()).collect();
-    assert_eq!(ids, BTreeSet::from(["build", "container", "macos", "native", "report", "site"]));
+    assert_eq!(ids, BTreeSet::from(["build", "container", "macos", "native", "report", "site", "vm"]));
     let needs = workflow["jobs"]["report"]["needs"].as_array().expect("a list");
     assert_eq!(needs.len(), ids.len() - 2);
 }

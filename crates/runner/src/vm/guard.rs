@@ -63,8 +63,15 @@ pub fn run(spec_file: &Path, arguments: &[String]) -> io::Result<u8> {
         if is_kvm && kvm::has_failed(&start.program) {
             continue;
         }
+        let began = Instant::now();
         match boot(&spec, start, &mut input, &mut typed) {
-            Ok(session) => return session.serve(&spec, start, arguments, input, typed),
+            Ok(session) => {
+                // A line for the driver, which gives up on a machine that is silent for too long.
+                let after = began.elapsed().as_secs();
+                output::print_line(&format!("pollmatrix vm: {} is up after {after} s", spec.machine))
+                    .map_err(io::Error::other)?;
+                return session.serve(&spec, start, arguments, input, typed);
+            }
             Err(BootError::Abandoned) => return Ok(0),
             Err(BootError::Failed(reason)) => {
                 if is_kvm {
