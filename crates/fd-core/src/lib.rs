@@ -173,7 +173,7 @@ mod testing;
 pub use entry::error;
 pub use entry::owner::OwnerId;
 pub use entry::source::{Duplicate, IntoSource, Source};
-pub use poller::{always_ready, interest, per_thread, thread_interest};
+pub use poller::{always_ready, interest, owner_process, per_thread, thread_interest};
 pub use runtime::{Builder, Prepared, Runtime, WorkerError};
 pub use shared::activity::{ActivitySnapshot, ActivityTable};
 pub use shared::context::Context;

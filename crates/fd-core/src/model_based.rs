@@ -297,7 +297,7 @@ impl World {
     fn schedule(&mut self, handle: usize, caller: Option<(usize, ThreadId)>) {
         let Some((handle, _, Some(fd))) = self.select(handle) else { return };
         let registration = self.registrations.get_mut(&fd).unwrap();
-        let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), 0);
+        let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), || 0);
         let mine =
             caller.filter(|(group, _)| *group == registration.group).map_or(0, |(_, id)| id.mask().bits());
         let first =

@@ -6,12 +6,12 @@
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{io, ptr};
 
 use fd_core::hooks::fault;
 use fd_core::hooks::inject::{self, Call};
+use fd_core::owner_process::OwnerProcess;
 use fd_core::poller::milliseconds;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
@@ -23,14 +23,14 @@ pub(crate) struct KernelQueue {
     epoll: OwnedFd,
     /// The process that made the epoll behind the number. A forked child shares it with its parent until it
     /// has replaced it, and must not remove registrations from it.
-    process: AtomicU32,
+    process: OwnerProcess,
 }
 
 impl KernelQueue {
     pub(crate) fn new() -> io::Result<Self> {
         inject::before(Call::EpollCreate)?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0;
-        Ok(Self { epoll, process: AtomicU32::new(std::process::id()) })
+        Ok(Self { epoll, process: OwnerProcess::this() })
     }
 
     /// Puts an empty epoll behind the number. A thread that uses the number meanwhile reaches the old epoll
@@ -44,8 +44,7 @@ impl KernelQueue {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        // Relaxed: after a fork the child has no other thread, and before that the value does not change.
-        self.process.store(std::process::id(), Ordering::Relaxed);
+        self.process.claim();
         Ok(())
     }
 
@@ -56,7 +55,7 @@ impl KernelQueue {
 
     /// Removes the registration of `fd`, if there is one. Callable from any thread.
     pub(crate) fn forget(&self, fd: RawFd) {
-        if self.process.load(Ordering::Relaxed) == std::process::id() {
+        if self.process.is_this() {
             remove(|| self.control(Operation::Delete, fd, 0), || is_open(fd));
         }
     }

@@ -7,11 +7,12 @@ use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::{self, null, null_mut, without_provenance_mut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use fd_core::hooks::fault;
 use fd_core::hooks::inject::{self, Call};
+use fd_core::owner_process::OwnerProcess;
 use fd_core::poller::Wake;
 use nix::errno::Errno;
 use nix::sys::event::Kqueue;
@@ -46,7 +47,7 @@ pub(crate) struct KernelQueue {
     number: AtomicI32,
     /// The process that has the queue. A forked child does not inherit it: there the number is closed, or
     /// belongs to another file.
-    process: AtomicU32,
+    process: OwnerProcess,
     user_event: bool,
 }
 
@@ -55,7 +56,7 @@ impl KernelQueue {
         let (queue, user_event) = fresh()?;
         Ok(Self {
             number: AtomicI32::new(queue.into_raw_fd()),
-            process: AtomicU32::new(std::process::id()),
+            process: OwnerProcess::this(),
             user_event,
         })
     }
@@ -68,7 +69,7 @@ impl KernelQueue {
             // it.
             fault!(KqueueClosesInherited => mistakes::close(self.number()));
             self.number.store(queue.into_raw_fd(), Ordering::Relaxed);
-            self.process.store(std::process::id(), Ordering::Relaxed);
+            self.process.claim();
             return Ok(());
         }
         // The number stays the same, because wakers and `forget` of other threads use it at any time.
@@ -147,7 +148,7 @@ impl KernelQueue {
 
     /// Returns whether this process has the queue.
     fn is_ours(&self) -> bool {
-        self.process.load(Ordering::Relaxed) == std::process::id()
+        self.process.is_this()
     }
 }
 

@@ -79,6 +79,9 @@ impl AlwaysReady {
 
     /// Appends the entries to `batch`, within its capacity. Entries that do not fit come first the next time.
     pub fn report(&mut self, batch: &mut Vec<Event>) {
+        if self.entries.is_empty() {
+            return;
+        }
         let count = self.entries.len().min(batch.capacity() - batch.len());
         batch.extend(self.entries[..count].iter().map(|entry| entry.event));
         let rest = self.entries.split_off(count);

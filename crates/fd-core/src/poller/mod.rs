@@ -9,6 +9,7 @@
 pub mod always_ready;
 pub mod interest;
 mod mistakes;
+pub mod owner_process;
 pub mod per_thread;
 pub mod thread_interest;
 
@@ -191,8 +192,10 @@ pub type MakeBackend = fn(&Limits) -> Result<Box<dyn Backend>, BackendError>;
 /// assert_eq!(milliseconds(Duration::MAX), i32::MAX);
 /// ```
 pub fn milliseconds(timeout: Duration) -> i32 {
-    let rounded = timeout.as_nanos().div_ceil(1_000_000);
-    fault!(TimeoutRoundedDown: rounded => timeout.as_millis());
+    // Without a division of 128 bits.
+    let rest = u64::from(timeout.subsec_nanos().div_ceil(1_000_000));
+    fault!(TimeoutRoundedDown: rest => u64::from(timeout.subsec_millis()));
+    let rounded = timeout.as_secs().saturating_mul(1_000).saturating_add(rest);
     i32::try_from(rounded).unwrap_or(i32::MAX)
 }
 
@@ -207,6 +210,9 @@ mod tests {
             (Duration::from_nanos(1), 1),
             (Duration::from_millis(1), 1),
             (Duration::from_nanos(1_000_001), 2),
+            (Duration::new(1, 999_000_001), 2_000),
+            (Duration::new(2_147_483, 646_000_001), i32::MAX),
+            (Duration::new(2_147_483, 648_000_000), i32::MAX),
             (Duration::MAX, i32::MAX),
         ];
         for (timeout, expected) in table {

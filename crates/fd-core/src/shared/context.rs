@@ -30,6 +30,8 @@ use crate::words::sync::Ordering;
 pub struct Context {
     core: Arc<FdCore>,
     id: ThreadId,
+    /// This thread's part of the core.
+    shared: Arc<SharedThread>,
     /// Updates of descriptors that only this thread may use, and removals from this thread's poller. It
     /// grows, because deletes and inserts of one number may add any number of elements in one iteration
     /// (suspect 6).
@@ -61,9 +63,11 @@ pub enum Reported {
 
 impl Context {
     pub(crate) fn new(core: Arc<FdCore>, id: ThreadId) -> Self {
+        let shared = Arc::clone(core.thread(id).expect("a context is made for a thread of its core"));
         Self {
             core,
             id,
+            shared,
             private: RefCell::new(Vec::with_capacity(256)),
             timers: RefCell::default(),
             timers_set: Cell::new(0),
@@ -82,7 +86,7 @@ impl Context {
     }
 
     pub(crate) fn shared(&self) -> &SharedThread {
-        self.core.thread(self.id).expect("a context is made for a thread of its core")
+        &self.shared
     }
 
     pub(crate) fn activity(&self) -> &Activity {

@@ -12,6 +12,7 @@ pub(crate) mod task_queue;
 pub(crate) mod wake;
 
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -20,7 +21,8 @@ use crate::entry::error::{InsertError, MoveError, PostError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::OwnerId;
 use crate::entry::source::{IntoSource, Source};
-use crate::poller::Backend;
+use crate::poller::owner_process::OwnerProcess;
+use crate::poller::{Backend, Capabilities};
 use crate::shared::activity::{Activity, ActivityTable};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
@@ -29,6 +31,7 @@ use crate::shared::options::InsertOptions;
 use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
 use crate::shared::wake::Sleep;
+use crate::table::counts::Count;
 use crate::table::{FdHandle, FdTable, Orphan, Pin, Retired, Scheduled};
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
@@ -67,16 +70,16 @@ use crate::words::sync::{AtomicU64, Ordering, count};
 pub struct FdCore {
     table: FdTable,
     backend: Box<dyn Backend>,
+    capabilities: Capabilities,
     /// By group, and by the index of the thread.
-    threads: Box<[Box<[SharedThread]>]>,
+    threads: Box<[Box<[Arc<SharedThread>]>]>,
     pub(crate) clock: Clock,
-    /// The process that owns this core. A forked child has a copy of the core.
-    process: count::AtomicU32,
+    /// A forked child has a copy of the core.
+    process: OwnerProcess,
     /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
     /// Chooses which of several sleeping threads to wake.
     pick: AtomicUsize,
-    totals: Totals,
 }
 
 /// The part of a worker thread that other threads use.
@@ -87,14 +90,6 @@ pub(crate) struct SharedThread {
     pub(crate) tasks: TaskQueue,
     /// The caught signals that are not handled yet: bit n − 1 for signal n.
     pub(crate) signals: AtomicU64,
-}
-
-#[derive(Default)]
-struct Totals {
-    inserted: count::AtomicU64,
-    closed: count::AtomicU64,
-    released: count::AtomicU64,
-    close_errors: count::AtomicU64,
 }
 
 /// The numbers of registrations that have begun and ended, from [`FdCore::registration_counts`].
@@ -136,23 +131,25 @@ pub struct RegistrationCounts {
 
 impl FdCore {
     pub(crate) fn new(table: FdTable, backend: Box<dyn Backend>, clock: Clock) -> Self {
-        let thread = |_| SharedThread {
-            sleep: Sleep::new(),
-            activity: Activity::default(),
-            tasks: TaskQueue::new(),
-            signals: AtomicU64::new(0),
+        let thread = |_| {
+            Arc::new(SharedThread {
+                sleep: Sleep::new(),
+                activity: Activity::default(),
+                tasks: TaskQueue::new(),
+                signals: AtomicU64::new(0),
+            })
         };
         let threads =
             table.groups().map(|group| (0..table.threads(group).len()).map(thread).collect()).collect();
         Self {
             table,
+            capabilities: backend.capabilities(),
             backend,
             threads,
             clock,
-            process: count::AtomicU32::new(std::process::id()),
+            process: OwnerProcess::this(),
             working: count::AtomicU32::new(0),
             pick: AtomicUsize::new(0),
-            totals: Totals::default(),
         }
     }
 
@@ -164,6 +161,11 @@ impl FdCore {
     /// The backend that the runtime was started with.
     pub fn backend(&self) -> &dyn Backend {
         &*self.backend
+    }
+
+    /// The features of the backend, which do not change.
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     /// Every worker thread, lowest group and lowest index first.
@@ -182,7 +184,7 @@ impl FdCore {
         self.table.groups().flat_map(of)
     }
 
-    pub(crate) fn thread(&self, id: ThreadId) -> Option<&SharedThread> {
+    pub(crate) fn thread(&self, id: ThreadId) -> Option<&Arc<SharedThread>> {
         self.threads.get(id.group().index())?.get(id.index())
     }
 
@@ -260,16 +262,10 @@ impl FdCore {
     ) -> Result<FdHandle, InsertError<S, H>> {
         let fd = source.as_fd().as_raw_fd();
         let owner = Box::new(Registration { handler, source });
-        match self.table.insert(fd, owner, group, threads, flags) {
-            Ok(handle) => {
-                self.totals.inserted.fetch_add(1, Ordering::Relaxed);
-                Ok(handle)
-            }
-            Err((reason, owner)) => {
-                let Registration { handler, source } = *owner;
-                Err(InsertError { reason, source, handler })
-            }
-        }
+        self.table.insert(fd, owner, group, threads, flags).map_err(|(reason, owner)| {
+            let Registration { handler, source } = *owner;
+            InsertError { reason, source, handler }
+        })
     }
 
     /// Returns the calls on one registration. It does not check the handle; each of the calls does. In a
@@ -384,7 +380,7 @@ impl FdCore {
 
     /// Whether this process is a forked child that has not adopted the core.
     pub(crate) fn is_inherited(&self) -> bool {
-        self.process.load(Ordering::Relaxed) != std::process::id()
+        !self.process.is_this()
     }
 
     /// Adopts the core in a forked child: finishes or undoes the steps of the threads that do not exist here,
@@ -393,7 +389,7 @@ impl FdCore {
     /// Only the single thread of the process may call it. The caller decides what to do with the panic of a
     /// handler that this ends.
     pub(crate) fn adopt(&self, me: Option<ThreadId>) -> Guarded {
-        self.process.store(std::process::id(), Ordering::Relaxed);
+        self.process.claim();
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
             self.table.disable(thread);
@@ -460,19 +456,18 @@ impl FdCore {
 
     /// The numbers of registrations that have begun and ended.
     pub fn registration_counts(&self) -> RegistrationCounts {
-        // No pair: these are counters.
-        let load = |total: &count::AtomicU64| total.load(Ordering::Acquire);
+        let counts = &self.table.counts;
         RegistrationCounts {
-            inserted: load(&self.totals.inserted),
-            closed: load(&self.totals.closed),
-            released: load(&self.totals.released),
-            close_errors: load(&self.totals.close_errors),
+            inserted: counts.sum(Count::Inserted),
+            closed: counts.sum(Count::Closed),
+            released: counts.sum(Count::Released),
+            close_errors: counts.sum(Count::CloseErrors),
         }
     }
 
     /// Publishes an update, and wakes a thread to apply it if that is necessary.
     pub(crate) fn schedule(&self, pin: &Pin<'_>, caller: Option<&Context>) {
-        let pick = self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let pick = || self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match pin.schedule(caller.map(Context::id), pick) {
             Scheduled::Nothing => {}
             Scheduled::Private => {
@@ -490,7 +485,7 @@ impl FdCore {
         target: ThreadId,
         expected: Option<OwnerId>,
     ) -> Result<(), MoveError> {
-        let shared_interest = !self.backend.capabilities().kernel_state;
+        let shared_interest = !self.capabilities.kernel_state;
         self.table.relocate(handle, target, expected, shared_interest, |fd, group, recv, send, reason| {
             self.forget(fd, group, recv, send, reason);
         })
@@ -506,7 +501,7 @@ impl FdCore {
         reason: DeregisterReason,
     ) {
         self.backend.forget(fd, group, recv, send, reason);
-        if !self.backend.capabilities().kernel_state {
+        if !self.capabilities.kernel_state {
             self.end_waits(group, recv.or(send));
         }
     }
@@ -540,8 +535,6 @@ impl FdCore {
         let is_disowned = state & state::DISOWN != 0;
         fault!(DisownCloses: is_disowned => false);
         if is_disowned {
-            // No pair: this is a counter.
-            self.totals.released.fetch_add(1, Ordering::AcqRel);
             return owner.release().resume();
         }
         // The handler is dropped last: its drop may insert the same number again.
@@ -560,17 +553,13 @@ impl FdCore {
     fn close(&self, fd: OwnedFd) {
         fault!(LeakOnClose => return std::mem::forget(fd));
         let number: RawFd = fd.as_raw_fd();
-        // No pair: this is a counter. It precedes the close, so that a program that sees the peer's end of
-        // file also sees the count.
-        self.totals.closed.fetch_add(1, Ordering::AcqRel);
         if cfg!(any(loom, shuttle)) {
             // A model's numbers are not open. The drop of the handler represents the close.
             let _ = fd.into_raw_fd();
             return;
         }
         if nix::unistd::close(fd).is_err() {
-            // No pair: this is a counter.
-            self.totals.close_errors.fetch_add(1, Ordering::AcqRel);
+            self.table.counts.add(Count::CloseErrors, 1);
         }
         checkpoint!(Closed, number);
         fault!(DoubleClose => _ = nix::unistd::close(number));

@@ -4,6 +4,7 @@
 use std::os::fd::RawFd;
 
 use super::FdTable;
+use super::counts::Count;
 use super::registration::Retired;
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
@@ -59,7 +60,7 @@ impl FdTable {
         }
         let registered =
             self.entries[..self.high_water()].iter().filter(|entry| entry.group.peek().group().is_some());
-        self.used.store(registered.count() as u64, Ordering::Relaxed);
+        self.counts.add(Count::Lost, self.used() - registered.count() as u64);
         ended
     }
 }

@@ -6,6 +6,7 @@
 //! steps is the one of [`Pin::exit`].
 
 mod checks;
+pub(crate) mod counts;
 mod fork;
 pub(crate) mod mistakes;
 mod moving;
@@ -28,6 +29,7 @@ use std::os::fd::RawFd;
 use crate::entry::error::Stale;
 use crate::entry::zeroed::ZeroedArray;
 use crate::entry::{Entry, Polled};
+use crate::table::counts::Counts;
 use crate::words::events::Generation;
 use crate::words::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
 use crate::words::pairs;
@@ -122,7 +124,7 @@ pub struct FdTable {
     groups: Box<[Group]>,
     /// One above the highest number ever inserted. It bounds the scans of all threads (suspect 14).
     high_water: AtomicU32,
-    used: count::AtomicU64,
+    pub(crate) counts: Counts,
 }
 
 impl std::fmt::Debug for FdTable {
@@ -176,7 +178,7 @@ impl FdTable {
             polled: ZeroedArray::new(capacity)?,
             groups: threads.iter().enumerate().map(group).collect(),
             high_water: AtomicU32::new(0),
-            used: count::AtomicU64::new(0),
+            counts: Counts::new(),
         })
     }
 
@@ -205,7 +207,7 @@ impl FdTable {
     /// The number of current registrations, with those of the runtime's own wake descriptors. See
     /// [`RegistrationCounts`](crate::RegistrationCounts).
     pub fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
+        self.counts.used()
     }
 
     /// The groups, lowest first.

@@ -32,6 +32,7 @@
 
 use std::os::fd::RawFd;
 
+use super::counts::Count;
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
 use crate::entry::owner::Registered;
@@ -72,7 +73,10 @@ impl FdTable {
         }
         // Pair: insert-close. The bound is raised before the claim, because `pin_all` looks only at numbers
         // below the bound.
-        self.high_water.fetch_max(fd as u32 + 1, Ordering::AcqRel);
+        let bound = fd as u32 + 1;
+        if pairs::bound(&self.high_water) < bound {
+            self.high_water.fetch_max(bound, Ordering::AcqRel);
+        }
         fault!(InsertOutlivesStop => if self.is_closed() { return Err((InsertRefused::Stopping, owner)) });
         checkpoint!(InsertBeforeClaim, fd);
         let Some(generation) = entry.group.claim() else {
@@ -99,7 +103,7 @@ impl FdTable {
         entry.state.store(state::READY | flags, Ordering::Release);
         entry.takeovers.store(0, Ordering::Relaxed);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
-        self.used.fetch_add(1, Ordering::Relaxed);
+        self.counts.add(Count::Inserted, 1);
         unless!(PublishEarly => entry.group.publish(group));
         Ok(self.handle(fd, generation))
     }
@@ -302,7 +306,9 @@ impl FdTable {
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
         // it.
         let owner = unsafe { entry.take_owner() };
-        self.used.fetch_sub(1, Ordering::Relaxed);
+        // Before the close, so that a program that sees the peer's end of file also sees the count.
+        let ended = if state & state::DISOWN != 0 { Count::Released } else { Count::Closed };
+        self.counts.add(ended, 1);
         entry.group.free();
         checkpoint!(RetiredBeforeClose, fd);
         Retired { fd, owner, state }

@@ -244,7 +244,7 @@ fn a_change_of_group_clears_masks_list_and_pollers() {
         let pin = table.pin(handle).unwrap();
         pin.entry().state.fetch_or(state::ACTIVE, Ordering::SeqCst);
         pin.polled().set(0b01, true, true);
-        assert!(matches!(pin.schedule(None, 0), Scheduled::Wake(_)));
+        assert!(matches!(pin.schedule(None, || 0), Scheduled::Wake(_)));
     }
     let mut forgotten = vec![];
     let moved = table.relocate(handle, thread(2, 1), None, false, |_, group, recv, _, reason| {
@@ -345,8 +345,8 @@ fn an_exclusive_owner_updates_privately_and_once() {
     let (handle, _) = insert(&table, 0, 0b01);
     let pin = table.pin(handle).unwrap();
     for _ in 0..2 {
-        assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private);
-        assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Nothing);
+        assert_eq!(pin.schedule(Some(thread(1, 0)), || 0), Scheduled::Private);
+        assert_eq!(pin.schedule(Some(thread(1, 0)), || 0), Scheduled::Nothing);
         assert!(pin.entry().link.is_unlinked());
         pin.clear_update(thread(1, 0).mask());
     }
@@ -368,7 +368,7 @@ fn a_listed_number_without_a_registration_is_dropped() {
 fn a_shared_update_stays_pending_until_each_allowed_thread_has_applied_it() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b0111);
-    assert_eq!(table.pin(handle).unwrap().schedule(Some(thread(1, 0)), 0), Scheduled::Nothing);
+    assert_eq!(table.pin(handle).unwrap().schedule(Some(thread(1, 0)), || 0), Scheduled::Nothing);
     let seen = |index| {
         let mut seen = 0;
         table.walk_updates(thread(1, index), false, |_| seen += 1);
@@ -384,7 +384,7 @@ fn a_shared_update_stays_pending_until_each_allowed_thread_has_applied_it() {
 fn one_visit_serves_all_where_interest_is_shared() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b0111);
-    table.pin(handle).unwrap().schedule(None, 0);
+    table.pin(handle).unwrap().schedule(None, || 0);
     let mut seen = 0;
     table.walk_updates(thread(1, 1), true, |_| seen += 1);
     table.walk_updates(thread(1, 0), true, |_| seen += 1);
@@ -400,16 +400,16 @@ fn a_publisher_outside_the_mask_always_wakes_a_thread_of_it() {
     let pin = table.pin(handle).unwrap();
     for pick in 0..20 {
         for caller in [None, Some(thread(1, 0)), Some(thread(2, 1))] {
-            let Scheduled::Wake(woken) = pin.schedule(caller, pick) else {
+            let Scheduled::Wake(woken) = pin.schedule(caller, || pick) else {
                 panic!("{caller:?} woke no thread")
             };
             assert!(woken == thread(1, 1) || woken == thread(1, 3));
         }
     }
     table.disable(thread(1, 1));
-    assert_eq!(pin.schedule(None, 0), Scheduled::Wake(thread(1, 3)));
+    assert_eq!(pin.schedule(None, || 0), Scheduled::Wake(thread(1, 3)));
     table.disable(thread(1, 3));
-    assert_eq!(pin.schedule(None, 0), Scheduled::Nothing);
+    assert_eq!(pin.schedule(None, || 0), Scheduled::Nothing);
 }
 
 /// Suspect 9: an entry that is removed and appended again under the walk leads it to the tail, past other
@@ -419,7 +419,7 @@ fn a_walk_that_is_led_astray_misses_nothing() {
     let table = table();
     let handles = [0, 1, 2].map(|fd| insert(&table, fd, 0b01).0);
     for handle in handles {
-        table.pin(handle).unwrap().schedule(None, 0);
+        table.pin(handle).unwrap().schedule(None, || 0);
     }
     let mut seen = vec![];
     table.walk_updates(thread(1, 0), false, |pin| {
@@ -439,7 +439,7 @@ fn a_walk_that_is_led_astray_misses_nothing() {
 fn a_thread_that_has_ended_keeps_no_entry_listed() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b11);
-    table.pin(handle).unwrap().schedule(None, 0);
+    table.pin(handle).unwrap().schedule(None, || 0);
     table.walk_updates(thread(1, 0), false, |_| ());
     table.disable(thread(1, 1));
     assert!(!table.pin(handle).unwrap().entry().link.is_unlinked());
@@ -452,12 +452,12 @@ fn a_thread_that_has_ended_keeps_no_entry_listed() {
 fn updates_of_a_registration_end_with_it() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b11);
-    table.pin(handle).unwrap().schedule(None, 0);
+    table.pin(handle).unwrap().schedule(None, || 0);
     retire(table.pin(handle).unwrap().delete(false).unwrap().unwrap());
     assert_eq!(table.updates(group(1)).head(), None, "S13: a closed descriptor is not listed");
     let (next, _) = insert(&table, 0, 0b01);
     let pin = table.pin(next).unwrap();
-    assert_eq!(pin.schedule(Some(thread(1, 0)), 0), Scheduled::Private, "bug 65: no bit remains");
+    assert_eq!(pin.schedule(Some(thread(1, 0)), || 0), Scheduled::Private, "bug 65: no bit remains");
 }
 
 #[test]

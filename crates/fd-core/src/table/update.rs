@@ -37,7 +37,7 @@ impl Pin<'_> {
     /// Publishes an update on behalf of `caller` (protocol 11). If the caller is the only allowed thread, the
     /// update goes to its private list. Otherwise it goes to all allowed threads, through the shared list of
     /// the entry's group, and `pick` chooses which of them to wake.
-    pub(crate) fn schedule(&self, caller: Option<ThreadId>, pick: usize) -> Scheduled {
+    pub(crate) fn schedule(&self, caller: Option<ThreadId>, pick: impl FnOnce() -> usize) -> Scheduled {
         let entry = self.entry();
         let table = self.table();
         let allowed = self.thread_mask();
@@ -70,7 +70,7 @@ impl Pin<'_> {
         // A thread is woken whatever the bits and the activity were before this call (suspect 19).
         let awake = allowed.and(table.enabled(self.group()));
         fault!(WakeAsksFirstGroup: awake => mistakes::awake_in_first_group(table));
-        match awake.nth(pick) {
+        match awake.nth(pick()) {
             Some(index) => ThreadId::new(self.group(), index).map_or(Scheduled::Nothing, Scheduled::Wake),
             None => Scheduled::Nothing,
         }

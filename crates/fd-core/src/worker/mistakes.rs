@@ -1,6 +1,7 @@
 //! Wrong variants of the worker's steps. Only hooks call these functions.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::Worker;
@@ -29,7 +30,7 @@ pub(super) fn noted_time(now: Instant) -> Instant {
 /// Whether any thread has a task or a signal (bug 7).
 pub(super) fn some_thread_has_work(core: &FdCore) -> bool {
     let has_work =
-        |thread: &SharedThread| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
+        |thread: &Arc<SharedThread>| !thread.tasks.is_empty() || thread.signals.load(Ordering::Acquire) != 0;
     core.threads().filter_map(|id| core.thread(id)).any(has_work)
 }
 
