@@ -164,6 +164,8 @@ mod words;
 mod worker;
 
 #[cfg(all(test, not(any(loom, shuttle))))]
+mod costs;
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod model_based;
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
 use crate::entry::owner::{OwnerId, Registered};
 use crate::shared::handler::numbers::idle;
-use crate::table::{Denied, FdHandle, FdTable, Orphan, Scheduled};
+use crate::table::{Denied, FdHandle, FdTable, Live, Orphan, Scheduled};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::sync::Ordering;
 use crate::words::update_list::{Link, Links, Next, UpdateList};
@@ -205,14 +205,16 @@ impl World {
         if group != registration.group || registration.running & bit != 0 {
             return;
         }
-        match pin.enter(id.mask()) {
-            Ok(allowed) => {
-                assert_eq!(allowed.bits(), registration.allowed);
+        drop(pin);
+        match self.table.enter(handle, id) {
+            Ok(live) => {
+                assert_eq!(live.thread_mask().bits(), registration.allowed);
                 assert!(registration.allowed & bit != 0, "S2");
                 registration.running |= bit;
             }
             // No other thread changes the mask, so no race can be lost.
-            Err(denied) => assert_eq!((denied, registration.allowed & bit), (Denied::NotAllowed, 0)),
+            Err(Denied::NotAllowed) => assert_eq!(registration.allowed & bit, 0),
+            Err(_) => panic!("the registration is of this group, and no other thread changes it"),
         }
     }
 
@@ -224,8 +226,8 @@ impl World {
         }
         registration.running &= !id.mask().bits();
         let table = std::mem::replace(&mut self.table, FdTable::new(1, &[1]).unwrap());
-        let exited = table.pin(handle).unwrap().exit(id.mask());
-        self.end(fd, exited.err());
+        let live: Live<'_> = *table.pin(handle).unwrap();
+        self.end(fd, live.exit(id.mask()));
         self.table = table;
     }
 
@@ -386,9 +388,11 @@ proptest! {
         for registration in world.registrations.values() {
             for index in 0..GROUPS[registration.group] {
                 let id = ThreadId::new(group_id(registration.group), index).unwrap();
-                if registration.running & id.mask().bits() != 0
-                    && let Err(orphan) = world.table.pin(registration.handle).unwrap().exit(id.mask())
-                {
+                if registration.running & id.mask().bits() == 0 {
+                    continue;
+                }
+                let live: Live<'_> = *world.table.pin(registration.handle).unwrap();
+                if let Some(orphan) = live.exit(id.mask()) {
                     drop(orphan.retire(|_, _, _, _, _| {}).owner);
                 }
             }

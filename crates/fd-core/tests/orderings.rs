@@ -18,8 +18,6 @@ const ALLOWED: &[(&str, &str)] = &[
         "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {",
     ),
     ("words/sync.rs", "fn fence_after_rmw: 1"),
-    // In a model, this counts and closes nothing.
-    ("shared/mod.rs", "fn close: 1"),
     // Functions of the models, which no code of the protocol calls.
     ("shared/wake.rs", "pub (crate) fn is_notified"),
     ("hooks/mutant.rs", "mod switch {"),

@@ -16,35 +16,41 @@ mod sync;
 
 pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// `Pin::enter`, against `Pin::delete`.
+/// `FdTable::enter`, against `Pin::delete` and `FdTable::relocate`.
 #[inline(never)]
-pub fn probe_enter(running: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
+pub fn probe_enter(running: &AtomicU64, word: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
     pairs::set_running(running, me);
-    pairs::running(running) ^ pairs::read(mask)
+    pairs::read(word) ^ pairs::running(running) ^ pairs::read(mask)
 }
 
-/// `Pin::exit`, against `Pin::delete`, and against `Pin::enter` of another thread after a foreign delete.
+/// `FdTable::relocate`, against `FdTable::enter`.
+#[inline(never)]
+pub fn probe_relocate(word: &AtomicU64, running: &AtomicU64, free: u64, locked: u64) -> bool {
+    pairs::lock(word, free, locked) && pairs::running(running) == 0
+}
+
+/// `Live::exit`, against `Pin::delete`, and against `FdTable::enter` of another thread after a foreign delete.
 #[inline(never)]
 pub fn probe_exit(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
     pairs::clear_running(running, me);
     pairs::read(mask) == 0 && pairs::running_after_foreign_zero(running) == 0
 }
 
-/// `Pin::delete`, against `Pin::enter` and `Pin::exit`.
+/// `Pin::delete`, against `FdTable::enter` and `Live::exit`.
 #[inline(never)]
 pub fn probe_delete(running: &AtomicU64, mask: &AtomicU64) -> u64 {
     pairs::clear_mask(mask);
     pairs::running(running)
 }
 
-/// `Pin::schedule`, against `Pin::done_update`.
+/// `Live::schedule`, against `Pin::done_update`.
 #[inline(never)]
 pub fn probe_schedule(updates: &AtomicU64, link: &AtomicU64, threads: u64) -> u64 {
     pairs::set_updates(updates, threads);
     pairs::read(link)
 }
 
-/// The end of `UpdateList::remove`, then `Pin::done_update`, against `Pin::schedule`.
+/// The end of `UpdateList::remove`, then `Pin::done_update`, against `Live::schedule`.
 #[inline(never)]
 pub fn probe_unlist(updates: &AtomicU64, link: &AtomicU64, unlinked: u64) -> u64 {
     pairs::unlink(link, unlinked);

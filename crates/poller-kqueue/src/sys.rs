@@ -54,11 +54,7 @@ pub(crate) struct KernelQueue {
 impl KernelQueue {
     pub(crate) fn new() -> io::Result<Self> {
         let (queue, user_event) = fresh()?;
-        Ok(Self {
-            number: AtomicI32::new(queue.into_raw_fd()),
-            process: OwnerProcess::this(),
-            user_event,
-        })
+        Ok(Self { number: AtomicI32::new(queue.into_raw_fd()), process: OwnerProcess::this(), user_event })
     }
 
     /// Replaces the queue by an empty one.

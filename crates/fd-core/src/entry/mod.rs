@@ -124,9 +124,11 @@ impl Polled {
     pub(crate) fn set(&self, mask: u64, recv: bool, send: bool) {
         fault!(SendBitStays => if !recv && !send { return self.forget_recv(mask) });
         for (word, set) in [(&self.recv, recv), (&self.send, send)] {
-            if set {
+            // Only this thread changes these bits, so a read tells whether they have to change.
+            let before = word.load(Ordering::Relaxed) & mask;
+            if set && before != mask {
                 word.fetch_or(mask, Ordering::Relaxed);
-            } else {
+            } else if !set && before != 0 {
                 word.fetch_and(!mask, Ordering::Relaxed);
             }
         }

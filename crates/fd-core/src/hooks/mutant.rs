@@ -38,6 +38,8 @@ mutants! {
     /// The removal of an entry from the shared list is not ordered before the read of its update bits.
     UnlistFence = "unlist-fence";
 
+    /// A change of group does not order its lock before its read of the running mask.
+    MoveFence = "move-fence";
     /// An insertion does not order its claimed slot before the check whether the table is closed.
     InsertFence = "insert-fence";
     /// Closing the table is not ordered before the read of its slots.
@@ -82,8 +84,16 @@ mutants! {
     NoRunningCheck = "no-running-check";
     /// An exit does not need the close token.
     NoToken = "no-token";
-    /// An exit releases its pin before it clears its running bit.
+    /// An exit decides without a pin whether it ends the registration.
     ExitUnpinned = "exit-unpinned";
+    /// A report does not look at the group word between its running bit and its read of the thread mask.
+    EnterLooksLate = "enter-looks-late";
+    /// A report does not look at the group word after its read of the thread mask.
+    EnterLooksEarly = "enter-looks-early";
+    /// A report takes the running bit of another group's thread for its own.
+    ForeignBitTaken = "foreign-bit-taken";
+    /// A report that came too late clears its running bit without an exit.
+    LateThreadLeaves = "late-thread-leaves";
     /// A takeover clears its running bit without an exit.
     TakeoverNoExit = "takeover-no-exit";
     /// The end of a registration wipes the masks before the last pin is released.

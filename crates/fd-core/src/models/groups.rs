@@ -217,3 +217,25 @@ fn m10_migrate_and_report() {
         assert_eq!(world.core.registration(registration.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
     });
 }
+
+/// M10: migrate_on to a thread of another group ∥ reports by the old owner and by the thread of the same index
+/// in the new group. Both set the same running bit: the one that came too late takes it back, and the other
+/// one waits. S1, S3, S9, L4, L9.
+#[test]
+fn m10_migrate_and_two_reports() {
+    model("m10_migrate_and_two_reports", 3, Bound::of(2, 3)).check(|| {
+        let (world, registration) = World::one(&[1, 1], 0b01);
+        let reporters = [1, 2].map(|group| {
+            spawn(&world, &registration, move |world, registration| {
+                world.report_as(thread(group, 0), registration);
+            })
+        });
+        if world.core.registration(registration.handle).migrate_on(thread(2, 0)).is_ok() {
+            registration.observed.only(thread(2, 0));
+            world.core.registration(registration.handle).want_recv().unwrap();
+        }
+        world.core.registration(registration.handle).delete().unwrap();
+        reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
+        world.assert_ended(&registration);
+    });
+}

@@ -9,7 +9,7 @@ use crate::entry::error::MoveError;
 use crate::shared::context::Reported;
 use crate::shared::handler::numbers::Number;
 use crate::shared::ready::ReadyGuard;
-use crate::table::{Denied, Pin};
+use crate::table::{Denied, Live};
 use crate::words::group_word::GroupWord;
 use crate::words::ids::ThreadId;
 
@@ -103,28 +103,20 @@ fn m3_two_reports_and_delete() {
 fn m3_exit_and_late_entry_and_delete() {
     model("m3_exit_and_late_entry_and_delete", 3, Bound::of(3, 4)).check(|| {
         let (world, registration) = World::one(&[3], 0b11);
-        let exit = |world: &World, pin: Pin<'_>, index| {
-            pin.exit(thread(1, index).mask())
-                .map(drop)
-                .unwrap_or_else(|orphan| world.core.finish(orphan, None));
+        let exit = |world: &World, live: Live<'_>, index| {
+            live.exit(thread(1, index).mask()).into_iter().for_each(|orphan| world.core.finish(orphan, None));
         };
-        world.core.table().pin(registration.handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+        assert!(world.core.table().enter(registration.handle, thread(1, 0)).is_ok());
         let user = spawn(&world, &registration, move |world, registration| {
-            exit(world, world.core.table().pin(registration.handle).unwrap(), 0);
+            let live: Live<'_> =
+                *world.core.table().pin(registration.handle).expect("S5: ended under a user");
+            exit(world, live, 0);
         });
         let late = spawn(&world, &registration, move |world, registration| {
-            let Ok(pin) = world.core.table().pin(registration.handle) else { return };
-            match pin.enter(thread(1, 1).mask()) {
-                Err(Denied::NotAllowed) => {}
-                Err(Denied::LostRace) => exit(world, pin, 1),
-                Ok(_) => {
-                    drop(pin);
-                    exit(
-                        world,
-                        world.core.table().pin(registration.handle).expect("S5: ended under a user"),
-                        1,
-                    );
-                }
+            match world.core.table().enter(registration.handle, thread(1, 1)) {
+                Ok(live) => exit(world, live, 1),
+                Err(Denied::LostRace(Some(orphan))) => world.core.finish(orphan, None),
+                Err(_) => {}
             }
         });
         world.core.registration(registration.handle).delete().unwrap();
@@ -308,6 +300,33 @@ fn m6_reuse_and_late_report() {
             world.assert_ended(&registration);
         });
     }
+}
+
+/// M6: the exit of the last user ∥ delete, the next registration of the number, and its delete. The exiting
+/// thread has no pin: what it reads after its running bit is cleared may belong to the next registration. S4,
+/// S5, L4.
+#[test]
+fn m6_exit_and_reuse() {
+    model("m6_exit_and_reuse", 3, Bound::of(2, 3)).check(|| {
+        let (world, registration) = World::one(&[2, 1], 0b01);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
+        });
+        world.core.registration(registration.handle).delete().unwrap();
+        // Only the thread that closes can make the number available again.
+        let next =
+            (registration.observed.closed.load(Ordering::SeqCst) == 1).then(|| world.insert(0, 1, 0b11));
+        if let Some(next) = &next {
+            let user = spawn(&world, next, |world, next| {
+                world.report_as(thread(1, 1), next);
+            });
+            world.core.registration(next.handle).delete().unwrap();
+            user.join().unwrap();
+        }
+        reporter.join().unwrap();
+        world.assert_ended(&registration);
+        next.iter().for_each(|next| world.assert_ended(next));
+    });
 }
 
 /// M6: the next registration of a number ∥ a late report, a stale delete and a stale takeover of the first

@@ -16,7 +16,7 @@ use crate::shared::activity::Activity;
 use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
-use crate::table::{Denied, FdHandle, Orphan, Pin, Update};
+use crate::table::{self, Denied, FdHandle, Live, Orphan, Pin, Update};
 use crate::words::events::{Event, Events, Interest};
 use crate::words::ids::ThreadId;
 use crate::words::state;
@@ -40,6 +40,8 @@ pub struct Context {
     timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
+    /// The registrations that this thread uses, the latest last: an action may enter another one.
+    inside: RefCell<Vec<FdHandle>>,
 }
 
 type Timer = Box<dyn FnOnce(&Context)>;
@@ -72,6 +74,7 @@ impl Context {
             timers: RefCell::default(),
             timers_set: Cell::new(0),
             forked: Cell::new(false),
+            inside: RefCell::new(Vec::with_capacity(16)),
         }
     }
 
@@ -234,9 +237,12 @@ impl Context {
         }
         let (result, left) = pin.takeover(self.id.mask(), expected);
         if let (Ok(()), Some(pin)) = (result, self.end_if_last(left)) {
-            // An earlier registration in this poller, or an interest that its group still has, ends before
-            // the next wait.
-            self.schedule_own(&pin, false);
+            // An interest that this thread's poller or its group still has ends before the next wait.
+            let (recv, send) = pin.polled().load();
+            let is_held = (recv | send) & self.id.mask().bits() != 0;
+            if is_held || !self.core.capabilities().kernel_state {
+                self.schedule_own(&pin, false);
+            }
         }
         result
     }
@@ -283,50 +289,56 @@ impl Context {
         handle: FdHandle,
         action: impl FnOnce(&ReadyGuard<'_, S>) -> R,
     ) -> Result<R, EnterError> {
-        let pin = self.core.table().pin(handle)?;
-        if pin.group() != self.id.group() {
-            return Err(EnterError::NotAllowed);
-        }
-        if pin.running().contains(self.id.mask()) {
+        if self.is_inside(handle) {
             return Err(EnterError::Nested);
         }
-        if let Err(denied) = pin.enter(self.id.mask()) {
-            self.withdraw(pin, denied);
-            return Err(EnterError::NotAllowed);
-        }
-        let entry = pin.entry();
-        drop(pin);
-        let report = Report { context: self, entry, handle, events: Events::NONE };
+        let live = match self.core.table().enter(handle, self.id) {
+            Ok(live) => live,
+            Err(Denied::Stale) => return Err(handle.stale().into()),
+            Err(denied) => {
+                self.withdraw(denied);
+                return Err(EnterError::NotAllowed);
+            }
+        };
+        self.inside.borrow_mut().push(handle);
+        let report = Report { context: self, live, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the running bit is set. Until it is cleared, the entry keeps its owner (S5).
-            let source = unsafe { entry.owner() }.source().downcast_ref()?;
+            let source = live.owner().source().downcast_ref()?;
             Some(action(&ReadyGuard { report, source }))
         }));
-        let _ = self.exit(handle, result.as_ref().err());
+        let _ = self.exit(live, result.as_ref().err());
         let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
         answer.ok_or(EnterError::WrongSource)
+    }
+
+    /// Whether this thread uses this registration.
+    fn is_inside(&self, handle: FdHandle) -> bool {
+        self.inside.borrow().contains(&handle)
+    }
+
+    /// The descriptors that this thread uses.
+    fn inside(&self) -> Vec<RawFd> {
+        self.inside.borrow().iter().map(|handle| handle.fd).collect()
     }
 
     /// Clears the running bit after the user's code, and ends the registration if this thread is the last
     /// user. The drop of the handler may panic then. If the user's code has panicked before, the first panic
     /// counts.
-    fn exit(&self, handle: FdHandle, first: Option<&Panic>) -> Option<Pin<'_>> {
-        // The running bit has kept the registration, so the pin succeeds.
-        let pin = self.core.table().pin(handle).expect("S5: a registration ended under its runner");
-        let left = pin.exit(self.id.mask());
+    fn exit(&self, live: Live<'_>, first: Option<&Panic>) -> Reported {
+        self.inside.borrow_mut().pop();
+        let Some(orphan) = live.exit(self.id.mask()) else { return Reported::Done };
         if first.is_none() {
-            return self.end_if_last(left);
+            self.core.finish(orphan, Some(self));
+        } else {
+            Guarded::default().run(|| self.core.finish(orphan, Some(self)));
         }
-        let mut guarded = Guarded::default();
-        let mut kept = None;
-        guarded.run(|| kept = self.end_if_last(left));
-        kept
+        Reported::Closed
     }
 
-    /// Clears the running bit after a denied entry that had set it.
-    fn withdraw(&self, pin: Pin<'_>, denied: Denied) {
-        if denied == Denied::LostRace {
-            self.end_if_last(pin.exit(self.id.mask()));
+    /// Ends the registration after a denied entry, if this thread was its last user.
+    fn withdraw(&self, denied: Denied<'_>) {
+        if let Denied::LostRace(Some(orphan)) = denied {
+            self.core.finish(orphan, Some(self));
         }
     }
 
@@ -342,7 +354,7 @@ impl Context {
     /// In the process that started the runtime, the call does nothing.
     pub fn forked(&self) {
         if self.core.is_inherited() {
-            let guarded = self.core.adopt(Some(self.id));
+            let guarded = self.core.adopt(Some((self.id, &self.inside())));
             self.forked.set(true);
             guarded.resume();
         }
@@ -373,7 +385,7 @@ impl Context {
         self.forked.take()
     }
 
-    pub(crate) fn owns_alone(&self, pin: &Pin<'_>) -> bool {
+    pub(crate) fn owns_alone(&self, pin: &Live<'_>) -> bool {
         pin.group() == self.id.group() && pin.thread_mask() == self.id.mask()
     }
 
@@ -426,6 +438,7 @@ impl Context {
         }
     }
 
+    /// Ends the registration if this thread is the last user.
     fn end_if_last<'t>(&self, left: Result<Pin<'t>, Orphan<'t>>) -> Option<Pin<'t>> {
         left.map_err(|orphan| self.core.finish(orphan, Some(self))).ok()
     }
@@ -434,40 +447,18 @@ impl Context {
     pub(crate) fn report(&self, event: Event) -> Reported {
         let table = self.core.table();
         let handle = table.handle(event.fd, event.generation);
-        let me = self.id.mask();
         fault!(LockPassesForGroup => if mistakes::drop_if_locked(self, event) { return Reported::Migrated });
-        let pin = table.pin(handle);
-        fault!(NoGenerationCheck: pin => pin.or_else(|stale| table.pin_any(event.fd).ok_or(stale)));
-        let Ok(pin) = pin else {
-            self.activity().poll_drop.bump();
-            return Reported::Stale;
+        fault!(NoGenerationCheck: handle => table::mistakes::current_handle(table, handle));
+        let live = match table.enter(handle, self.id) {
+            Ok(live) => live,
+            Err(denied) => return self.refuse(handle, event.events, denied),
         };
-        let is_foreign = pin.group() != self.id.group();
-        fault!(NoGroupCheck: is_foreign => false);
-        if is_foreign {
-            self.activity().poll_drop.bump();
-            self.push_forget(&pin);
-            return Reported::Migrated;
-        }
-        let handle = pin.handle();
-        if let Err(denied) = pin.enter(me) {
-            self.activity().poll_skip.bump();
-            self.push_forget(&pin);
-            fault!(LostReportChangesState => mistakes::apply_report(&pin, event.events));
-            fault!(RefusedKeepsReference => if denied == Denied::NotAllowed { return mistakes::keep(pin) });
-            self.withdraw(pin, denied);
-            return Reported::Migrated;
-        }
-        let entry = pin.entry();
         // From here on the running bit alone protects the registration: a takeover fails, and the end waits.
-        drop(pin);
-        let (ran, must_stop) = self.run_handler(entry, handle, event.events);
+        self.inside.borrow_mut().push(handle);
+        let (ran, must_stop) = self.run_handler(live, event.events);
         checkpoint!(ReportHandlerDone, event.fd);
-        let pin = self.exit(handle, ran.as_ref().err());
-        let reported = if pin.is_some() { Reported::Done } else { Reported::Closed };
-        if let Some(pin) = pin {
-            self.stop_unwanted(&pin, must_stop, event.events);
-        }
+        self.stop_unwanted(&live, must_stop, event.events);
+        let reported = self.exit(live, ran.as_ref().err());
         fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
         fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });
         if let Err(panic) = ran {
@@ -476,20 +467,38 @@ impl Context {
         reported
     }
 
+    /// Counts an event that this thread may not deliver, and schedules the removal of the descriptor from
+    /// this thread's poller.
+    #[cold]
+    fn refuse(&self, handle: FdHandle, events: Events, denied: Denied<'_>) -> Reported {
+        let activity = self.activity();
+        match denied {
+            Denied::Stale => {
+                activity.poll_drop.bump();
+                return Reported::Stale;
+            }
+            Denied::Elsewhere => activity.poll_drop.bump(),
+            Denied::NotAllowed | Denied::LostRace(_) => {
+                activity.poll_skip.bump();
+                fault!(LostReportChangesState => mistakes::apply_report(self, handle, events));
+            }
+        }
+        self.push_forget(handle);
+        fault!(RefusedKeepsReference => mistakes::keep_reference(self, handle, &denied));
+        self.withdraw(denied);
+        Reported::Migrated
+    }
+
     /// Applies the event to the state, and runs the handler if a direction is active. The running bit is set.
-    fn run_handler(
-        &self,
-        entry: &Entry,
-        handle: FdHandle,
-        mut events: Events,
-    ) -> (Result<(), Panic>, Interest) {
+    fn run_handler(&self, live: Live<'_>, mut events: Events) -> (Result<(), Panic>, Interest) {
+        let entry = live.entry();
         if events.intersects(Events::INVALID) {
             // The number is not open, so every wait would report it. The handler gets one report, as an
             // error.
             self.activity().poll_inval.bump();
             events = events.or(Events::ERR);
         }
-        let before = note_report(entry, handle.fd, events);
+        let before = note_report(entry, live.fd(), events);
         fault!(OneDirectionPerReport: events => mistakes::one_direction(events));
         let must_stop = state::must_stop(before, events);
         let is_inactive = before & state::ACTIVE == 0;
@@ -503,10 +512,9 @@ impl Context {
             entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
-        // SAFETY: the running bit is set. Until it is cleared, the entry keeps its owner (S5).
-        let owner = unsafe { entry.owner() };
+        let owner = live.owner();
         // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
-        let report = Report { context: self, entry, handle, events };
+        let report = Report { context: self, live, events };
         let ran = catch_unwind(AssertUnwindSafe(|| {
             owner.run(report);
             fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
@@ -517,13 +525,15 @@ impl Context {
 
     /// Schedules the removal of directions that were reported without being active, if they are still
     /// inactive (L6).
-    fn stop_unwanted(&self, pin: &Pin<'_>, unwanted: Interest, events: Events) {
+    #[inline]
+    fn stop_unwanted(&self, live: &Live<'_>, unwanted: Interest, events: Events) {
         fault!(InactiveStaysPolled => return);
-        if unwanted.is_none() || pin.group() != self.id.group() {
+        // A deleted registration ends in this thread's poller with the exit.
+        if unwanted.is_none() || live.thread_mask().is_empty() {
             return;
         }
-        let word = pin.state();
-        let (recv, send) = pin.polled().load();
+        let word = live.state();
+        let (recv, send) = live.polled().load();
         let me = self.id.mask().bits();
         // In edge mode the report has consumed the edge. If the direction is enabled again before the update
         // is applied, the poller holds the wanted interest already, and only a forced new registration
@@ -533,12 +543,12 @@ impl Context {
             && (unwanted.recv && recv & me != 0 || unwanted.send && send & me != 0)
             && !events.intersects(Events::INVALID);
         if consumed || state::some_inactive(word, unwanted) {
-            self.schedule_own(pin, consumed);
+            self.schedule_own(live, consumed);
         }
     }
 
     /// Schedules an update for this thread alone. The thread may use the entry.
-    fn schedule_own(&self, pin: &Pin<'_>, force: bool) {
+    fn schedule_own(&self, pin: &Live<'_>, force: bool) {
         // Pair: update.
         let before = pin.entry().update_mask.fetch_or(self.id.mask().bits(), Ordering::AcqRel);
         if before & self.id.mask().bits() == 0 || force {
@@ -548,11 +558,11 @@ impl Context {
 
     /// Schedules the removal of a descriptor that this thread may not use from its poller. The polled masks
     /// do not matter (L5).
-    fn push_forget(&self, pin: &Pin<'_>) {
+    fn push_forget(&self, handle: FdHandle) {
         fault!(MigratedNotForgotten, OnePollerPerProcess => return);
         // Without an update bit: the entry may belong to another group, and only this thread's poller is
         // concerned.
-        self.push_update(pin.handle(), true);
+        self.push_update(handle, true);
     }
 }
 

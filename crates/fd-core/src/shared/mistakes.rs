@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 
 use crate::entry::Entry;
 use crate::shared::context::{Context, Reported};
-use crate::table::{self, Pin};
+use crate::table::{self, Denied, FdHandle};
 use crate::words::events::{Event, Events};
 use crate::words::state;
 use crate::words::sync::Ordering;
@@ -19,9 +19,11 @@ pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
 }
 
 /// Applies a report that has lost its race to the state.
-pub(super) fn apply_report(pin: &Pin<'_>, events: Events) {
+pub(super) fn apply_report(context: &Context, handle: FdHandle, events: Events) {
     let change = |state| Some(state::after_report(state, events));
-    let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+    if let Ok(pin) = context.core().table().pin(handle) {
+        let _ = pin.entry().state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+    }
 }
 
 /// Takes the end of a registration by its own handler for a stale event.
@@ -29,10 +31,11 @@ pub(super) fn stale_if_closed(reported: Reported) -> Reported {
     if reported == Reported::Closed { Reported::Stale } else { reported }
 }
 
-/// Keeps the reference of a refused report.
-pub(super) fn keep(pin: Pin<'_>) -> Reported {
-    std::mem::forget(pin);
-    Reported::Migrated
+/// Keeps a reference for a report that is refused by the thread mask.
+pub(super) fn keep_reference(context: &Context, handle: FdHandle, denied: &Denied<'_>) {
+    if matches!(denied, Denied::NotAllowed) {
+        std::mem::forget(context.core().table().pin(handle));
+    }
 }
 
 /// Stores a state that is computed from an older one. Returns the older one.

@@ -32,7 +32,7 @@ use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
 use crate::shared::wake::Sleep;
 use crate::table::counts::Count;
-use crate::table::{FdHandle, FdTable, Orphan, Pin, Retired, Scheduled};
+use crate::table::{FdHandle, FdTable, Live, Orphan, Retired, Scheduled};
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
@@ -384,11 +384,13 @@ impl FdCore {
     }
 
     /// Adopts the core in a forked child: finishes or undoes the steps of the threads that do not exist here,
-    /// and releases their references. `me` is the worker thread that continues, if there is one.
+    /// and releases their references. `worker` is the worker thread that continues, if there is one, and the
+    /// descriptors that it uses.
     ///
     /// Only the single thread of the process may call it. The caller decides what to do with the panic of a
     /// handler that this ends.
-    pub(crate) fn adopt(&self, me: Option<ThreadId>) -> Guarded {
+    pub(crate) fn adopt(&self, worker: Option<(ThreadId, &[RawFd])>) -> Guarded {
+        let me = worker.map(|(me, _)| me);
         self.process.claim();
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
@@ -402,7 +404,7 @@ impl FdCore {
         }
         let mut guarded = Guarded::default();
         fault!(ForkKeepsUsers => return guarded);
-        let ended = self.table.after_fork(me, |fd, group, recv, send, reason| {
+        let ended = self.table.after_fork(worker, |fd, group, recv, send, reason| {
             self.backend.forget(fd, group, recv, send, reason);
         });
         ended.into_iter().for_each(|retired| guarded.run(|| self.end(retired)));
@@ -466,7 +468,7 @@ impl FdCore {
     }
 
     /// Publishes an update, and wakes a thread to apply it if that is necessary.
-    pub(crate) fn schedule(&self, pin: &Pin<'_>, caller: Option<&Context>) {
+    pub(crate) fn schedule(&self, pin: &Live<'_>, caller: Option<&Context>) {
         let pick = || self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match pin.schedule(caller.map(Context::id), pick) {
             Scheduled::Nothing => {}

@@ -12,7 +12,7 @@ use crate::entry::owner::OwnerId;
 use crate::entry::source::Duplicate;
 use crate::shared::FdCore;
 use crate::shared::context::Context;
-use crate::table::FdHandle;
+use crate::table::{FdHandle, Live};
 use crate::words::events::Events;
 use crate::words::ids::ThreadId;
 use crate::words::state::{self, State};
@@ -22,8 +22,7 @@ use crate::words::sync::Ordering;
 #[derive(Clone, Copy)]
 pub(crate) struct Report<'a> {
     pub(crate) context: &'a Context,
-    pub(crate) entry: &'a Entry,
-    pub(crate) handle: FdHandle,
+    pub(crate) live: Live<'a>,
     pub(crate) events: Events,
 }
 
@@ -81,7 +80,7 @@ impl<S> ReadyGuard<'_, S> {
 
     /// The handle of the registration.
     pub fn handle(&self) -> FdHandle {
-        self.report.handle
+        self.report.live.handle()
     }
 
     /// The events of this report, for directions that are not enabled, too. Empty in [`Context::enter`].
@@ -91,8 +90,7 @@ impl<S> ReadyGuard<'_, S> {
 
     /// The state of the registration at this moment. Other threads can change it.
     pub fn state(&self) -> State {
-        // Pair: update.
-        State::from_bits(self.report.entry.state.load(Ordering::Acquire))
+        State::from_bits(self.report.live.state())
     }
 
     /// The calls on the registration. None of them is stale while the guard exists, even after a delete.
@@ -100,8 +98,8 @@ impl<S> ReadyGuard<'_, S> {
         RegistrationRef {
             core: self.report.context.core(),
             caller: Some(self.report.context),
-            handle: self.report.handle,
-            entered: Some(self.report.entry),
+            handle: self.handle(),
+            entered: Some(self.report.live),
         }
     }
 }
@@ -165,7 +163,8 @@ pub struct RegistrationRef<'a> {
     pub(crate) core: &'a FdCore,
     pub(crate) caller: Option<&'a Context>,
     pub(crate) handle: FdHandle,
-    pub(crate) entered: Option<&'a Entry>,
+    /// The registration of the handler that runs: its running bit keeps it, so no call needs a pin.
+    pub(crate) entered: Option<Live<'a>>,
 }
 
 /// The calls that change the state and schedule nothing (protocol 10).
@@ -307,18 +306,29 @@ impl<'a> RegistrationRef<'a> {
     }
 
     fn want(&self, active: u32) -> Result<(), Stale> {
-        let pin = self.core.table().pin(self.handle)?;
-        fault!(UpdateBeforeState => self.core.schedule(&pin, self.caller));
+        match self.entered {
+            Some(live) => self.want_of(&live, active),
+            None => self.want_of(&*self.core.table().pin(self.handle)?, active),
+        }
+        Ok(())
+    }
+
+    fn want_of(&self, live: &Live<'_>, active: u32) {
+        fault!(UpdateBeforeState => self.core.schedule(live, self.caller));
+        let is_mine = self.caller.is_some_and(|context| context.owns_alone(live));
+        // Pair: update. Of a descriptor that only this thread may use, no other thread clears the update.
+        if is_mine && live.state() & active == active {
+            return;
+        }
         // Pair: update. The state precedes the update bit: a poller clears its bit and then reads the state
         // (L1).
-        let before = pin.entry().state.fetch_or(active, Ordering::AcqRel);
+        let before = live.entry().state.fetch_or(active, Ordering::AcqRel);
         // Only the exclusive owner may conclude from the state that the update is published. For a shared
         // descriptor, another caller may have set the state and not woken a thread yet (suspect 19).
-        if before & active != 0 && self.caller.is_some_and(|context| context.owns_alone(&pin)) {
-            return Ok(());
+        if before & active != 0 && is_mine {
+            return;
         }
-        unless!(UpdateBeforeState => self.core.schedule(&pin, self.caller));
-        Ok(())
+        unless!(UpdateBeforeState => self.core.schedule(live, self.caller));
     }
 
     /// Applies `after` to the state word, and returns the previous word.
@@ -332,8 +342,7 @@ impl<'a> RegistrationRef<'a> {
             changed.unwrap_or_else(|state| state)
         };
         match self.entered {
-            // The running bit keeps the registration, so no pin is needed.
-            Some(entry) => Ok(change(entry)),
+            Some(live) => Ok(change(live.entry())),
             None => self.core.table().pin(self.handle).map(|pin| change(pin.entry())),
         }
     }

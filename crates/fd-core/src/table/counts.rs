@@ -64,7 +64,8 @@ impl Counts {
     /// at all.
     pub(crate) fn used(&self) -> u64 {
         // The ends first: an end that is counted here has a beginning that is counted below.
-        let ended: u64 = [Count::Closed, Count::Released, Count::Lost].map(|what| self.sum(what)).iter().sum();
+        let ended: u64 =
+            [Count::Closed, Count::Released, Count::Lost].map(|what| self.sum(what)).iter().sum();
         self.sum(Count::Inserted) - ended
     }
 }
@@ -85,7 +86,10 @@ mod tests {
         };
         let lines = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(count)).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<std::collections::BTreeSet<_>>()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect::<std::collections::BTreeSet<_>>()
         });
         assert!(lines.len() > 1, "{lines:?}");
         assert_eq!((counts.sum(Count::Inserted), counts.sum(Count::Closed), counts.used()), (400, 160, 240));

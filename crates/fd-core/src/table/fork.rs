@@ -13,8 +13,8 @@ use crate::words::sync::Ordering;
 
 impl FdTable {
     /// Releases every reference, lock, running bit and list position of the threads that do not exist in the
-    /// child. `me` is the worker that continues in the child, if there is one; it holds no pin. Returns the
-    /// registrations that are deleted and have no user left. The caller must close them.
+    /// child. `worker` is the worker that continues in the child, if there is one, and the descriptors that it
+    /// uses; it holds no pin. Returns the registrations that are deleted and have no user left. The caller must close them.
     ///
     /// A slot that another thread was claiming or retiring is free afterwards. The values that only the stack
     /// of that thread held leak: the handler and descriptor of an incomplete insertion, and those of a
@@ -24,7 +24,7 @@ impl FdTable {
     /// Only the single thread of a forked child may call this.
     pub(crate) fn after_fork(
         &self,
-        me: Option<ThreadId>,
+        worker: Option<(ThreadId, &[RawFd])>,
         mut forget: impl FnMut(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Vec<Retired> {
         let mut ended = Vec::new();
@@ -35,7 +35,9 @@ impl FdTable {
             entry.update_mask.store(0, Ordering::Release);
             self.polled[fd].clear();
             let group = entry.group.peek().group();
-            let mine = me.filter(|me| Some(me.group()) == group).map_or(ThreadMask::NONE, ThreadId::mask);
+            // The bit alone does not tell: a thread with the same index in another group may have left it.
+            let user = worker.filter(|(_, inside)| inside.contains(&(fd as RawFd)));
+            let mine = user.map_or(ThreadMask::NONE, |(me, _)| me.mask());
             let was_claimed_or_retired = entry.group.is_claimed_or_retired();
             entry.group.release_after_fork();
             let users = entry.running.fetch_and(mine.bits(), Ordering::AcqRel) & mine.bits();

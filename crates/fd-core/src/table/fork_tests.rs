@@ -15,10 +15,11 @@ fn table() -> FdTable {
     FdTable::new(8, &[4, 2]).unwrap()
 }
 
-/// Runs `FdTable::after_fork` for `me`. Returns the numbers that must be closed.
-fn after_fork(table: &FdTable, me: Option<ThreadId>) -> Vec<RawFd> {
+/// Runs `FdTable::after_fork` for a worker that uses these numbers. Returns the numbers that must be closed.
+fn after_fork(table: &FdTable, worker: Option<(ThreadId, &[RawFd])>) -> Vec<RawFd> {
     let mut forgotten = vec![];
-    let ended = table.after_fork(me, |fd, _, recv, send, _| forgotten.push((fd, recv.bits(), send.bits())));
+    let ended =
+        table.after_fork(worker, |fd, _, recv, send, _| forgotten.push((fd, recv.bits(), send.bits())));
     let ended: Vec<_> = ended.into_iter().map(|retired| retired.fd).collect();
     let unpolled: Vec<_> = ended.iter().map(|fd| (*fd, 0, 0)).collect();
     assert_eq!(forgotten, unpolled, "no poller of the child has them");
@@ -26,7 +27,7 @@ fn after_fork(table: &FdTable, me: Option<ThreadId>) -> Vec<RawFd> {
 }
 
 fn after_fork_on_the_first_thread(table: &FdTable) -> Vec<RawFd> {
-    after_fork(table, Some(thread(1, 0)))
+    after_fork(table, Some((thread(1, 0), &[])))
 }
 
 /// Asserts that a delete ends the registration at once, and that the number can be registered again.
@@ -41,7 +42,7 @@ fn ends_at_once(table: &FdTable, handle: FdHandle) {
 fn bits_and_references_of_other_threads_are_released() {
     let table = table();
     let (handle, _) = insert(&table, 3, OTHER);
-    table.pin(handle).unwrap().enter(ThreadMask::from_bits(OTHER)).unwrap();
+    assert!(table.enter(handle, thread(1, 1)).is_ok());
     std::mem::forget(table.pin(handle).unwrap());
     std::mem::forget(table.pin(handle).unwrap());
     assert_eq!(after_fork_on_the_first_thread(&table), [0; 0]);
@@ -61,17 +62,16 @@ fn a_running_bit_of_this_thread_survives_and_its_exit_ends_the_registration() {
         let table = table();
         let me = ThreadMask::from_bits(ME);
         let (handle, _) = insert(&table, 3, 0b11);
-        for mask in [ME, OTHER] {
-            table.pin(handle).unwrap().enter(ThreadMask::from_bits(mask)).unwrap();
-        }
+        let live = table.enter(handle, thread(1, 0)).ok().unwrap();
+        assert!(table.enter(handle, thread(1, 1)).is_ok());
         if deleted {
             assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
         }
-        assert_eq!(after_fork_on_the_first_thread(&table), [0; 0], "this thread uses it");
+        assert_eq!(after_fork(&table, Some((thread(1, 0), &[3]))), [0; 0], "this thread uses it");
         assert_eq!(table.pin(handle).unwrap().running(), me);
-        let exited = table.pin(handle).unwrap().exit(me);
-        assert_eq!(exited.is_err(), deleted, "S5, L4");
-        exited.map(drop).unwrap_or_else(|orphan| drop(orphan.retire(|_, _, _, _, _| ())));
+        let orphan = live.exit(me);
+        assert_eq!(orphan.is_some(), deleted, "S5, L4");
+        orphan.into_iter().for_each(|orphan| drop(orphan.retire(|_, _, _, _, _| ())));
     }
 }
 
@@ -82,7 +82,7 @@ fn a_bit_of_another_group_does_not_belong_to_this_thread() {
     let there = thread(2, 0);
     let inserted = table.insert(3, idle(3), there.group(), there.mask(), 0);
     let handle = inserted.map_err(|(refused, _)| refused).unwrap();
-    table.pin(handle).unwrap().enter(there.mask()).unwrap();
+    assert!(table.enter(handle, there).is_ok());
     assert_eq!(after_fork_on_the_first_thread(&table), [0; 0]);
     assert!(table.pin(handle).unwrap().running().is_empty());
 }
@@ -104,7 +104,7 @@ fn a_deleted_registration_without_users_is_closed() {
     };
     // The last user was another thread.
     close_after(|table, handle| {
-        table.pin(handle).unwrap().enter(ThreadMask::from_bits(OTHER)).unwrap();
+        assert!(table.enter(handle, thread(1, 1)).is_ok());
         assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     });
     // The token was set, the thread mask was not cleared.
@@ -169,7 +169,7 @@ fn lists_are_empty_and_whole_after_any_state_of_their_links() {
 fn without_a_worker_every_bit_and_reference_is_released() {
     let table = table();
     let (handle, _) = insert(&table, 0, ME);
-    table.pin(handle).unwrap().enter(ThreadMask::from_bits(ME)).unwrap();
+    assert!(table.enter(handle, thread(1, 0)).is_ok());
     assert_eq!(after_fork(&table, None), [0; 0]);
     ends_at_once(&table, handle);
 }

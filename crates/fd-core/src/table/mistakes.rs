@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use super::moving::Locked;
-use super::{FdHandle, FdTable, Orphan, Pin};
+use super::{FdHandle, FdTable, Live, Orphan, Pin};
 use crate::entry::error::MoveError;
 use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
@@ -32,21 +32,27 @@ pub(super) fn awake_in_first_group(table: &FdTable) -> ThreadMask {
     table.groups().next().map_or(ThreadMask::NONE, |first| table.enabled(first))
 }
 
-/// A variant of [`Pin::exit`] that decides by a thread mask that it read before it cleared its running bit.
-pub(super) fn read_mask_and_exit(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
-    let mask = pin.thread_mask();
-    checkpoint!(ExitBegun, pin.fd());
-    pairs::clear_running(&pin.entry().running, me.bits());
-    checkpoint!(ExitRunningCleared, pin.fd());
-    if mask.is_empty() { pin.end_if_deleted() } else { Ok(pin) }
+/// A variant of [`Live::exit`] that decides by a thread mask that it read before it cleared its running bit.
+pub(super) fn read_mask_and_exit(live: Live<'_>, me: ThreadMask) -> Option<Orphan<'_>> {
+    let mask = live.thread_mask();
+    checkpoint!(ExitBegun, live.fd());
+    pairs::clear_running(&live.entry().running, me.bits());
+    checkpoint!(ExitRunningCleared, live.fd());
+    if mask.is_empty() { live.table().pin_any(live.fd())?.end_if_deleted().err() } else { None }
 }
 
-/// A variant of [`Pin::exit`] that holds no reference while it clears its running bit.
-pub(super) fn exit_unpinned(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
-    pin.entry().group.unpin();
-    pairs::clear_running(&pin.entry().running, me.bits());
-    pin.entry().group.take_reference();
-    pin.end_if_deleted()
+/// The end of an exit that decides before it has a reference, and then takes one whatever the word is.
+pub(super) fn exit_unpinned(table: &FdTable, fd: RawFd) -> Option<Orphan<'_>> {
+    let entry = &table.entries[fd as usize];
+    let is_last = pairs::read(&entry.thread_mask) == 0 && pairs::running(&entry.running) == 0;
+    if is_last { table.pin_any(fd)?.take_token().err() } else { None }
+}
+
+/// The end of an exit that reads the running mask before the thread mask.
+pub(super) fn read_running_first_unpinned(table: &FdTable, fd: RawFd) -> Option<Orphan<'_>> {
+    let entry = &table.entries[fd as usize];
+    let is_used = pairs::running(&entry.running) != 0;
+    if is_used || pairs::read(&entry.thread_mask) != 0 { None } else { table.pin_any(fd)?.take_token().err() }
 }
 
 /// A variant of [`Pin::end_if_deleted`] that reads the running mask before the thread mask.
@@ -105,4 +111,10 @@ pub(super) fn visit_and_clear<'t>(pin: Pin<'t>, mask: ThreadMask, visit: impl Fn
 /// Whether the entry is changing groups, or is being claimed or retired (suspect 8).
 pub(crate) fn is_locked(table: &FdTable, fd: RawFd) -> bool {
     table.entry(fd).is_some_and(|entry| entry.group.peek().is_locked())
+}
+
+/// The handle of whatever registration the number has.
+pub(crate) fn current_handle(table: &FdTable, handle: FdHandle) -> FdHandle {
+    let word = table.entry(handle.fd).map(|entry| entry.group.peek()).filter(|word| word.group().is_some());
+    word.map_or(handle, |word| table.handle(handle.fd, word.generation()))
 }

@@ -1,7 +1,8 @@
 //! The FD table: one entry per descriptor number, and the operations on entries as atomic steps. Mapping its
 //! memory is the only system call of this module, so the models run the same code.
 //!
-//! Every operation first pins the group word, which validates the generation, and then acts on the masks.
+//! Every operation first pins the group word, which validates the generation, and then acts on the masks. A
+//! report sets its running bit instead.
 //! Every path that clears a running bit, or deletes, may have to end the registration; the order of those
 //! steps is the one of [`Pin::exit`].
 
@@ -12,6 +13,7 @@ pub(crate) mod mistakes;
 mod moving;
 mod pin;
 mod registration;
+mod running;
 mod update;
 
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -19,8 +21,9 @@ mod fork_tests;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
-pub(crate) use pin::Pin;
-pub(crate) use registration::{Denied, Orphan, Retired};
+pub(crate) use pin::{Live, Pin};
+pub(crate) use registration::{Orphan, Retired};
+pub(crate) use running::Denied;
 pub(crate) use update::{Scheduled, Update};
 
 use std::io;

@@ -2,7 +2,7 @@
 //! (protocol 9).
 //!
 //! A takeover excludes the users of a descriptor by winning the running mask. A relocation excludes them by
-//! locking the group word: without a pin, no thread can set a running bit.
+//! locking the group word: a thread that has set its running bit looks at the word afterwards.
 
 use std::os::fd::RawFd;
 
@@ -14,6 +14,7 @@ use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::group_word::LockRefused;
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
+use crate::words::pairs;
 use crate::words::state;
 use crate::words::sync::Ordering;
 
@@ -125,20 +126,19 @@ impl FdTable {
         if expected.is_some_and(|expected| locked.owner_id() != expected) {
             return Err(MoveError::WrongOwner);
         }
-        // Pair: move. Here and below. A thread sets its running bit under a pin only, and the lock excludes
-        // pins: a zero stays zero.
-        let running = entry.running.load(Ordering::Acquire);
+        // Pair: enter-move. A thread that sets its running bit after this read finds the lock, and leaves.
+        let running = pairs::running(&entry.running);
         fault!(MoveIgnoresRunning: running => 0);
         if running != 0 {
             return Err(MoveError::Busy);
         }
+        // Pair: move. Here and below.
         let old = entry.thread_mask.load(Ordering::Acquire);
         if expected.is_some() && ThreadMask::from_bits(old).len() > 1 {
             return Err(MoveError::Shared);
         }
         // No delete is in progress, because it would hold a pin. A zero mask belongs to a deleted entry whose
-        // last user has not exited, and that user is running. This check makes sure that the entry is not
-        // revived.
+        // last user is about to end it.
         if old == 0 {
             return Err(MoveError::Deleted);
         }
@@ -192,7 +192,7 @@ impl FdTable {
                     return Ok(Locked { table: self, fd: handle.fd, from, to: from });
                 }
                 Err(LockRefused::Stale) => return Err(handle.stale().into()),
-                // A runner holds no reference, but it will pin again to exit. Waiting for it could take long.
+                // A runner may run for long.
                 Err(LockRefused::Busy) if self.pin(handle).is_ok_and(|pin| !pin.running().is_empty()) => {
                     break;
                 }

@@ -1,9 +1,11 @@
 //! Pins: references that keep an entry's group and generation unchanged while a thread uses the entry's
-//! masks.
+//! masks. A running bit does the same ([`Live`]).
 //!
 //! A pin is taken by one read-modify-write of the group word, which also validates the generation (protocol
-//! 2). The steps of the protocol are methods of [`Pin`], so none of them can run without a reference.
+//! 2). The steps of the protocol are methods of [`Live`] and [`Pin`], so none of them can run without the one
+//! or the other.
 
+use std::ops::Deref;
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable};
@@ -17,23 +19,17 @@ use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
 
-/// A reference on the group word of a registered entry. While it exists, the group and the generation do not
-/// change (S9), and the number cannot be closed (S5). A thread holds it for a constant number of steps, and
-/// never while a handler runs (L7).
-pub(crate) struct Pin<'t> {
-    table: &'t FdTable,
-    fd: RawFd,
-    word: Word,
-    group: GroupId,
+/// A registration that cannot end, and whose group cannot change (S5, S9): the holder of this value has a
+/// [`Pin`], or its thread has set its running bit by [`FdTable::enter`].
+#[derive(Clone, Copy)]
+pub(crate) struct Live<'t> {
+    pub(super) table: &'t FdTable,
+    pub(super) fd: RawFd,
+    pub(super) generation: Generation,
+    pub(super) group: GroupId,
 }
 
-impl Drop for Pin<'_> {
-    fn drop(&mut self) {
-        self.entry().group.unpin();
-    }
-}
-
-impl<'t> Pin<'t> {
+impl<'t> Live<'t> {
     pub(crate) fn table(&self) -> &'t FdTable {
         self.table
     }
@@ -47,11 +43,11 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn generation(&self) -> Generation {
-        self.word.generation()
+        self.generation
     }
 
     pub(crate) fn handle(&self) -> FdHandle {
-        self.table.handle(self.fd, self.generation())
+        self.table.handle(self.fd, self.generation)
     }
 
     pub(crate) fn entry(&self) -> &'t Entry {
@@ -82,18 +78,40 @@ impl<'t> Pin<'t> {
     }
 
     pub(crate) fn owner(&self) -> &dyn Registered {
-        // SAFETY: the pin keeps the handler in the entry (S5).
+        // SAFETY: the pin or the running bit keeps the handler in the entry (S5).
         unsafe { self.entry().owner() }
     }
 
     pub(crate) fn owner_id(&self) -> OwnerId {
         self.owner().id()
     }
+}
 
+/// A reference on the group word of a registered entry. While it exists, the group and the generation do not
+/// change (S9), and the number cannot be closed (S5). A thread holds it for a constant number of steps, and
+/// never while a handler runs (L7).
+pub(crate) struct Pin<'t>(Live<'t>);
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        self.entry().group.unpin();
+    }
+}
+
+impl<'t> Deref for Pin<'t> {
+    type Target = Live<'t>;
+
+    fn deref(&self) -> &Live<'t> {
+        &self.0
+    }
+}
+
+impl<'t> Pin<'t> {
     /// Consumes the pin without releasing its reference. The thread that retires or unlocks the word releases
     /// it.
     pub(super) fn into_raw(self) -> (&'t FdTable, RawFd, GroupId) {
-        let parts = (self.table, self.fd, self.group);
+        let Live { table, fd, group, .. } = self.0;
+        let parts = (table, fd, group);
         std::mem::forget(self);
         parts
     }
@@ -131,7 +149,7 @@ impl FdTable {
         let word = self.entry(fd)?.group.pin(fd, wanted)?;
         // `GroupWord::pin` returns only words that have a group.
         let group = word.group()?;
-        Some(Pin { table: self, fd, word, group })
+        Some(Pin(Live { table: self, fd, generation: word.generation(), group }))
     }
 
     /// Pins every registered entry, one at a time.

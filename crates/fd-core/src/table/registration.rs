@@ -1,4 +1,5 @@
-//! The registration of a descriptor, from its insertion to its end: insert, enter, exit, delete, retire.
+//! The registration of a descriptor, from its insertion to its end: insert, delete, retire. `running.rs` has
+//! enter and exit.
 //!
 //! Three parts of an [`Entry`](crate::entry::Entry) decide which thread may use a descriptor, and which
 //! thread ends its registration:
@@ -24,8 +25,8 @@
 //! ```
 //!
 //! A [`Pin`] is a reference on the group word of an entry. While one exists the registration cannot end, so a
-//! thread holds a pin while it reads or changes these masks. It holds the pin for a few steps only, never
-//! while a handler runs.
+//! thread that is not running holds a pin while it reads or changes these masks. It holds the pin for a few
+//! steps only, never while a handler runs.
 //!
 //! The lines `checkpoint!`, `invariant!`, `fault!` and `unless!` are test hooks, described in
 //! [`crate::hooks`]. Skip them to read the protocol.
@@ -36,7 +37,6 @@ use super::counts::Count;
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
 use crate::entry::owner::Registered;
-use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
@@ -109,75 +109,7 @@ impl FdTable {
     }
 }
 
-/// Why a thread may not run the handler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Denied {
-    /// The thread is not in the thread mask. Its running bit was not touched.
-    NotAllowed,
-    /// The thread set its running bit, and the thread mask no longer contained it. It must exit.
-    LostRace,
-}
-
 impl<'t> Pin<'t> {
-    /// Begins to use the entry as thread `me` of the pinned group (protocol 4.3 to 4.5). After a success the
-    /// running bit alone keeps the registration and its handler alive, up to [`Pin::exit`]; the pin can be
-    /// dropped.
-    ///
-    /// Returns the thread mask that allowed the thread.
-    ///
-    /// # Errors
-    /// [`Denied`], if the thread may not run the handler.
-    pub(crate) fn enter(&self, me: ThreadMask) -> Result<ThreadMask, Denied> {
-        let entry = self.entry();
-        if !self.thread_mask().contains(me) {
-            return Err(Denied::NotAllowed);
-        }
-        checkpoint!(ReportBeforeRunning, self.fd());
-        // Pairs: enter-delete, exit. Set this thread's running bit, then read the masks. A takeover sets a
-        // running bit, replaces the thread mask, and clears the running bit.
-        let before = pairs::set_running(&entry.running, me.bits());
-        invariant!(before & me.bits() == 0, "S9: fd {} is entered twice by {me:?}", self.fd());
-        checkpoint!(ReportRunningSet, self.fd());
-        let mut backoff = Backoff::default();
-        loop {
-            // The running mask first: a thread mask that is read after it is at least as new (suspect 4).
-            let others = self.running().without(me);
-            let allowed = self.thread_mask();
-            fault!(MaskBeforeRunning: others => self.running().without(me));
-            fault!(LateReportRuns => if others.is_empty() { return Ok(allowed) });
-            fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
-            if !allowed.contains(me) {
-                // This check precedes the wait below, because two late threads of a deleted entry would
-                // otherwise wait for each other (bug 67).
-                return Err(Denied::LostRace);
-            }
-            if allowed.contains(others) {
-                return Ok(allowed);
-            }
-            // A runner outside the thread mask is a takeover between its steps 8.2 and 8.5.
-            backoff.wait();
-        }
-    }
-
-    /// Clears the running bit of `me` (protocol 5). Every path that has set a running bit ends here. Returns
-    /// the pin, or the [`Orphan`] if the caller is the last user of a deleted entry and must end the
-    /// registration.
-    ///
-    /// The order of the four steps is the contract: every other order leaks a descriptor or closes it early
-    /// in a model. The pin is held from before the bit is cleared until the token is decided. Without the
-    /// pin, a late thread could close the number of the next registration.
-    pub(crate) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
-        fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
-        checkpoint!(ExitBegun, self.fd());
-        fault!(ExitUnpinned => return mistakes::exit_unpinned(self, me));
-        // Step 1 (protocol 5.1): clear this thread's running bit. Pairs: exit-delete, exit.
-        let before = pairs::clear_running(&self.entry().running, me.bits());
-        invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
-        checkpoint!(ExitRunningCleared, self.fd());
-        fault!(LastUserDoesNotClose => return Ok(self));
-        self.end_if_deleted()
-    }
-
     /// Step 2 of the exit (protocol 5.2): continues only if the thread mask is zero. Zero means deleted, and
     /// is irrevocable.
     pub(super) fn end_if_deleted(self) -> Result<Pin<'t>, Orphan<'t>> {

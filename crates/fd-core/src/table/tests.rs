@@ -107,6 +107,41 @@ fn insert_starts_ready_inactive_unpolled_and_unlisted() {
     assert_eq!(table.poll_permission(thread(2, 1), 3), None);
 }
 
+fn enter(table: &FdTable, handle: FdHandle, me: ThreadId) {
+    assert!(table.enter(handle, me).is_ok());
+}
+
+/// Ends the use of a registration by `me`, which has entered it.
+fn exit(table: &FdTable, handle: FdHandle, me: ThreadId) -> Option<Orphan<'_>> {
+    let live: Live<'_> = *table.pin(handle).unwrap();
+    live.exit(me.mask())
+}
+
+/// A thread that loses its race looks like a user for a moment, so it exits as one.
+#[test]
+fn an_entry_that_loses_against_a_delete_ends_the_registration() {
+    let table = table();
+    let (handle, _) = insert(&table, 0, 1);
+    let me = thread(1, 0).mask();
+    table.pin(handle).unwrap().entry().running.fetch_or(me.bits(), Ordering::AcqRel);
+    assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none(), "S5: a thread uses it");
+    retire(table.leave(0, me).expect("L4"));
+    assert!(table.pin(handle).is_err());
+    assert!(table.leave(0, me).is_none(), "the number has no registration");
+}
+
+#[test]
+fn an_entry_that_is_denied_touches_no_running_bit() {
+    let table = table();
+    let (handle, _) = insert(&table, 0, 0b01);
+    enter(&table, handle, thread(1, 0));
+    assert!(matches!(table.enter(handle, thread(2, 0)), Err(Denied::Elsewhere)), "S9");
+    assert!(matches!(table.enter(handle, thread(1, 1)), Err(Denied::NotAllowed)), "S3");
+    let stale = table.handle(0, 9);
+    assert!(matches!(table.enter(stale, thread(1, 1)), Err(Denied::Stale)), "S7");
+    assert_eq!(table.pin(handle).unwrap().running(), thread(1, 0).mask());
+}
+
 #[test]
 fn deleting_an_idle_entry_ends_its_registration_at_once() {
     let table = table();
@@ -125,15 +160,12 @@ fn the_last_user_of_a_deleted_entry_ends_its_registration() {
     let table = table();
     let (handle, _) = insert(&table, 0, 0b111);
     for index in [0, 1] {
-        table.pin(handle).unwrap().enter(thread(1, index).mask()).unwrap();
+        enter(&table, handle, thread(1, index));
     }
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none(), "S5");
-    assert_eq!(table.pin(handle).unwrap().enter(thread(1, 2).mask()), Err(Denied::NotAllowed), "S6");
-    let first = table.pin(handle).unwrap().exit(thread(1, 0).mask());
-    assert!(first.is_ok(), "S5: the other thread still uses it");
-    drop(first);
-    let Err(orphan) = table.pin(handle).unwrap().exit(thread(1, 1).mask()) else { panic!("L4") };
-    retire(orphan);
+    assert!(matches!(table.enter(handle, thread(1, 2)), Err(Denied::NotAllowed)), "S6");
+    assert!(exit(&table, handle, thread(1, 0)).is_none(), "S5: the other thread still uses it");
+    retire(exit(&table, handle, thread(1, 1)).expect("L4"));
     assert!(table.pin(handle).is_err());
 }
 
@@ -141,15 +173,14 @@ fn the_last_user_of_a_deleted_entry_ends_its_registration() {
 fn a_second_delete_is_refused_and_sets_no_second_token() {
     let table = table();
     let (handle, _) = insert(&table, 0, 1);
-    table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+    enter(&table, handle, thread(1, 0));
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     let second = table.pin(handle).unwrap().delete(true);
     assert_eq!(second.err(), Some(DeleteError::AlreadyDeleted));
     let state = table.pin(handle).unwrap().state();
     assert_eq!(state & state::DISOWN, 0, "the second delete changed nothing");
     assert_ne!(state & state::MUST_CLOSE, 0, "S14");
-    let Err(orphan) = table.pin(handle).unwrap().exit(thread(1, 0).mask()) else { panic!("L4") };
-    retire(orphan);
+    retire(exit(&table, handle, thread(1, 0)).expect("L4"));
 }
 
 #[test]
@@ -213,7 +244,7 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     };
     assert_eq!(attempt(handle, stranger), Err(MoveError::WrongOwner));
     assert_eq!(attempt(shared, shared_owner), Err(MoveError::Shared));
-    table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+    enter(&table, handle, thread(1, 0));
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy), "S3");
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy));
@@ -304,9 +335,9 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let pin = table.pin(handle).unwrap();
     assert_eq!(attempt(thread(2, 0), Some(owner)), Err(MoveError::Busy), "a reference is held");
     drop(pin);
-    table.pin(handle).unwrap().enter(thread(1, 0).mask()).unwrap();
+    enter(&table, handle, thread(1, 0));
     assert_eq!(attempt(thread(2, 0), Some(owner)), Err(MoveError::Busy), "S3");
-    assert!(table.pin(handle).unwrap().exit(thread(1, 0).mask()).is_ok());
+    assert!(exit(&table, handle, thread(1, 0)).is_none());
     let stale = table.handle(0, 9);
     let result = table.relocate(stale, thread(2, 0), None, false, |_, _, _, _, _| ());
     assert!(matches!(result, Err(MoveError::Stale(_))));
@@ -332,9 +363,9 @@ fn a_change_of_group_waits_for_pins_only_and_a_bounded_number_of_times() {
     assert_eq!(table.lock(handle, || waits += 1).err(), Some(MoveError::Busy));
     assert_eq!(waits, moving::LOCK_ROUNDS + 1);
 
-    pin.enter(thread(1, 0).mask()).unwrap();
+    enter(&table, handle, thread(1, 0));
     assert_eq!(table.lock(handle, || panic!("it waits for a handler")).err(), Some(MoveError::Busy));
-    let pin = pin.exit(thread(1, 0).mask()).ok().unwrap();
+    assert!(exit(&table, handle, thread(1, 0)).is_none());
     drop(pin);
     assert_eq!(snapshot(&table, handle).5, 1, "S12");
 }

@@ -7,7 +7,7 @@
 
 use std::os::fd::RawFd;
 
-use super::{FdHandle, FdTable, Pin, mistakes};
+use super::{FdHandle, FdTable, Live, Pin, mistakes};
 use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
@@ -33,7 +33,7 @@ pub(crate) enum Scheduled {
     Wake(ThreadId),
 }
 
-impl Pin<'_> {
+impl Live<'_> {
     /// Publishes an update on behalf of `caller` (protocol 11). If the caller is the only allowed thread, the
     /// update goes to its private list. Otherwise it goes to all allowed threads, through the shared list of
     /// the entry's group, and `pick` chooses which of them to wake.
@@ -75,7 +75,9 @@ impl Pin<'_> {
             None => Scheduled::Nothing,
         }
     }
+}
 
+impl Pin<'_> {
     /// Clears the update bits in `mask`. The caller reads the state afterwards.
     pub(crate) fn clear_update(&self, mask: ThreadMask) {
         self.take_updates(mask);

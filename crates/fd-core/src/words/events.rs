@@ -186,8 +186,8 @@ pub struct Change {
     pub wanted: Interest,
     /// Level or edge. A backend without [`Capabilities::edge`](crate::poller::Capabilities::edge) ignores it.
     pub trigger: Trigger,
-    /// `known` may be wrong, or an edge must be reported again. The poller removes the registration, if there
-    /// is one (its absence is no error), and then adds what is wanted.
+    /// `known` may be wrong, or an edge must be reported again. The poller makes the registration what is
+    /// wanted, whether or not there is one, and the kernel reports what is ready.
     pub force: bool,
 }
 

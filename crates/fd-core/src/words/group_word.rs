@@ -30,7 +30,7 @@ use crate::words::pairs;
 use crate::words::sync::{AtomicU64, Ordering};
 
 const GENERATION_SHIFT: u32 = 32;
-pub(super) const REFERENCE: u64 = 1 << 16;
+const REFERENCE: u64 = 1 << 16;
 const REFERENCES: u64 = 0xffff << 16;
 const LOCK: u64 = 1 << 15;
 const GROUP: u64 = LOCK - 1;
@@ -61,6 +61,19 @@ impl Word {
     }
 }
 
+/// What a thread that wants to use a registration finds in the group word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// The registration, in the thread's group.
+    Here,
+    /// The registration, in another group.
+    Elsewhere,
+    /// The registration, while it changes its group or its owner.
+    Locked,
+    /// Another registration, or none.
+    Ended,
+}
+
 /// The reason why a word could not be locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockRefused {
@@ -79,7 +92,7 @@ pub(crate) enum ClaimRefused {
     Referenced,
 }
 
-pub(crate) struct GroupWord(pub(super) AtomicU64);
+pub(crate) struct GroupWord(AtomicU64);
 
 impl GroupWord {
     #[cfg(any(test, loom, shuttle))]
@@ -93,6 +106,25 @@ impl GroupWord {
     pub(crate) fn peek(&self) -> Word {
         // Pair: publish. A word with a group shows a completely written entry.
         Word(pairs::read(&self.0))
+    }
+
+    /// Reads the word without a pin, for a thread of `group` that wants to use the registration of this
+    /// generation.
+    #[inline]
+    pub(crate) fn find(&self, generation: Generation, group: GroupId) -> Found {
+        // Pairs: publish, move, enter-move.
+        let word = Word(pairs::read(&self.0));
+        if word.group().is_none() || word.generation() != generation {
+            return Found::Ended;
+        }
+        let is_locked = word.is_locked();
+        fault!(PinIgnoresLock: is_locked => false);
+        if is_locked {
+            return Found::Locked;
+        }
+        let is_here = word.group() == Some(group);
+        fault!(NoGroupCheck: is_here => true);
+        if is_here { Found::Here } else { Found::Elsewhere }
     }
 
     /// Takes a reference and returns the pinned word, if the word has a group and `wanted` accepts it
@@ -203,15 +235,11 @@ impl GroupWord {
         if word.references() != 0 || word.is_locked() {
             return Err(LockRefused::Busy);
         }
-        // Pair: move. Acquire: the thread that locks sees what was done under the last pin.
-        match self.0.compare_exchange(
-            word.0,
-            (word.0 | LOCK) + REFERENCE,
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        ) {
-            Ok(_) => Ok(word),
-            Err(_) => Err(LockRefused::Busy),
+        // Pairs: move, enter-move.
+        if pairs::lock(&self.0, word.0, (word.0 | LOCK) + REFERENCE) {
+            Ok(word)
+        } else {
+            Err(LockRefused::Busy)
         }
     }
 

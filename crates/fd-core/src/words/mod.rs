@@ -2,10 +2,11 @@
 //! the links of the update list, and the accesses of the ordered pairs.
 
 pub(crate) mod backoff;
+#[cfg(all(test, not(any(loom, shuttle))))]
+pub(crate) mod counted;
 pub(crate) mod events;
 pub(crate) mod group_word;
 pub mod ids;
-mod mistakes;
 pub(crate) mod pairs;
 pub(crate) mod state;
 pub(crate) mod sync;

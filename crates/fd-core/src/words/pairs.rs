@@ -24,10 +24,11 @@ pub(crate) fn running(running: &AtomicU64) -> u64 {
 }
 
 /// `enter`: sets running bits. Pairs with [`clear_mask`]: this side writes running, then reads the mask; the
-/// other side writes the mask, then reads running. Returns the bits before.
+/// other side writes the mask, then reads running. Pairs with [`lock`], too: this side reads the group word.
+/// Returns the bits before.
 #[inline(always)]
 pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
-    // Pair: enter-delete.
+    // Pairs: enter-delete, enter-move.
     let before = running.fetch_or(me, Ordering::AcqRel);
     unless!(EnterFence => fence_after_rmw());
     before
@@ -88,6 +89,19 @@ pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
     // Pair: schedule-unlist.
     unless!(UnlistFence => fence_after_rmw());
     read(updates)
+}
+
+/// `relocate`: locks a group word. Pairs with [`set_running`]: this side writes the word, then reads the
+/// running mask; the other side writes the running mask, then reads the word. Returns whether the word was
+/// `free`.
+#[inline(always)]
+pub(crate) fn lock(word: &AtomicU64, free: u64, locked: u64) -> bool {
+    // Pairs: move, enter-move. Acquire: the thread that locks sees what was done under the last pin.
+    let won = word.compare_exchange(free, locked, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if won {
+        unless!(MoveFence => fence_after_rmw());
+    }
+    won
 }
 
 /// `insert`: locks a free slot. Pairs with [`close`]: this side writes the slot, then reads whether the table

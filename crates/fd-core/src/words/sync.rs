@@ -1,8 +1,12 @@
 //! The synchronization primitives of the protocol: those of std, or of loom (`--cfg loom`) or shuttle (`--cfg
-//! shuttle`) in a model.
+//! shuttle`) in a model. In unit tests they are counted.
 
+#[cfg(all(test, not(any(loom, shuttle))))]
+pub(crate) use super::counted::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
+pub(crate) use core::sync::atomic::fence;
+#[cfg(all(not(test), not(any(loom, shuttle))))]
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
 #[cfg(all(shuttle, not(loom)))]

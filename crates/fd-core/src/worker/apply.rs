@@ -6,7 +6,7 @@
 //! should hold is computed here; the polled masks record what it holds.
 
 use super::{QUEUE, Worker, mistakes};
-use crate::table::{Pin, Update};
+use crate::table::{Live, Pin, Update};
 use crate::words::events::{Change, Interest, Trigger};
 use crate::words::ids::ThreadMask;
 use crate::words::state;
@@ -64,14 +64,16 @@ impl<'c> Worker<'c> {
             self.flush();
         }
         let me = self.context.id().mask();
+        let (recv, send) = pin.polled().load();
+        let known = Interest { recv: recv & me.bits() != 0, send: send & me.bits() != 0 };
         let mut allowed = pin.thread_mask().contains(me);
         let mut word = pin.state();
         if allowed && word & state::REARM != 0 {
             (word, allowed) = self.take_rearm(&pin);
-            force = true;
+            // The former owner may have consumed an edge that this poller has not seen. A level is reported
+            // anyway, and so is a direction that this poller begins to hold.
+            force |= word & state::EDGE != 0 && !known.is_none();
         }
-        let (recv, send) = pin.polled().load();
-        let known = Interest { recv: recv & me.bits() != 0, send: send & me.bits() != 0 };
         let wanted = if allowed { state::wanted(word) } else { Interest::NONE };
         checkpoint!(ApplyBegun, pin.fd());
         self.submit(pin, known, wanted, force);
@@ -118,6 +120,9 @@ impl<'c> Worker<'c> {
 
     /// Submits the queued changes, records what the poller holds, and unpins the entries.
     pub(super) fn flush(&mut self) {
+        if self.queued.is_empty() {
+            return;
+        }
         let Self { poller, queued, refused, context, .. } = self;
         poller.flush(&mut |fd, holds| {
             if let Some((pin, wanted)) = queued.iter().find(|(pin, _)| pin.fd() == fd) {
@@ -173,7 +178,7 @@ impl<'c> Worker<'c> {
 }
 
 /// The change of a pinned entry from `known` to `wanted`.
-pub(super) fn change(pin: &Pin<'_>, known: Interest, wanted: Interest, force: bool) -> Change {
+pub(super) fn change(pin: &Live<'_>, known: Interest, wanted: Interest, force: bool) -> Change {
     let trigger = if pin.state() & state::EDGE != 0 { Trigger::Edge } else { Trigger::Level };
     Change { fd: pin.fd(), generation: pin.generation(), known, wanted, trigger, force }
 }

@@ -451,6 +451,7 @@ fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
     const NONE: Interest = Interest::NONE;
     const RECV: Interest = Interest::RECV;
     const SEND: Interest = Interest::SEND;
+    const EDGE_REARM: u32 = state::EDGE | state::REARM;
     let case = |state, mine, others, allowed, force, expected| Case {
         state,
         mine,
@@ -469,7 +470,11 @@ fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
         case(0, SEND, NONE, true, false, Some((SEND, NONE, false))),
         case(state::ACTIVE, RECV, NONE, false, false, Some((RECV, NONE, false))),
         case(state::ACTIVE, NONE, RECV, false, false, None),
-        case(state::ACTIVE_R | state::REARM, RECV, NONE, true, false, Some((RECV, RECV, true))),
+        case(state::ACTIVE_R | state::REARM, RECV, NONE, true, false, None),
+        case(state::ACTIVE_R | state::REARM, NONE, NONE, true, false, Some((NONE, RECV, false))),
+        case(state::ACTIVE_R | EDGE_REARM, RECV, NONE, true, false, Some((RECV, RECV, true))),
+        case(state::ACTIVE_R | EDGE_REARM, SEND, NONE, true, false, Some((SEND, RECV, true))),
+        case(state::ACTIVE_R | EDGE_REARM, NONE, NONE, true, false, Some((NONE, RECV, false))),
         case(state::ACTIVE_R | state::REARM, RECV, NONE, false, false, Some((RECV, NONE, false))),
         case(state::ACTIVE_R | state::REARM, NONE, NONE, false, false, None),
     ]

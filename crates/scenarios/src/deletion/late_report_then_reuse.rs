@@ -120,7 +120,7 @@ fn held_in_report(
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&before);
     test.check_eq(label("calls of the old handler"), 0, old.calls(), "S6");
-    test.check_cost_eq(label("skipped reports"), 1, after.poll_skip, "protocol 4.5");
+    test.check_cost_eq(label("skipped reports"), 1, after.poll_skip, "protocol 4.6");
     test.check_eq(label("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
     let entry = harness.core().entry(next).map_err(Failure::set_up)?;
     test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");

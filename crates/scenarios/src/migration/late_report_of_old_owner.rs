@@ -132,7 +132,7 @@ fn check_lost(
         label("reports skipped"),
         1,
         harness.activity(old).poll_skip - skipped_before,
-        "protocol 4.5, L5",
+        "protocol 4.6, L5",
     );
     let entry = harness.entry(endpoint.handle)?;
     test.check_eq(label("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");

@@ -1,0 +1,137 @@
+//! The number of atomic read-modify-writes of each operation, without contention. These are most of its cost,
+//! and do not depend on the machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::poller::{Capabilities, Change, Event, Events, Interest, Poller};
+use crate::shared::context::{Context, Reported};
+use crate::shared::ready::ReadyGuard;
+use crate::shared::{FdCore, options::InsertOptions};
+use crate::table::{FdHandle, FdTable};
+use crate::testing::{Time, context, insert, open, thread};
+use crate::words::counted;
+use crate::worker::Worker;
+
+fn one_thread() -> Context {
+    context(Capabilities::ALL, &Time::new())
+}
+
+fn readable(handle: FdHandle) -> Event {
+    Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R }
+}
+
+/// The state that an earlier report has left: a later one changes nothing.
+fn reported(context: &Context) -> FdHandle {
+    let handle = insert(context);
+    context.registration(handle).want_recv().unwrap();
+    assert_eq!(context.report(readable(handle)), Reported::Done);
+    handle
+}
+
+/// Sets and clears the running bit.
+#[test]
+fn a_report_makes_two() {
+    let context = one_thread();
+    let handle = reported(&context);
+    let made = counted::during(|| assert_eq!(context.report(readable(handle)), Reported::Done));
+    assert_eq!(made, 2);
+}
+
+/// A poller that reports the same events in each wait.
+struct Repeats(Vec<Event>);
+
+impl Poller for Repeats {
+    fn update(&mut self, change: &Change) -> Option<Interest> {
+        Some(change.wanted)
+    }
+
+    fn wait(&mut self, _: &FdTable, _: Duration, batch: &mut Vec<Event>) -> std::io::Result<()> {
+        batch.extend_from_slice(&self.0);
+        Ok(())
+    }
+
+    fn rebuild(&mut self, _: bool) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Beside the reports: it begins and ends its sleep.
+#[test]
+fn an_iteration_makes_two() {
+    for count in [0, 1, 7] {
+        let context = one_thread();
+        let handles: Vec<_> = (0..count).map(|_| reported(&context)).collect();
+        let poller = Repeats(handles.into_iter().map(readable).collect());
+        let mut worker = Worker::new(&context, Box::new(poller), None);
+        worker.iterate().unwrap();
+        assert_eq!(counted::during(|| worker.iterate().unwrap()), 2 + 2 * count, "{count} events");
+    }
+}
+
+#[test]
+fn want_and_stop_make_four_and_three_outside_the_handler_and_two_and_one_inside() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let registration = context.registration(handle);
+    // The pin and its release, the state, the update bit.
+    assert_eq!(counted::during(|| registration.want_recv().unwrap()), 4);
+    assert_eq!(counted::during(|| registration.want_recv().unwrap()), 2, "it is active already");
+    assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 3);
+    let inside = |ready: &ReadyGuard<'_>| {
+        let registration = ready.registration();
+        assert_eq!(counted::during(|| registration.want_recv().unwrap()), 2);
+        assert_eq!(counted::during(|| registration.want_recv().unwrap()), 0, "it is active already");
+        assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 1);
+        assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 0, "it is inactive already");
+    };
+    context.enter(handle, inside).unwrap();
+}
+
+/// The pin and its release, the running bit twice, the thread mask, the state.
+#[test]
+fn a_takeover_makes_six() {
+    let context = one_thread();
+    let handle = insert(&context);
+    let owner = context.registration(handle).owner().unwrap();
+    let taker = Context::new(Arc::clone(context.core()), thread(1, 1));
+    assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 6);
+}
+
+#[test]
+fn an_insertion_makes_two_and_a_delete_six() {
+    let context = one_thread();
+    // It raises the bound of the scans.
+    insert(&context);
+    let core: &FdCore = context.core();
+    let (id, source) = (context.id(), open());
+    let mut handle = None;
+    let handler: Arc<dyn crate::Handler> = crate::testing::handler();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&source);
+    core.registration(
+        core.insert(
+            open_again(&source),
+            Arc::clone(&handler),
+            id.group(),
+            id.mask(),
+            InsertOptions::default(),
+        )
+        .unwrap(),
+    )
+    .delete()
+    .unwrap();
+    let made = counted::during(|| {
+        handle = core.insert(source, handler, id.group(), id.mask(), InsertOptions::default()).ok();
+    });
+    let handle = handle.unwrap();
+    assert_eq!(handle.number(), number);
+    // The claim and the publication.
+    assert_eq!(made, 2);
+    // The pin, the token and the thread mask, the token again, the end of the generation, the free slot.
+    assert_eq!(counted::during(|| context.registration(handle).delete().unwrap()), 6);
+}
+
+/// Another descriptor with a greater number.
+fn open_again(source: &std::os::fd::OwnedFd) -> std::os::fd::OwnedFd {
+    source.try_clone().unwrap()
+}

@@ -1,0 +1,222 @@
+//! The use of a registration by a thread that runs its handler: enter and exit (protocol 4 and 5).
+//!
+//! A report takes no reference on the group word: it sets the thread's running bit, and then checks that the
+//! entry is still what the event names. Whoever ends the registration or moves it to another group looks at
+//! the running mask after it has cleared the thread mask or locked the group word. So one of the two sees the
+//! other.
+//!
+//! A thread that came too late has set its bit in an entry that may belong to another group by now, or to
+//! another registration. There the bit stands for nothing and lasts for a constant number of steps: others
+//! take it for a user, and this thread exits as a user does.
+
+use std::os::fd::RawFd;
+
+use super::{FdHandle, FdTable, Live, Orphan, Pin, mistakes};
+use crate::entry::Entry;
+use crate::words::backoff::Backoff;
+use crate::words::group_word::Found;
+use crate::words::ids::{ThreadId, ThreadMask};
+use crate::words::pairs;
+
+/// Why a thread may not run the handler.
+pub(crate) enum Denied<'t> {
+    /// The registration has ended.
+    Stale,
+    /// The registration belongs to another group.
+    Elsewhere,
+    /// The thread is not in the thread mask. Its running bit was not touched.
+    NotAllowed,
+    /// The thread has set its running bit, and the thread mask no longer contained it. It has left. If it was
+    /// the last user of a deleted registration, it must end that.
+    LostRace(Option<Orphan<'t>>),
+}
+
+impl FdTable {
+    /// Begins to use a registration as the thread `me` (protocol 4.1 to 4.5). After a success the running bit
+    /// keeps the registration, its handler and its group, up to [`Live::exit`].
+    ///
+    /// The thread does not use this registration already: no other value tells its own bit from that of a
+    /// thread with the same index in another group.
+    ///
+    /// # Errors
+    /// [`Denied`], if the thread may not run the handler.
+    #[inline]
+    pub(crate) fn enter(&self, handle: FdHandle, me: ThreadId) -> Result<Live<'_>, Denied<'_>> {
+        let Some(entry) = self.entry(handle.fd).filter(|_| self.check_table(handle).is_ok()) else {
+            return Err(Denied::Stale);
+        };
+        let mut backoff = Backoff::default();
+        loop {
+            match entry.group.find(handle.generation, me.group()) {
+                Found::Here => {}
+                Found::Locked => {
+                    if backoff.rounds() == 0 {
+                        checkpoint!(PinWaits, handle.fd);
+                    }
+                    backoff.wait();
+                    continue;
+                }
+                Found::Elsewhere => return Err(Denied::Elsewhere),
+                Found::Ended => {
+                    checkpoint!(PinRefused, handle.fd);
+                    return Err(Denied::Stale);
+                }
+            }
+            // A hint, which keeps most running bits out of entries that they do not belong to. If it is wrong,
+            // the update that follows a refusal restores what this thread's poller should hold.
+            if !allowed(entry).contains(me.mask()) {
+                return Err(Denied::NotAllowed);
+            }
+            checkpoint!(ReportBeforeRunning, handle.fd);
+            // Pairs: enter-delete, enter-move, exit. Set this thread's running bit, then read the group word
+            // and the masks. A takeover sets a running bit, replaces the thread mask, and clears the running
+            // bit.
+            let before = pairs::set_running(&entry.running, me.mask().bits());
+            checkpoint!(ReportRunningSet, handle.fd);
+            let is_foreign = before & me.mask().bits() != 0;
+            fault!(ForeignBitTaken: is_foreign => false);
+            if is_foreign {
+                // The thread of this index in another group has set it: it uses the entry, which belongs to
+                // its group by now, or it came too late and leaves.
+                backoff.wait();
+                continue;
+            }
+            match self.admit(entry, handle, me) {
+                Admission::Granted(live) => return Ok(live),
+                Admission::Removed => return Err(Denied::LostRace(self.leave(handle.fd, me.mask()))),
+                // It moved or ended before this thread's bit was seen.
+                Admission::Changed => {
+                    if let Some(orphan) = self.leave(handle.fd, me.mask()) {
+                        return Err(Denied::LostRace(Some(orphan)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides whether the thread `me`, whose running bit is set, may use the entry.
+    #[inline]
+    fn admit<'t>(&'t self, entry: &Entry, handle: FdHandle, me: ThreadId) -> Admission<'t> {
+        let is_same = || entry.group.find(handle.generation, me.group()) == Found::Here;
+        let me_bit = me.mask();
+        // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
+        // fails. So from here on the masks are those of this group (S3, S9).
+        let is_here = is_same();
+        fault!(EnterLooksLate: is_here => true);
+        if !is_here {
+            return Admission::Changed;
+        }
+        let mut backoff = Backoff::default();
+        loop {
+            // The running mask first: a thread mask that is read after it is at least as new (suspect 4).
+            // Pairs: enter-delete, exit.
+            let others = self::others(entry, me_bit);
+            let allowed = self::allowed(entry);
+            fault!(MaskBeforeRunning: others => self::others(entry, me_bit));
+            // Pair: publish. If the word still has this generation, the mask was the one of this registration:
+            // the end of it changes the word before the next one writes its mask (S5, S7).
+            let is_current = is_same();
+            fault!(EnterLooksEarly: is_current => true);
+            if !is_current {
+                return Admission::Changed;
+            }
+            let live = Live { table: self, fd: handle.fd, generation: handle.generation, group: me.group() };
+            fault!(LateReportRuns => if others.is_empty() { return Admission::Granted(live) });
+            fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
+            if !allowed.contains(me_bit) {
+                // This check precedes the wait below, because two late threads of a deleted entry would
+                // otherwise wait for each other (bug 67).
+                return Admission::Removed;
+            }
+            if allowed.contains(others) {
+                return Admission::Granted(live);
+            }
+            // A runner outside the thread mask is a takeover between its steps 8.2 and 8.5, or a thread that
+            // came too late and leaves.
+            backoff.wait();
+        }
+    }
+
+    /// Clears the running bit of a thread that came too late. Whatever registration has the number now, this
+    /// thread looked like a user of it, and exits as one. Returns the [`Orphan`] if it is the last.
+    #[cold]
+    pub(super) fn leave(&self, fd: RawFd, me: ThreadMask) -> Option<Orphan<'_>> {
+        let entry = &self.entries[fd as usize];
+        // Pairs: exit-delete, exit.
+        pairs::clear_running(&entry.running, me.bits());
+        checkpoint!(ExitRunningCleared, fd);
+        fault!(LateThreadLeaves => return None);
+        self.end_if_deleted(fd)
+    }
+
+    /// The steps of an exit after the running bit is cleared (protocol 5.2 to 5.4), without a pin. The number
+    /// may have another registration by now, or none; then this thread looks at that one, in which it is no
+    /// user, and ends it only if nobody uses it.
+    #[inline]
+    fn end_if_deleted(&self, fd: RawFd) -> Option<Orphan<'_>> {
+        fault!(RunningBeforeMask => return mistakes::read_running_first_unpinned(self, fd));
+        fault!(ExitUnpinned => return mistakes::exit_unpinned(self, fd));
+        // Pair: exit-delete.
+        let is_deleted = allowed(&self.entries[fd as usize]).is_empty();
+        fault!(NoMaskCheck: is_deleted => true);
+        if !is_deleted {
+            return None;
+        }
+        self.pin_any(fd)?.end_if_deleted().err()
+    }
+}
+
+/// The thread mask of an entry.
+#[inline]
+fn allowed(entry: &Entry) -> ThreadMask {
+    ThreadMask::from_bits(pairs::read(&entry.thread_mask))
+}
+
+/// The threads that use an entry, without `me`.
+#[inline]
+fn others(entry: &Entry, me: ThreadMask) -> ThreadMask {
+    ThreadMask::from_bits(pairs::running(&entry.running)).without(me)
+}
+
+/// What a thread with its running bit set may do.
+enum Admission<'t> {
+    Granted(Live<'t>),
+    /// The thread mask does not contain it.
+    Removed,
+    /// The entry is no longer in this group, or no longer of this registration.
+    Changed,
+}
+
+impl<'t> Live<'t> {
+    /// Clears the running bit of `me`, which [`FdTable::enter`] has set (protocol 5). Returns the [`Orphan`]
+    /// if the caller is the last user of a deleted registration and must end it.
+    ///
+    /// The order of the four steps is the contract: every other order leaks a descriptor or closes it early
+    /// in a model. Only a thread that finds the thread mask zero takes a pin, and looks again under it:
+    /// without the pin, a late thread could close the number of the next registration.
+    #[inline]
+    pub(crate) fn exit(self, me: ThreadMask) -> Option<Orphan<'t>> {
+        fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
+        checkpoint!(ExitBegun, self.fd());
+        // Step 1 (protocol 5.1): clear this thread's running bit. Pairs: exit-delete, exit.
+        let before = pairs::clear_running(&self.entry().running, me.bits());
+        invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
+        checkpoint!(ExitRunningCleared, self.fd());
+        fault!(LastUserDoesNotClose => return None);
+        self.table().end_if_deleted(self.fd())
+    }
+}
+
+impl<'t> Pin<'t> {
+    /// The exit of a takeover, which has a pin from before it won the running mask. Returns the pin, or the
+    /// [`Orphan`], as [`Live::exit`] does.
+    pub(super) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
+        checkpoint!(ExitBegun, self.fd());
+        // Pairs: exit-delete, exit.
+        let before = pairs::clear_running(&self.entry().running, me.bits());
+        invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
+        checkpoint!(ExitRunningCleared, self.fd());
+        fault!(LastUserDoesNotClose => return Ok(self));
+        self.end_if_deleted()
+    }
+}
