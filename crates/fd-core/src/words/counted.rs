@@ -4,6 +4,8 @@
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
+pub(crate) use core::sync::atomic::fence;
+
 use super::sync::Ordering;
 
 thread_local! {

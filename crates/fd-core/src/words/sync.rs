@@ -2,11 +2,9 @@
 //! shuttle`) in a model. In unit tests they are counted.
 
 #[cfg(all(test, not(any(loom, shuttle))))]
-pub(crate) use super::counted::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
-#[cfg(not(any(loom, shuttle)))]
-pub(crate) use core::sync::atomic::fence;
-#[cfg(all(not(test), not(any(loom, shuttle))))]
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
+pub(crate) use super::counted::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
+#[cfg(not(any(test, loom, shuttle)))]
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
 #[cfg(all(shuttle, not(loom)))]
