@@ -223,7 +223,7 @@ fn m10_migrate_and_report() {
 /// one waits. S1, S3, S9, L4, L9.
 #[test]
 fn m10_migrate_and_two_reports() {
-    model("m10_migrate_and_two_reports", 3, Bound::of(2, 3)).check(|| {
+    model("m10_migrate_and_two_reports", 3, Bound::of(1, 2)).check(|| {
         let (world, registration) = World::one(&[1, 1], 0b01);
         let reporters = [1, 2].map(|group| {
             spawn(&world, &registration, move |world, registration| {

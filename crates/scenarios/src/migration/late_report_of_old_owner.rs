@@ -4,6 +4,7 @@
 //! old owner, which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5).
 //! This scenario holds every window open, with a thread on each side.
 
+use fd_core::ActivitySnapshot;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use metadata::{Axes, Layer};
@@ -29,16 +30,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
-        if route.crosses() {
-            refused_while_reporting(test, &mut harness, &checkpoints, route, Point::ReportBeforeRunning)?;
-        } else {
-            lost_before_running(test, &mut harness, &checkpoints, route)?;
+        lost_before_running(test, &mut harness, &checkpoints, route)?;
+        if !route.crosses() {
             lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverRunningSet)?;
             lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverMaskSet)?;
-            taken_during_exit(test, &mut harness, &checkpoints, route)?;
-            exit_during_delete(test, &mut harness, &checkpoints, route)?;
         }
-        refused_while_reporting(test, &mut harness, &checkpoints, route, Point::ReportRunningSet)?;
+        taken_during_exit(test, &mut harness, &checkpoints, route)?;
+        exit_during_delete(test, &mut harness, &checkpoints, route)?;
+        refused_while_reporting(test, &mut harness, &checkpoints, route)?;
     }
     drop(checkpoints);
     harness.finish(test, &[])
@@ -53,7 +52,7 @@ fn lost_before_running(
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let label = |what: &str| format!("taken before the report is running: {what}");
+    let label = |what: &str| format!("{}, taken before the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let counted = harness.activity(old);
     let late = points.hold(old, Point::ReportBeforeRunning, endpoint.handle.number());
@@ -67,7 +66,7 @@ fn lost_before_running(
         "protocol 8.2: no thread is running",
     )?;
     late.release();
-    check_lost(test, harness, &label, endpoint, route, counted.poll_skip)
+    check_lost(test, harness, &label, endpoint, route, &counted)
 }
 
 /// The report arrives between two steps of the takeover.
@@ -108,17 +107,17 @@ fn lost_within_takeover(
         .recv_timeout(crate::patience::patience())
         .map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
     check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
-    check_lost(test, harness, &label, endpoint, route, counted.poll_skip)
+    check_lost(test, harness, &label, endpoint, route, &counted)
 }
 
-/// Checks the state after a report that lost: it was skipped once, and the new owner gets the data.
+/// Checks the state after a report that lost: it was refused once, and the new owner gets the data.
 fn check_lost(
     test: &mut TestContext,
     harness: &mut Harness,
     label: &dyn Fn(&str) -> String,
     endpoint: Endpoint,
     route: Route,
-    skipped_before: u64,
+    before: &ActivitySnapshot,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     harness.fence_all()?;
@@ -128,12 +127,13 @@ fn check_lost(
         endpoint.recorder.reports(),
         "S3, bug 66",
     );
-    test.check_cost_eq(
-        label("reports skipped"),
-        1,
-        harness.activity(old).poll_skip - skipped_before,
-        "protocol 4.6, L5",
-    );
+    let counted = harness.activity(old).since(before);
+    let (refused, clause) = if route.crosses() {
+        (counted.poll_drop, "protocol 4.2, L5")
+    } else {
+        (counted.poll_skip, "protocol 4.6, L5")
+    };
+    test.check_cost_eq(label("reports refused"), 1, refused, clause);
     let entry = harness.entry(endpoint.handle)?;
     test.check_eq(label("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
     test.check_eq(label("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
@@ -149,19 +149,17 @@ fn check_lost(
     endpoint.end(harness)
 }
 
-/// A descriptor cannot be taken from a thread that is in a report. For a change of group the reference of the
-/// report alone is enough to refuse it.
+/// A descriptor cannot be taken from a thread whose report has set its running bit.
 fn refused_while_reporting(
     test: &mut TestContext,
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
-    window: Point,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let label = |what: &str| format!("{}, taken at {window:?}: {what}", route.name);
+    let label = |what: &str| format!("{}, taken after the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
-    let late = points.hold(old, window, endpoint.handle.number());
+    let late = points.hold(old, Point::ReportRunningSet, endpoint.handle.number());
     endpoint.write(b"one")?;
     late.reached()?;
     let before = harness.entry(endpoint.handle)?;
@@ -189,7 +187,7 @@ fn taken_during_exit(
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let label = |what: &str| format!("taken during the exit: {what}");
+    let label = |what: &str| format!("{}, taken during the exit: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let exiting = points.hold(old, Point::ExitRunningCleared, endpoint.handle.number());
     endpoint.write(b"one")?;
@@ -224,7 +222,7 @@ fn exit_during_delete(
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
-    let label = |what: &str| format!("exit during the new owner's delete: {what}");
+    let label = |what: &str| format!("{}, exit during the new owner's delete: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
     let late = points.hold(old, Point::ReportBeforeRunning, handle.number());

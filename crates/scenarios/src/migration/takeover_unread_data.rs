@@ -108,6 +108,7 @@ fn taken_back_during_update(
     harness.fence(first)?;
     let seen = checkpoints.hold(second, Point::RearmSeen, endpoint.handle.number());
     check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
+    endpoint.want_recv(harness, second)?;
     seen.reached()?;
     endpoint.recorder.leave_unread(false);
     let update_ended = checkpoints.hold(second, Point::BeforeWait, -1);
