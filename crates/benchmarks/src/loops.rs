@@ -1,0 +1,111 @@
+//! The loops that are compared. Each registers the descriptors of a ring, lets the tokens go round, and
+//! returns the processor time of its thread.
+
+mod bare;
+mod core;
+#[cfg(feature = "libevent")]
+mod libevent;
+#[cfg(feature = "libuv")]
+mod libuv;
+mod peers;
+
+use std::io;
+use std::time::Duration;
+
+use crate::ring::Ring;
+use crate::work::{Poller, Work};
+
+/// An event loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loop {
+    /// fd-core, with one thread.
+    FdCore,
+    /// The bare system call.
+    Bare,
+    /// mio, which is edge-triggered.
+    Mio,
+    /// polling, level-triggered.
+    Polling,
+    /// libevent 2.
+    #[cfg(feature = "libevent")]
+    Libevent,
+    /// libuv's uv_poll_t.
+    #[cfg(feature = "libuv")]
+    Libuv,
+}
+
+/// The loop that the others are compared with.
+pub const REFERENCE: Loop = Loop::FdCore;
+
+/// The others.
+pub const LOOPS: &[Loop] = &[
+    Loop::Bare,
+    Loop::Mio,
+    Loop::Polling,
+    #[cfg(feature = "libevent")]
+    Loop::Libevent,
+    #[cfg(feature = "libuv")]
+    Loop::Libuv,
+];
+
+impl Loop {
+    /// The name in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FdCore => "fd-core",
+            Self::Bare => "bare call",
+            Self::Mio => "mio",
+            Self::Polling => "polling",
+            #[cfg(feature = "libevent")]
+            Self::Libevent => "libevent",
+            #[cfg(feature = "libuv")]
+            Self::Libuv => "libuv",
+        }
+    }
+
+    /// Whether the loop can use the work's system call.
+    pub fn can(self, work: &Work) -> bool {
+        match self {
+            Self::FdCore | Self::Bare => true,
+            #[cfg(feature = "libevent")]
+            Self::Libevent => true,
+            _ => work.poller == Poller::Kernel,
+        }
+    }
+
+    /// Runs a sample. Returns the processor time of the thread that ran the loop, from the first token to the
+    /// last event.
+    ///
+    /// # Errors
+    /// The error of a system call.
+    pub fn run(self, ring: Ring, poller: Poller) -> io::Result<Duration> {
+        match self {
+            Self::FdCore => core::run(ring, poller),
+            Self::Bare => bare::run(&ring, poller),
+            Self::Mio => peers::mio(&ring),
+            Self::Polling => peers::polling(&ring),
+            #[cfg(feature = "libevent")]
+            Self::Libevent => libevent::run(&ring, poller),
+            #[cfg(feature = "libuv")]
+            Self::Libuv => libuv::run(&ring),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::work::WORKS;
+
+    /// A sample ends only after its last event, so every loop delivers every event of every work.
+    #[test]
+    fn every_loop_ends_every_work() {
+        for work in WORKS {
+            for which in work.others().chain([REFERENCE]) {
+                let ring = Ring::new(work, 1_000).unwrap();
+                let time = which.run(ring, work.poller).unwrap();
+                assert!(time > Duration::ZERO, "{} {}", work.name, which.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Compares the event loop of fd-core with the bare system calls and with other loops, by the processor time
+//! per event, in one run.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
+
+mod loops;
+mod ring;
+mod samples;
+mod work;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use comfy_table::{ContentArrangement, Table, presets};
+use runner::output;
+
+use crate::loops::{Loop, REFERENCE};
+use crate::samples::{Compared, compare};
+use crate::work::{WORKS, Work};
+
+/// Compares fd-core's event loop with the bare system calls, mio, polling, libevent and libuv.
+///
+/// A ratio is the processor time per event of fd-core, divided by that of the other loop: below 1, fd-core is
+/// faster. Every pair of loops runs alternately, A B A B. A ratio is the median of the pairs, with the 95 %
+/// confidence interval of that median. A ratio whose interval is too wide is not printed.
+#[derive(Parser)]
+#[command(name = "bench", version)]
+struct Arguments {
+    /// Only the works whose names contain one of these
+    #[arg(value_name = "WORK")]
+    works: Vec<String>,
+    /// Pairs of samples for each ratio
+    #[arg(long, default_value_t = 31, value_parser = clap::value_parser!(u32).range(7..))]
+    pairs: u32,
+    /// Events of one sample
+    #[arg(long, default_value_t = 40_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    events: u64,
+    /// The widest confidence interval, in percent of the ratio, that is still printed
+    #[arg(long, default_value_t = 6.0)]
+    noise: f64,
+    /// Write the ratios as JSON to this file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// List the works and the loops, and measure nothing
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            output::print_error_line(
+                "some ratios are noise: repeat on a quiet machine, or with more --pairs",
+            );
+            ExitCode::from(1)
+        }
+        Err(error) => {
+            output::print_error_line(&format!("error: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures and prints. Returns whether every ratio could be told from noise.
+fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
+    let is_chosen = |work: &&Work| {
+        arguments.works.is_empty() || arguments.works.iter().any(|part| work.name.contains(part))
+    };
+    let works: Vec<&Work> = WORKS.iter().filter(is_chosen).collect();
+    if works.is_empty() {
+        let names: Vec<_> = WORKS.iter().map(|work| work.name).collect();
+        return Err(format!("no work has such a name\nhelp: use one of: {}", names.join(", ")).into());
+    }
+    if arguments.list {
+        for work in works {
+            let others: Vec<_> = work.others().map(Loop::name).collect();
+            output::print_line(&format!("{}: {}", work.name, others.join(", ")))?;
+        }
+        return Ok(true);
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    table.set_header(["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"]);
+    let (mut rows, mut are_sure) = (Vec::new(), true);
+    for work in works {
+        for other in work.others() {
+            if std::io::stderr().is_terminal() {
+                output::print_error_line(&format!("{} beside {}", work.name, other.name()));
+            }
+            let compared = compare(work, REFERENCE, other, arguments.pairs, arguments.events)?;
+            let is_sure = compared.spread_percent() <= arguments.noise;
+            are_sure &= is_sure;
+            table.add_row(row(work, other, &compared, is_sure));
+            rows.push(serde_json::json!({
+                "work": work.name,
+                "beside": other.name(),
+                "nanoseconds": compared.nanoseconds,
+                "ratio": compared.ratio,
+                "interval": compared.interval,
+                "is_noise": !is_sure,
+            }));
+        }
+    }
+    output::print_line(&table.to_string())?;
+    if let Some(file) = &arguments.json {
+        std::fs::write(file, serde_json::to_string_pretty(&rows)? + "\n")
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(are_sure)
+}
+
+fn row(work: &Work, other: Loop, compared: &Compared, is_sure: bool) -> [String; 5] {
+    let [own, its] = compared.nanoseconds;
+    let [low, high] = compared.interval;
+    let ratio = if is_sure { format!("{:.2}", compared.ratio) } else { "noise".into() };
+    [
+        work.name.into(),
+        other.name().into(),
+        format!("{own:.0} and {its:.0}"),
+        ratio,
+        format!("{low:.2} to {high:.2}"),
+    ]
+}

@@ -1,0 +1,112 @@
+//! Alternating samples of two loops, and what they say about the ratio of their costs.
+
+use std::io;
+
+use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::statistics::{Data, Median, OrderStatistics};
+
+use crate::loops::Loop;
+use crate::ring::Ring;
+use crate::work::Work;
+
+/// The ratio of two loops.
+pub struct Compared {
+    /// The medians of the processor time per event, of the first and of the second loop.
+    pub nanoseconds: [f64; 2],
+    /// The median of the ratios of the pairs.
+    pub ratio: f64,
+    /// The 95 % confidence interval of that median.
+    pub interval: [f64; 2],
+}
+
+impl Compared {
+    /// Summarises pairs of costs.
+    fn of(pairs: &[[f64; 2]]) -> Self {
+        let column = |index: usize| median(pairs.iter().map(|pair| pair[index]).collect());
+        let ratios: Vec<f64> = pairs.iter().map(|[first, second]| first / second).collect();
+        Self {
+            nanoseconds: [column(0), column(1)],
+            ratio: median(ratios.clone()),
+            interval: confidence_of_median(ratios),
+        }
+    }
+
+    /// The width of the interval, in percent of the ratio.
+    pub fn spread_percent(&self) -> f64 {
+        (self.interval[1] - self.interval[0]) / self.ratio * 100.0
+    }
+}
+
+fn median(values: Vec<f64>) -> f64 {
+    Data::new(values).median()
+}
+
+/// The order statistics between which the median of the distribution lies with a probability of at least 95 %.
+/// This needs no assumption about the distribution: each value is above its median with probability ½.
+fn confidence_of_median(values: Vec<f64>) -> [f64; 2] {
+    let count = values.len();
+    let above = Binomial::new(0.5, count as u64).expect("½ is a probability");
+    // The greatest rank with P(at most `rank` values below the median) ≤ 2.5 %, or the extremes.
+    let rank = (0..count / 2).take_while(|rank| above.cdf(*rank as u64) <= 0.025).count();
+    let rank = rank.max(1);
+    let mut values = Data::new(values);
+    [values.order_statistic(rank), values.order_statistic(count + 1 - rank)]
+}
+
+/// Runs two loops alternately, and compares them.
+///
+/// # Errors
+/// The error of a loop, with its name.
+pub fn compare(work: &Work, first: Loop, second: Loop, pairs: u32, events: u64) -> io::Result<Compared> {
+    let sample = |which: Loop, events| {
+        let ring = Ring::new(work, events)?;
+        which
+            .run(ring, work.poller)
+            .map(|time| time.as_nanos() as f64 / events as f64)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", which.name())))
+    };
+    // Warm up: code, allocator, caches.
+    sample(first, events / 10)?;
+    sample(second, events / 10)?;
+    // The first one of a pair alternates, so that a drift of the machine favours none.
+    let pair = |number: u32| match number % 2 {
+        0 => Ok([sample(first, events)?, sample(second, events)?]),
+        _ => {
+            let second = sample(second, events)?;
+            Ok([sample(first, events)?, second])
+        }
+    };
+    let pairs: io::Result<Vec<_>> = (0..pairs).map(pair).collect();
+    Ok(Compared::of(&pairs?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_costs_have_the_ratio_one_and_no_spread() {
+        let compared = Compared::of(&[[200.0, 100.0]; 9]);
+        assert_eq!(
+            (compared.ratio, compared.interval, compared.nanoseconds),
+            (2.0, [2.0; 2], [200.0, 100.0])
+        );
+        assert_eq!(compared.spread_percent(), 0.0);
+    }
+
+    /// The table of ranks of the sign test: for 9 values the interval leaves out one value at each end, for 20
+    /// values five.
+    #[test]
+    fn the_interval_leaves_out_as_many_values_as_the_sign_test_allows() {
+        let values = |count: u32| (1..=count).map(f64::from).collect();
+        assert_eq!(confidence_of_median(values(9)), [2.0, 8.0]);
+        assert_eq!(confidence_of_median(values(20)), [6.0, 15.0]);
+        assert_eq!(confidence_of_median(values(5)), [1.0, 5.0], "too few values for any rank");
+    }
+
+    #[test]
+    fn a_wild_machine_gives_a_wide_interval() {
+        let pairs: Vec<_> = (0..31).map(|n| [100.0 + f64::from(n) * 10.0, 100.0]).collect();
+        assert!(Compared::of(&pairs).spread_percent() > 30.0);
+    }
+}
