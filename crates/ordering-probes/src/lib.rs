@@ -10,6 +10,11 @@
 pub mod hooks;
 #[path = "../../fd-core/src/words/pairs.rs"]
 mod pairs;
+/// What unit tests count in fd-core.
+#[cfg(test)]
+mod counted {
+    pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
+}
 #[expect(dead_code, unused_imports, reason = "the probes need a few of the primitives")]
 #[path = "../../fd-core/src/words/sync.rs"]
 mod sync;
