@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::tree::{ROOT, blocks, read};
 
 /// The crates that check instructions and are no part of the program. The page lists them below the picture.
-const BESIDE: [&str; 2] = ["orderings", "ordering-probes"];
+const BESIDE: [&str; 3] = ["benchmarks", "orderings", "ordering-probes"];
 
 /// Returns the crates of the workspace, each with its dependencies except dev-dependencies.
 fn crates() -> BTreeMap<String, Vec<String>> {

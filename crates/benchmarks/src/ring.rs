@@ -31,8 +31,8 @@ struct Place {
 /// The descriptors of one sample. Each of them is registered for reading, level-triggered where the loop can.
 pub struct Ring {
     places: Vec<Place>,
-    /// What is registered: the descriptors of the places, then the idle ones. A loop that owns what it registers
-    /// takes them out, and keeps them open while it runs.
+    /// What is registered: the descriptors of the places, then the idle ones. A loop that owns what it
+    /// registers takes them out, and keeps them open while it runs.
     pub registered: Vec<OwnedFd>,
     /// The writing ends of pipes, which are not registered.
     writers: Vec<OwnedFd>,

@@ -41,8 +41,8 @@ fn median(values: Vec<f64>) -> f64 {
     Data::new(values).median()
 }
 
-/// The order statistics between which the median of the distribution lies with a probability of at least 95 %.
-/// This needs no assumption about the distribution: each value is above its median with probability ½.
+/// The order statistics between which the median of the distribution lies with a probability of at least
+/// 95 %. This needs no assumption about the distribution: each value is above its median with probability ½.
 fn confidence_of_median(values: Vec<f64>) -> [f64; 2] {
     let count = values.len();
     let above = Binomial::new(0.5, count as u64).expect("½ is a probability");
@@ -94,8 +94,8 @@ mod tests {
         assert_eq!(compared.spread_percent(), 0.0);
     }
 
-    /// The table of ranks of the sign test: for 9 values the interval leaves out one value at each end, for 20
-    /// values five.
+    /// The table of ranks of the sign test: for 9 values the interval leaves out one value at each end, for
+    /// 20 values five.
     #[test]
     fn the_interval_leaves_out_as_many_values_as_the_sign_test_allows() {
         let values = |count: u32| (1..=count).map(f64::from).collect();

@@ -43,7 +43,7 @@ pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
     let core = Arc::clone(runtime.core());
     let id = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
     let (over, ended) = channel();
-    // The idle descriptors are copies of one pipe, and the reads need no O_NONBLOCK: each event has one token.
+    // The idle descriptors are copies of one pipe. The reads need no O_NONBLOCK: each event has one token.
     let options = InsertOptions { cloned: true, assume_nonblocking: true, ..InsertOptions::default() };
     for (index, source) in sources.into_iter().enumerate() {
         let place = Place { ring: Arc::clone(&ring), index, over: over.clone() };

@@ -181,6 +181,7 @@ fn m10_two_takeovers_and_report() {
         });
         let context = world.context(thread(2, 0));
         let taken = context.takeover(registration.handle, registration.owner);
+        let _ = context.registration(registration.handle).want_recv();
         world.report(&context, &registration);
         reporter.join().unwrap();
         let other_taken = other.join().unwrap();
@@ -218,9 +219,28 @@ fn m10_migrate_and_report() {
     });
 }
 
-/// M10: migrate_on to a thread of another group ∥ reports by the old owner and by the thread of the same index
-/// in the new group. Both set the same running bit: the one that came too late takes it back, and the other
-/// one waits. S1, S3, S9, L4, L9.
+/// M10: migrate_on to another group and back to another thread ∥ a report by the old owner. Between the moves
+/// the thread mask has its bit, which means a thread of the other group. S3, S9.
+#[test]
+fn m10_round_trip_and_report() {
+    model("m10_round_trip_and_report", 2, Bound::quick(3)).check(|| {
+        let (world, registration) = World::one(&[2, 1], 0b01);
+        let reporter = spawn(&world, &registration, |world, registration| {
+            world.report_as(thread(1, 0), registration);
+        });
+        let moved = |target| world.core.registration(registration.handle).migrate_on(target).is_ok();
+        if moved(thread(2, 0)) && moved(thread(1, 1)) {
+            registration.observed.only(thread(1, 1));
+            world.core.registration(registration.handle).want_recv().unwrap();
+        }
+        reporter.join().unwrap();
+        world.assert_at_rest(&registration);
+    });
+}
+
+/// M10: migrate_on to a thread of another group ∥ reports by the old owner and by the thread of the same
+/// index in the new group. Both set the same running bit: the one that came too late takes it back, and the
+/// other one waits. S1, S3, S9, L4, L9.
 #[test]
 fn m10_migrate_and_two_reports() {
     model("m10_migrate_and_two_reports", 3, Bound::of(1, 2)).check(|| {

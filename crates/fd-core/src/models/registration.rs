@@ -114,7 +114,10 @@ fn m3_exit_and_late_entry_and_delete() {
         });
         let late = spawn(&world, &registration, move |world, registration| {
             match world.core.table().enter(registration.handle, thread(1, 1)) {
-                Ok(live) => exit(world, live, 1),
+                Ok(live) => {
+                    assert_eq!(live.owner_id(), registration.owner, "S5");
+                    exit(world, live, 1);
+                }
                 Err(Denied::LostRace(Some(orphan))) => world.core.finish(orphan, None),
                 Err(_) => {}
             }

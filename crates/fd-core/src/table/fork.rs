@@ -13,8 +13,9 @@ use crate::words::sync::Ordering;
 
 impl FdTable {
     /// Releases every reference, lock, running bit and list position of the threads that do not exist in the
-    /// child. `worker` is the worker that continues in the child, if there is one, and the descriptors that it
-    /// uses; it holds no pin. Returns the registrations that are deleted and have no user left. The caller must close them.
+    /// child. `worker` is the worker that continues in the child, if there is one, and the descriptors that
+    /// it uses; it holds no pin. Returns the registrations that are deleted and have no user left. The caller
+    /// must close them.
     ///
     /// A slot that another thread was claiming or retiring is free afterwards. The values that only the stack
     /// of that thread held leak: the handler and descriptor of an incomplete insertion, and those of a

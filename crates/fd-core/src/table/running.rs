@@ -62,8 +62,8 @@ impl FdTable {
                     return Err(Denied::Stale);
                 }
             }
-            // A hint, which keeps most running bits out of entries that they do not belong to. If it is wrong,
-            // the update that follows a refusal restores what this thread's poller should hold.
+            // A hint, which keeps most running bits out of entries that they do not belong to. If it is
+            // wrong, the update that follows a refusal restores what this thread's poller should hold.
             if !allowed(entry).contains(me.mask()) {
                 return Err(Denied::NotAllowed);
             }
@@ -113,7 +113,7 @@ impl FdTable {
             let others = self::others(entry, me_bit);
             let allowed = self::allowed(entry);
             fault!(MaskBeforeRunning: others => self::others(entry, me_bit));
-            // Pair: publish. If the word still has this generation, the mask was the one of this registration:
+            // Pair: publish. If the word still has this generation, the mask was that of this registration:
             // the end of it changes the word before the next one writes its mask (S5, S7).
             let is_current = is_same();
             fault!(EnterLooksEarly: is_current => true);

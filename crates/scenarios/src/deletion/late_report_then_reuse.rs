@@ -75,8 +75,8 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     harness.core().registration(next).delete().map_err(Failure::set_up)
 }
 
-/// Holds the thread before it sets its running bit. So far it keeps nothing from ending: the number gets its next
-/// registration, and then the thread sets its bit there and takes it back.
+/// Holds the thread before it sets its running bit. So far it keeps nothing from ending: the number gets its
+/// next registration, and then the thread sets its bit there and takes it back.
 fn held_before_running(
     test: &mut TestContext,
     harness: &mut Harness,

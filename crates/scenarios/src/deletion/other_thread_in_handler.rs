@@ -132,7 +132,7 @@ fn delete_after_handler(
         let deleted =
             result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
         test.check_eq(format!("delete at {point:?}"), "Ok(())".into(), format!("{deleted:?}"), "bug 45");
-        // Without its running bit the held thread is no user any more: the delete closes, and waits for nothing.
+        // Without its running bit the held thread is no user any more: the delete closes at once.
         let is_open = descriptors::is_open(monitor.number());
         let (expected, clause) = (point != Point::ExitRunningCleared, "S5, L4, L7");
         test.check_eq(format!("the number is open after a delete at {point:?}"), expected, is_open, clause);
