@@ -157,6 +157,13 @@ pub enum Command {
     /// contradicts. An answer that contradicts a measurement is printed, but not written.
     #[command(after_help = exit::RECORD_HELP)]
     Record(RecordArgs),
+    /// Judge results again, by today's expectations
+    ///
+    /// Compares the answers of characterisation cells with the expectations for the system and the version
+    /// that gave them, which may be others than this machine's. Runs nothing. Contract cells keep their
+    /// verdicts.
+    #[command(after_help = exit::JUDGE_HELP)]
+    Judge(JudgeArgs),
     /// Write the pages of a site: the catalogue, and the answers of each poller
     ///
     /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add one Markdown
@@ -842,6 +849,17 @@ pub struct RecordArgs {
     /// [default: the nearest parent folder with matrix.yml and crates]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub struct JudgeArgs {
+    /// Results to judge: results.json files, or report directories
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `publish`. Only for one
+    /// input
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -63,6 +63,13 @@ Exit codes:
   1    some answer contradicts a measurement on the same version, or must be written by hand
   2    wrong usage, results that cannot be recorded, or a file that cannot be written";
 
+/// The section of `pollmatrix judge --help`.
+pub const JUDGE_HELP: &str = "\
+Exit codes:
+  0    no answer contradicts a measurement on its version, and no cell ended without answers
+  1    some answer does, or some cell is broken, a timeout or a crash
+  2    wrong usage, or an input that is not results";
+
 /// The section of `pollmatrix faults --help`.
 pub const FAULTS_HELP: &str = "\
 Exit codes:

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use metadata::{Results, Run};
+use expectations::Version;
+use metadata::{Os, Results, Run};
 
 use crate::error::Error;
 
@@ -55,6 +56,16 @@ pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
         }),
         None => Ok(results),
     }
+}
+
+/// Returns the system of a run, and the version of its kernel.
+pub fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
+    let found = run.os.parse::<Os>().ok().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
+    found.ok_or_else(|| Error::Unfit {
+        path: path.to_path_buf(),
+        why: format!("nothing is kept about {} {}", run.os, run.kernel),
+        help: "the system must be one of matrix.yml's, and its kernel must say its version",
+    })
 }
 
 /// Returns the error for results without answers of raw pollers.

@@ -13,6 +13,7 @@ mod generate;
 mod history;
 mod input;
 mod kubernetes;
+mod judge;
 mod list;
 mod merge;
 mod probe;
@@ -71,6 +72,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Expectations(given) => expectations::run(environment, matrix, expectations, given),
         Command::Probe(args) => probe::run(environment, args),
         Command::Record(given) => record::run(expectations, given),
+        Command::Judge(given) => judge::run(expectations, given),
         Command::Publish(args) => publish::run(expectations, args),
         Command::SubjectCheck(args) => subject_check::run(args),
         Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),

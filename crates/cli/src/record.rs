@@ -40,7 +40,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
         for run in &results.runs {
-            let (os, version) = system(path, run)?;
+            let (os, version) = input::system(path, run)?;
             let (name, text) = source(run, &version);
             for (adapter, answered) in collect(&results, run) {
                 let (version, text) = (version.clone(), text.clone());
@@ -72,15 +72,6 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         open |= written.finish(args.dry_run)?;
     }
     Ok(if open { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
-}
-
-fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
-    let found = run.os.parse::<Os>().ok().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
-    found.ok_or_else(|| Error::Unfit {
-        path: path.to_path_buf(),
-        why: format!("nothing is kept about {} {}", run.os, run.kernel),
-        help: "the system must be one of matrix.yml's, and its kernel must say its version",
-    })
 }
 
 /// Returns the key and the text of a run's source.

@@ -14,6 +14,7 @@ use serde_saphyr::{Location, Spanned};
 
 use crate::catalogue;
 use crate::error::ExpectationsError;
+use crate::error_numbers::with_usual_names;
 use crate::file::{Entries, matches_pattern};
 use crate::version::{Range, Version};
 
@@ -206,7 +207,11 @@ impl Expectations {
             return Err(ExpectationsError::at(file, parsed.os.referenced, message, help));
         }
         let all = self.0.entry(os).or_default();
-        all.extend(parsed.check(file)?);
+        let with_usual_names = |mut answer: Expectation| {
+            answer.allowed.iter_mut().for_each(|allowed| *allowed = with_usual_names(os, allowed));
+            answer
+        };
+        all.extend(parsed.check(file)?.into_iter().map(with_usual_names));
         // The sort is stable: expectations with the same key stay in the order of their versions.
         all.sort_by(|one, other| one.key().cmp(&other.key()));
         Ok(())

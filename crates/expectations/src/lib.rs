@@ -16,6 +16,7 @@ mod catalogue;
 mod divergences;
 mod embedded;
 mod error;
+mod error_numbers;
 mod file;
 mod history;
 mod judge;

@@ -3,6 +3,7 @@
 use metadata::{Asked, Check, Evidence, Os, Status};
 
 use crate::answers::{Compared, Expectation, Expectations};
+use crate::error_numbers::with_usual_names;
 use crate::version::Version;
 
 /// Stands for the expected answer of a question without an expectation.
@@ -35,6 +36,7 @@ impl Expectations {
     ) -> Observed {
         let mut observed = Observed::default();
         for (asked, answer) in answered {
+            let answer = with_usual_names(os, &answer);
             match self.expected(os, version, &asked) {
                 Some(expected) => observed.compare(asked, answer, expected, version),
                 None => {

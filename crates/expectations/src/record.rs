@@ -8,6 +8,7 @@ use metadata::{Asked, Evidence, Os};
 
 use crate::answers::{Compared, Expectation, Expectations};
 use crate::error::ExpectationsError;
+use crate::error_numbers::with_usual_names;
 use crate::version::{Range, Version};
 
 /// Measured answers of one system, with their source.
@@ -55,6 +56,7 @@ pub fn record(
     let text = if text.is_empty() { recording.empty_file() } else { text.to_owned() };
     let mut before = Expectations::default();
     before.read(&text, file)?;
+    let recording = &recording.with_usual_names();
     let mut written = File::parse(&text, file)?;
     let usual = written.usual();
     let mut results = Vec::with_capacity(recording.answers.len());
@@ -96,6 +98,15 @@ struct Key<'a> {
 }
 
 impl Recording {
+    /// Names errors as the files do.
+    fn with_usual_names(&self) -> Self {
+        let usual = |(answer, count): &(String, usize)| (with_usual_names(self.os, answer), *count);
+        let answers =
+            self.answers.iter().map(|(asked, counts)| (asked.clone(), counts.iter().map(usual).collect()));
+        let (version, source, text) = (self.version.clone(), self.source.clone(), self.text.clone());
+        Self { os: self.os, version, source, text, answers: answers.collect() }
+    }
+
     fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
         answers.expected(self.os, Some(&self.version), asked)
     }

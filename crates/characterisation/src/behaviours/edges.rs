@@ -141,8 +141,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         question: "What does a one-shot registration report first, after its event, and after a \
             modification?",
         script: "own and peer are connected, peer sends 3, add own for both, wait as R+W-first-wait, \
-                wait as R+W-second-wait, peer closes, wait as then-peer-closes, modify own, \
-                wait as MOD-rearm-after-close",
+                wait as R+W-second-wait, peer closes, wait as then-peer-closes, \
+                modify own? as MOD-rearm-after-close, wait as MOD-rearm-after-close",
         transports: &[Tcp, Unix, Pipe, Fifo],
         modes: ONCE,
         bugs: &[

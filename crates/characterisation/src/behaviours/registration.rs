@@ -52,8 +52,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         behaviour: "A03",
         id: "registration/absent",
         question: "What does a change of a registration that never existed, or was removed, return?",
-        script: "own and peer are connected, modify own for reading? as modify-absent, \
-                remove own? as remove-absent, add own for reading, remove own? as remove-once, \
+        script: "own and peer are connected, remove own? as remove-absent, \
+                modify own for reading? as modify-absent, add own for reading, remove own? as remove-once, \
                 remove own? as remove-twice",
         transports: &[Pipe, Unix],
         modes: LEVEL,
