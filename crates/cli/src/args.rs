@@ -856,8 +856,8 @@ pub struct JudgeArgs {
     /// Results to judge: results.json files, or report directories
     #[arg(value_name = "RESULTS", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `publish`. Only for one
-    /// input
+    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `publish`. Only for
+    /// one input
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

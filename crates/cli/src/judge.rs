@@ -91,11 +91,8 @@ fn judge(
         }
         return;
     }
-    let given: Vec<(Asked, String)> = cell
-        .checks
-        .iter()
-        .filter_map(|check| Some((check.asked.clone()?, check.observed.clone())))
-        .collect();
+    let given: Vec<(Asked, String)> =
+        cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
     let mut observed = answers.observed(os, Some(version), answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
@@ -116,7 +113,11 @@ fn judge(
                 let word = if is_wrong { "WRONG" } else { "differs" };
                 *if is_wrong { &mut counts.wrong } else { &mut counts.contradict } += 1;
                 let allowed = expected.allowed.join(" or ");
-                let _ = writeln!(text, "{word} {}: {asked}: expected {allowed}, observed {}", cell.id, check.observed);
+                let _ = writeln!(
+                    text,
+                    "{word} {}: {asked}: expected {allowed}, observed {}",
+                    cell.id, check.observed
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Names of one error. Answers are compared by the error's number, which may have several names: the C library
-//! has all of them, and a program prints one.
+//! Names of one error. Answers are compared by the error's number, which may have several names: the C
+//! library has all of them, and a program prints one.
 
 use metadata::Os;
 

@@ -44,7 +44,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         id: "sharing/connect-pending",
         question: "What does a poller report for a connect while the listener's accept queue is full?",
         script: "peer listens backlog 0, first reaches peer, own is fresh, watch own, \
-                own connects to peer? as connect-pending(accept-queue-full), look at own, own sends 1?, own reads?, \
+                own connects to peer? as connect-pending-first, \
+                look at own as connect-pending(accept-queue-full), own sends 1?, own reads?, \
                 own connects to peer? as connect-pending-again",
         transports: &[Tcp],
         modes: BOTH,

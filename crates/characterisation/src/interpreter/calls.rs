@@ -12,7 +12,7 @@ use nix::fcntl::OFlag;
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
 };
-use nix::unistd::{PathconfVar, pathconf, read, write};
+use nix::unistd::{PathconfVar, fpathconf, read, write};
 
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
@@ -500,10 +500,12 @@ impl Interpreter {
     }
 }
 
-/// Returns the system's `PIPE_BUF`.
+/// Returns the system's `PIPE_BUF`. A pipe has one, whereas some file systems do not answer for their
+/// folders.
 fn pipe_buf() -> Result<usize, Stopped> {
-    let answer = pathconf("/", PathconfVar::PIPE_BUF);
-    let size = answer.map_err(|errno| call_failed("pathconf(_PC_PIPE_BUF)", errno))?;
+    let (end, _other) = std::io::pipe().map_err(|error| setup_error(format!("pipe: {error}")))?;
+    let answer = fpathconf(end, PathconfVar::PIPE_BUF);
+    let size = answer.map_err(|errno| call_failed("fpathconf(_PC_PIPE_BUF)", errno))?;
     size.and_then(|size| usize::try_from(size).ok())
         .ok_or_else(|| setup_error("this system does not publish its PIPE_BUF"))
 }

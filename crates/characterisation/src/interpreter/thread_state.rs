@@ -2,12 +2,12 @@
 //!
 //! Linux publishes the system call that a thread is in, and whether the thread sleeps there. This is a proof
 //! if it is the right call. A thread that was woken, but has not run yet, is still in the call and is not in
-//! the sleeping state. FreeBSD has a processor clock for each thread, which stops while the thread does not
-//! run. macOS has neither.
+//! the sleeping state. FreeBSD publishes whether a thread sleeps, and on what. macOS has neither.
 //!
-//! A stopped clock can also mean that the thread waits for a processor. Therefore many samples are taken on
-//! such systems, and another thread is woken between two of them: by then the scheduler has run every
-//! runnable thread.
+//! Where /proc is not mounted, the thread's processor clock stands still while the thread does not run. This
+//! can also mean that the thread waits for a processor, or that the processor itself is stopped: a virtual
+//! machine's often is. Therefore many samples are taken on such systems, and another thread is woken between
+//! two of them: by then the scheduler has run every runnable thread.
 //!
 //! A thread that waits for an adapter's program sleeps until the program replies. It waits for events only if
 //! the program sleeps, too.
@@ -24,6 +24,9 @@ pub(super) struct ThreadState {
     /// The state of a whole process: it sleeps if all its threads do.
     #[cfg(target_os = "linux")]
     all_threads: bool,
+    /// The process, and its thread; without a thread, all threads of the process count.
+    #[cfg(target_os = "freebsd")]
+    kernel: (libc::pid_t, Option<libc::lwpid_t>),
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     clock: Option<(ClockId, std::time::Duration)>,
 }
@@ -35,7 +38,7 @@ pub(super) enum Sample {
     #[cfg_attr(not(any(target_os = "linux", target_os = "freebsd")), allow(dead_code))]
     Busy,
     /// The kernel reports that the thread is blocked.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     Blocked,
     /// The thread has not run since the previous sample.
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
@@ -49,7 +52,7 @@ impl Sample {
     pub(super) const fn samples_needed(self) -> usize {
         match self {
             Self::Busy => usize::MAX,
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             Self::Blocked => 3,
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             Self::Still => 300,
@@ -66,6 +69,9 @@ impl ThreadState {
             proc: format!("/proc/self/task/{}", nix::unistd::gettid()).into(),
             #[cfg(target_os = "linux")]
             all_threads: false,
+            #[cfg(target_os = "freebsd")]
+            // SAFETY: it returns the number of the calling thread.
+            kernel: (nix::unistd::getpid().as_raw(), Some(unsafe { libc::pthread_getthreadid_np() })),
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: own_clock().map(|clock| (clock, std::time::Duration::MAX)),
         }
@@ -81,6 +87,8 @@ impl ThreadState {
             proc: format!("/proc/{child}").into(),
             #[cfg(target_os = "linux")]
             all_threads: false,
+            #[cfg(target_os = "freebsd")]
+            kernel: (child.as_raw(), None),
             #[cfg(any(target_os = "linux", target_os = "freebsd"))]
             clock: nix::time::clock_getcpuclockid(child).ok().map(|clock| (clock, std::time::Duration::MAX)),
         }
@@ -99,9 +107,11 @@ impl ThreadState {
 
     /// Takes one sample. Let another thread run between two samples.
     pub(super) fn sample(&mut self) -> Sample {
+        #[cfg(target_os = "freebsd")]
+        let blocked = is_blocked(self.kernel);
         #[cfg(target_os = "linux")]
         let blocked = if self.all_threads { is_idle(&self.proc) } else { is_blocked(&self.proc) };
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", target_os = "freebsd"))]
         if let Some(blocked) = blocked {
             return if blocked { Sample::Blocked } else { Sample::Busy };
         }
@@ -130,6 +140,54 @@ fn is_blocked(proc: &std::path::Path) -> Option<bool> {
     let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
     let waits = number.is_some_and(|number: i64| number >= 0 && number != libc::SYS_futex);
     Some(waits && sleeps(proc)?)
+}
+
+/// Returns whether a thread, or without one each thread of the process, sleeps on something other than a
+/// lock; `None` if the kernel does not say.
+#[cfg(target_os = "freebsd")]
+fn is_blocked((process, thread): (libc::pid_t, Option<libc::lwpid_t>)) -> Option<bool> {
+    let threads = threads_of(process)?;
+    let mut chosen = threads.iter().filter(|of| thread.is_none_or(|thread| of.ki_tid == thread)).peekable();
+    // A thread that has ended was running.
+    let exists = chosen.peek().is_some();
+    Some(exists && chosen.all(|of| of.ki_stat == libc::SSLEEP && !waits_for_lock(&of.ki_wmesg)))
+}
+
+/// Whether the reason of a sleep is a lock or a condition variable, which are waits of umtx(2): `umtxn`,
+/// `uwait`, `ucond`, `urdlck`, `uwrlck`, `usem`. Then the thread does not wait for events.
+#[cfg(target_os = "freebsd")]
+fn waits_for_lock(reason: &[libc::c_char]) -> bool {
+    const LOCKS: [&[u8]; 6] = [b"umtx", b"uwait", b"ucond", b"urdlck", b"uwrlck", b"usem"];
+    let reason: Vec<u8> =
+        reason.iter().map(|byte| byte.cast_unsigned()).take_while(|byte| *byte != 0).collect();
+    LOCKS.iter().any(|lock| reason.starts_with(lock))
+}
+
+/// Returns the kernel's entry of each thread of a process.
+#[cfg(target_os = "freebsd")]
+fn threads_of(process: libc::pid_t) -> Option<Vec<libc::kinfo_proc>> {
+    let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID | libc::KERN_PROC_INC_THREAD, process];
+    let each = size_of::<libc::kinfo_proc>();
+    // More threads than a script has. A process with more has no answer, and its clock is asked.
+    let mut threads = Vec::<libc::kinfo_proc>::with_capacity(64);
+    let mut bytes = threads.capacity() * each;
+    // SAFETY: the kernel writes at most `bytes` bytes into the vector's memory, and returns how many.
+    let answer = unsafe {
+        libc::sysctl(
+            name.as_ptr(),
+            name.len() as libc::c_uint,
+            threads.as_mut_ptr().cast(),
+            &raw mut bytes,
+            std::ptr::null(),
+            0,
+        )
+    };
+    if answer != 0 || !bytes.is_multiple_of(each) {
+        return None;
+    }
+    // SAFETY: the kernel has written this many entries; an entry is plain data.
+    unsafe { threads.set_len(bytes / each) };
+    threads.iter().all(|thread| thread.ki_structsize as usize == each).then_some(threads)
 }
 
 /// Returns whether all threads of a process sleep. Waiting for a lock counts as sleep: another thread holds
@@ -168,7 +226,6 @@ mod tests {
 
     /// A thread that reads an empty pipe is blocked. A thread that computes or waits for a lock is busy.
     #[test]
-    #[cfg(target_os = "linux")]
     fn blocked_threads_are_distinguished_from_busy_ones() {
         use std::io::{Read, Write};
         let (mut reader, mut writer) = std::io::pipe().unwrap();
@@ -243,6 +300,11 @@ mod tests {
             #[cfg(target_os = "linux")]
             {
                 state.proc = "no such folder".into();
+            }
+            #[cfg(target_os = "freebsd")]
+            {
+                // No process has this number.
+                state.kernel.0 = -1;
             }
             states.send(state).unwrap();
             while !computes.load(Ordering::Relaxed) {}
