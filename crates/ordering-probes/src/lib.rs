@@ -34,7 +34,8 @@ pub fn probe_relocate(word: &AtomicU64, running: &AtomicU64, free: u64, locked: 
     pairs::lock(word, free, locked) && pairs::running(running) == 0
 }
 
-/// `Live::exit`, against `Pin::delete`, and against `FdTable::enter` of another thread after a foreign delete.
+/// `Live::exit`, against `Pin::delete`, and against `FdTable::enter` of another thread after a foreign
+/// delete.
 #[inline(never)]
 pub fn probe_exit(running: &AtomicU64, mask: &AtomicU64, me: u64) -> bool {
     pairs::clear_running(running, me);
