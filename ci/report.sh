@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ci/report.sh RESULTS MERGED [BASE]: joins every results.json below the folder RESULTS into one report in the folder MERGED,
 # and judges it. Exit code 1: a cell failed; or one that passed in the report in the folder BASE, if there is such a folder,
-# does not pass any more or is gone.
+# does not pass any more or is gone. If the kernel of a target is another one than in BASE, kernels.md lists its other answers.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -28,8 +28,15 @@ if [ -e "$base/results.json" ]; then
     compared=$?
   [ "$compared" -le "$code" ] || code=$compared
 fi
+# What a new kernel answers, if a machine has one: the statuses are judged above.
+if [ -e "$base/results.json" ]; then
+  compared=0
+  "$pollmatrix" diff --by-kernel "$base/results.json" "$merged/results.json" --format markdown >"$merged/kernels.md" || compared=$?
+  # 2: several machines of one target have different kernels.
+  [ "$compared" -ne 2 ] || rm -f "$merged/kernels.md"
+fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-  for part in "$merged/diff.md" "$merged/report.md"; do
+  for part in "$merged/kernels.md" "$merged/diff.md" "$merged/report.md"; do
     if [ -e "$part" ]; then cat "$part" >>"$GITHUB_STEP_SUMMARY"; fi
   done
 fi

@@ -332,3 +332,83 @@ fn show_prints_a_cell_on_each_target() {
     show(&[&pass]).expect(0, &["target      there", "not run on here: no such machine"]);
     show(&[&pass, "--target", "here"]).expect(2, &["on here", "help: no such machine"]);
 }
+
+/// Sets the kernel of a run.
+fn on_kernel(results: &mut Value, target: &str, kernel: &str) {
+    results["runs"][0]["kernel"] = kernel.into();
+    results["runs"][0]["os"] = "linux".into();
+    results["runs"][0]["arch"] = "x86_64".into();
+    results["runs"][0]["target"] = target.into();
+    for cell in results["cells"].as_array_mut().expect("cells is a list") {
+        cell["target"] = target.into();
+    }
+}
+
+#[test]
+fn columns_are_those_of_kernels_instead_of_targets() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    sandbox.shard("one", &["pass", "fail"]);
+    let debian = "6.1.0-56-cloud-amd64 (Debian 6.1.192-2)";
+    sandbox.edited("one", "old", |results| on_kernel(results, "here", debian));
+    sandbox.edited("one", "new", |results| on_kernel(results, "here", "6.18.44"));
+    sandbox.edited("one", "odd", |results| on_kernel(results, "here", "unknown"));
+    sandbox.merge(&["old", "new"], &["--by-kernel"]).expect(1, &["4 cells: 2 pass, 2 fail"]);
+    let merged: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
+    let targets: Vec<_> =
+        merged["runs"].as_array().unwrap().iter().map(|run| run["target"].clone()).collect();
+    assert_eq!(targets, ["linux-6.1.192-x86_64", "linux-6.18.44-x86_64"]);
+    // One target on two kernels, merged before, cannot be told apart any more.
+    fs::copy(sandbox.path("merged/results.json"), sandbox.path("both.json"))
+        .expect("the sandbox is writable");
+    sandbox.edited("both", "mixed", |results| {
+        for list in ["runs", "cells"] {
+            for entry in results[list].as_array_mut().expect("it is a list") {
+                entry["target"] = "here".into();
+            }
+        }
+        results["cells"].as_array_mut().unwrap().dedup_by_key(|cell| cell["id"].clone());
+    });
+    sandbox.merge(&["mixed"], &["--by-kernel"]).expect(2, &["here was run on linux-6.1"]);
+    sandbox
+        .merge(&["odd"], &["--by-kernel"])
+        .expect(2, &["the kernel of here has no version: linux unknown"]);
+}
+
+#[test]
+fn two_kernels_are_compared_answer_by_answer() {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    sandbox.shard("one", &["pass", "fail"]);
+    sandbox.edited("one", "old", |results| on_kernel(results, "old-target", "6.1.192"));
+    sandbox.edited("one", "new", |results| on_kernel(results, "new-target", "6.18.44"));
+    // By target, the reports have nothing in common.
+    sandbox.run(&["diff", "old.json", "new.json"]).expect(1, &["0 changed, 2 added, 2 deleted"]);
+    let diff = ["diff", "--by-kernel", "old.json", "new.json"];
+    sandbox.run(&diff).expect(0, &["0 changed, 0 added, 0 deleted, 2 unchanged"]);
+    sandbox.edited("new", "new", |results| {
+        let cells = results["cells"].as_array_mut().expect("cells is a list");
+        let cell = cells.iter_mut().find(|cell| cell["id"] == id("pass").as_str()).expect("it was run");
+        cell["checks"][0]["observed"] = "forty-two".into();
+    });
+    let line =
+        format!("42 → forty-two  {}: the answer on linux-6.1.192-x86_64 → linux-6.18.44-x86_64", id("pass"));
+    sandbox.run(&diff).expect(1, &["Other answers: 1", &line]);
+    let answer = sandbox.run(&[&diff[..], &["--fail-on", "regression"]].concat());
+    answer.expect(0, &["Other answers: 1"]);
+
+    // Of several targets, those whose kernel changed are compared.
+    sandbox.edited("old", "same", |results| on_kernel(results, "same", "6.18.44"));
+    sandbox.edited("old", "before", |results| on_kernel(results, "changed", "6.1.192"));
+    sandbox.edited("new", "after", |results| on_kernel(results, "changed", "6.1.193"));
+    for (name, changed) in [("first", "before"), ("second", "after")] {
+        sandbox.merge(&["same", changed], &[]).expect(1, &["4 cells"]);
+        fs::copy(sandbox.path("merged/results.json"), sandbox.path(&format!("{name}.json")))
+            .expect("writable");
+    }
+    let line = "the answer on changed, linux-6.1.192-x86_64 → linux-6.1.193-x86_64";
+    sandbox
+        .run(&["diff", "--by-kernel", "first.json", "second.json"])
+        .expect(1, &["Other answers: 1", line, "0 changed, 0 added, 0 deleted, 2 unchanged"]);
+    sandbox
+        .run(&["diff", "--by-kernel", "first.json", "first.json"])
+        .expect(0, &["0 changed, 0 added, 0 deleted, 0 unchanged"]);
+}

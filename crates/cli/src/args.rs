@@ -634,6 +634,9 @@ pub struct MergeArgs {
     /// Merge results of different matrix files, or of different executables of one target
     #[arg(long)]
     pub allow_mixed: bool,
+    /// Make one column per kernel and processor, such as linux-6.1.192-x86_64, instead of one per target
+    #[arg(long)]
+    pub by_kernel: bool,
     /// List a target that was not run, with a reason: x86_64-freebsd='built, not run: no such machine';
     /// repeatable
     #[arg(long = "not-run", value_name = "TARGET=REASON")]
@@ -667,6 +670,10 @@ pub struct DiffArgs {
     /// The new results: a results.json file, or a report directory
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
+    /// Compare kernels: the targets whose kernel changed, or, if each report has one target, these two. Also
+    /// compares the answers of each cell
+    #[arg(long)]
+    pub by_kernel: bool,
     /// The differences for which the exit code is 1
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Any)]
     pub fail_on: FailOn,
@@ -678,7 +685,7 @@ pub struct DiffArgs {
 /// The differences that make a comparison fail.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// A cell has another status, or is in one report only
+    /// A cell has another status or (with --by-kernel) answer, or is in one report only
     Any,
     /// A cell passed, and now fails, is unsupported or is missing
     Regression,

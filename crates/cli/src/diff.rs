@@ -8,13 +8,18 @@ use runner::{diagnostics, output};
 
 use crate::args::{DiffArgs, DiffFormat, FailOn};
 use crate::error::Error;
-use crate::{exit, input};
+use crate::{exit, input, kernels};
 
 /// Prints the differences.
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     let (old, new) = (input::read(&args.old)?, input::read(&args.new)?);
     warn_about_faults(&old, &new);
-    let diff = Diff::new(&old, &new);
+    let diff = if args.by_kernel {
+        let (old, new) = kernels::changes((&args.old, old), (&args.new, new))?;
+        Diff::with_answers(&old, &new)
+    } else {
+        Diff::new(&old, &new)
+    };
     output::print(&match args.format {
         DiffFormat::Text => diff.text(),
         DiffFormat::Markdown => diff.markdown(),

@@ -67,6 +67,8 @@ pub enum Error {
     UnknownScenario { name: String, help: String },
     #[error("{} cannot be used: {why}", path.display())]
     Unfit { path: PathBuf, why: String, help: &'static str },
+    #[error("{} bounds of versions are not measured on both sides:\n  {}", .0.len(), .0.join("\n  "))]
+    Bounds(Vec<String>),
     #[error("no single virtual machine that is up has a name that begins with '{name}'")]
     Machine { name: String, up: String },
     #[error("cannot find the root of the source tree from {}", .0.display())]
@@ -119,6 +121,7 @@ impl Error {
             Self::NoControl(_) => {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
+            Self::Bounds(_) => "measure the other side (`pollmatrix record`), or remove the bound".into(),
             Self::Machine { up, .. } if up.is_empty() => {
                 "none is up: `pollmatrix run --via vm --keep` leaves one up".into()
             }

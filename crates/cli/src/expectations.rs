@@ -42,7 +42,8 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the names of cells against the matrix. Reading the files has checked everything else.
+/// Checks the names of cells against the matrix, and that every bound of versions is measured on both sides.
+/// Reading the files has checked everything else.
 fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Result<String, Error> {
     let loaded;
     let divergences = match dir {
@@ -53,6 +54,10 @@ fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Res
         None => Divergences::built_in()?,
     };
     divergences.check_cells(&source.matrix)?;
+    let problems = answers.unmeasured_bounds();
+    if !problems.is_empty() {
+        return Err(Error::Bounds(problems));
+    }
     let mut text = String::new();
     for (os, answers) in answers.systems() {
         let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis()).count();

@@ -13,6 +13,7 @@ mod generate;
 mod history;
 mod input;
 mod judge;
+mod kernels;
 mod kubernetes;
 mod list;
 mod merge;

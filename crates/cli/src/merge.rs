@@ -14,14 +14,16 @@ use runner::{Environment, diagnostics, output, report_dir};
 
 use crate::args::{self, DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
 use crate::error::Error;
-use crate::{exit, input};
+use crate::{exit, input, kernels};
 
 /// Merges the inputs, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let file = input::file(path);
-        inputs.push(Input { results: input::read(&file)?, name: file.display().to_string() });
+        let read = input::read(&file)?;
+        let results = if args.by_kernel { kernels::by_kernel(&file, read)? } else { read };
+        inputs.push(Input { results, name: file.display().to_string() });
     }
     inputs.extend(not_run(environment, matrix, &args.not_run)?);
     let dir = args.report_dir.path.as_path();

@@ -222,6 +222,24 @@ impl Expectations {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
     }
 
+    /// Returns the bounds of versions that no measurement supports, each with its place and the reason.
+    ///
+    /// A measured answer is measured in its range, and each bound stands between two measured versions. Bounds
+    /// of other sources, such as a manual page, are hypotheses.
+    pub fn unmeasured_bounds(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (os, answers) in self.systems() {
+            for same in answers.chunk_by(|one, other| one.key() == other.key()) {
+                let place = |answer: &Expectation| {
+                    format!("{os}: {} {} {}", answer.behaviour, answer.variant, answer.question())
+                };
+                let reasons = same.iter().filter_map(|answer| Some((answer, unmeasured(answer, same)?)));
+                problems.extend(reasons.map(|(answer, why)| format!("{}: {why}", place(answer))));
+            }
+        }
+        problems
+    }
+
     /// Finds the expectation for a key. `version` is the kernel's; without it, only expectations for all
     /// versions match.
     pub fn find(
@@ -236,6 +254,29 @@ impl Expectations {
         let same = answers.iter().skip(start).take_while(|answer| answer.key() == wanted);
         same.into_iter().find(|answer| answer.range.contains(version))
     }
+}
+
+/// Returns why a bound of a measured answer is not supported. `same` are all answers of its key.
+fn unmeasured(answer: &Expectation, same: &[Expectation]) -> Option<String> {
+    let version = answer.source.version.as_ref()?;
+    let range = &answer.range;
+    if !range.contains(Some(version)) {
+        return Some(format!("the answer {range} was measured on {version}"));
+    }
+    let is_measured = |is_it: &dyn Fn(&Version) -> bool| {
+        same.iter().filter_map(|other| other.source.version.as_ref()).any(is_it)
+    };
+    if let Some(since) = &range.since
+        && !is_measured(&|other| !other.is_since(since))
+    {
+        return Some(format!("no answer was measured before {since}"));
+    }
+    if let Some(until) = &range.until
+        && !is_measured(&|other| !other.is_until(until))
+    {
+        return Some(format!("no answer was measured after {until}"));
+    }
+    None
 }
 
 /// The text form of a file.

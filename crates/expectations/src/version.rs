@@ -48,7 +48,7 @@ impl Version {
     }
 
     /// Returns whether it is `last` or earlier. Only the numbers of `last` count: 14.2 is until 14.
-    fn is_until(&self, last: &Self) -> bool {
+    pub(crate) fn is_until(&self, last: &Self) -> bool {
         self.compare(last, last.0.len()).is_le()
     }
 

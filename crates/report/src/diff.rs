@@ -58,6 +58,21 @@ pub struct Changed {
     pub old_reason: String,
 }
 
+/// A different answer to the same question.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChangedAnswer {
+    /// The target.
+    pub target: String,
+    /// The cell's id.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The answer in the old report.
+    pub old: String,
+    /// The answer in the new report.
+    pub new: String,
+}
+
 /// A cell that only one of the two reports has.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnmatchedCell {
@@ -95,6 +110,9 @@ pub struct Diff {
     pub deleted: Vec<UnmatchedCell>,
     /// The number of cells with the same status in both reports.
     pub unchanged: usize,
+    /// Answers that differ, if they were compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<ChangedAnswer>,
     /// Targets with cells in the new report only. Their cells are `added`.
     pub added_targets: Vec<UnmatchedTarget>,
     /// Targets with cells in the old report only. Their cells are `deleted`.
@@ -130,18 +148,32 @@ impl Diff {
             added,
             deleted,
             unchanged,
+            answers: Vec::new(),
         }
+    }
+
+    /// Compares `old` with `new`, and the answers of the cells that both have.
+    pub fn with_answers(old: &Results, new: &Results) -> Self {
+        let before = by_key(old);
+        let both = new.cells.iter().filter_map(|new| {
+            let old = before.get(&(new.target.as_str(), new.id.as_str()))?;
+            Some((*old, new))
+        });
+        let answers = both.flat_map(|(old, new)| changed_answers(old, new)).collect();
+        Self { answers, ..Self::new(old, new) }
     }
 
     /// Returns whether both reports have the same cells with the same statuses.
     pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty()
+        self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty() && self.answers.is_empty()
     }
 
     /// Renders the differences for a terminal. A target in only one of the reports takes one line.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        for (heading, lines) in self.sections(UnmatchedCell::line, Changed::line, UnmatchedTarget::line) {
+        for (heading, lines) in
+            self.sections(UnmatchedCell::line, Changed::line, ChangedAnswer::line, UnmatchedTarget::line)
+        {
             let _ = writeln!(out, "{heading}");
             for line in lines {
                 let _ = writeln!(out, "  {}", one_line(&line));
@@ -156,7 +188,9 @@ impl Diff {
     pub fn markdown(&self) -> String {
         let mut out = format!("### pollmatrix: {}\n", self.totals_line());
         let mut left = 0;
-        for (heading, lines) in self.sections(UnmatchedCell::item, Changed::item, UnmatchedTarget::item) {
+        for (heading, lines) in
+            self.sections(UnmatchedCell::item, Changed::item, ChangedAnswer::item, UnmatchedTarget::item)
+        {
             let mut begun = false;
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
@@ -194,6 +228,7 @@ impl Diff {
         &self,
         lone: impl Fn(&UnmatchedCell) -> String,
         changed: impl Fn(&Changed) -> String,
+        answer: impl Fn(&ChangedAnswer) -> String,
         target: impl Fn(&UnmatchedTarget, &Tally) -> String,
     ) -> Vec<(String, Vec<String>)> {
         let alone = |cells: &[UnmatchedCell], targets: &[UnmatchedTarget]| {
@@ -208,6 +243,7 @@ impl Diff {
         };
         let sections = [
             (format!("Changed: {}", self.changed.len()), self.changed.iter().map(changed).collect()),
+            (format!("Other answers: {}", self.answers.len()), self.answers.iter().map(&answer).collect()),
             (format!("Deleted: {}", self.deleted.len()), alone(&self.deleted, &self.deleted_targets)),
             (format!("Added: {}", self.added.len()), alone(&self.added, &self.added_targets)),
         ];
@@ -235,6 +271,38 @@ impl Changed {
             ("", old) => format!(" (was: {})", shown(old)),
             (new, _) => format!(": {}", shown(new)),
         }
+    }
+}
+
+/// Returns the questions that both results have with different answers. Equal questions of one cell are
+/// matched in their order.
+fn changed_answers(old: &CellResult, new: &CellResult) -> Vec<ChangedAnswer> {
+    let mut left: Vec<_> = old.checks.iter().collect();
+    let mut changed = Vec::new();
+    for check in &new.checks {
+        let Some(at) = left.iter().position(|other| other.what == check.what) else { continue };
+        let other = left.remove(at);
+        if other.observed != check.observed {
+            changed.push(ChangedAnswer {
+                target: new.target.clone(),
+                id: new.id.clone(),
+                question: check.what.clone(),
+                old: other.observed.clone(),
+                new: check.observed.clone(),
+            });
+        }
+    }
+    changed
+}
+
+impl ChangedAnswer {
+    fn line(&self) -> String {
+        format!("{} → {}  {}: {} on {}", self.old, self.new, self.id, self.question, self.target)
+    }
+
+    fn item(&self) -> String {
+        let (old, new, id) = (code_span(&self.old), code_span(&self.new), code_span(&self.id));
+        format!("{old} → {new} {id}: {} on {}", markdown(&self.question), markdown(&self.target))
     }
 }
 

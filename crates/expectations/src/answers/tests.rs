@@ -267,3 +267,37 @@ fn empty_and_contradictory_entries_are_refused() {
     refused("url: https://example.org/", "version: '10'", &["the source 'other' is measured without"]);
     refused("os: netbsd", "os: openbsd", &["the file netbsd.yml has `os: openbsd`"]);
 }
+
+#[test]
+fn a_bound_of_a_measured_answer_stands_between_two_measurements() {
+    let problems = |entries: &str| {
+        let head =
+            "os: netbsd\nsource: old\nsources:\n  old: { evidence: M, text: measured, version: '9.4' }\n";
+        let new = "  new: { evidence: M, text: measured, version: '10.1' }\n";
+        let page = "  page: { evidence: D, text: a page }\n";
+        let rows = format!("rows:\n  V01:\n    'tcp:fresh':\n      poll@level: [{entries}]\n...\n");
+        parse(&format!("{head}{new}{page}{rows}")).unwrap().unmeasured_bounds()
+    };
+    const OLD: &str = "{ answers: ['IN'], until: '9.4' }";
+    let both = problems(&format!("{OLD}, {{ answers: ['OUT'], source: new, since: '10.1' }}"));
+    assert_eq!(both, Vec::<String>::new());
+    // A bound between the two, which a history gives, is supported, too.
+    let between = problems("{ answers: ['IN'], until: '9' }, { answers: ['OUT'], source: new, since: '10' }");
+    assert_eq!(between, Vec::<String>::new());
+    let place = "netbsd: V01 tcp:fresh poll@level: ";
+    assert_eq!(problems(OLD), [format!("{place}no answer was measured after 9.4")]);
+    assert_eq!(
+        problems(&format!("{OLD}, {{ answers: ['OUT'], source: page, since: '10' }}")),
+        [format!("{place}no answer was measured after 9.4")]
+    );
+    assert_eq!(
+        problems("{ answers: ['OUT'], source: new, since: '10' }"),
+        [format!("{place}no answer was measured before 10")]
+    );
+    assert_eq!(
+        problems("{ answers: ['IN'], until: '8' }"),
+        [format!("{place}the answer until 8 was measured on 9.4")]
+    );
+    // A page can say anything.
+    assert_eq!(problems("{ answers: ['OUT'], source: page, since: '10' }"), Vec::<String>::new());
+}

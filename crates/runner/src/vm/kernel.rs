@@ -25,6 +25,9 @@ struct Record {
     version: String,
     /// The SHA-256 of the package.
     sha256: String,
+    /// The modules of the description, with those that are built into the kernel.
+    #[serde(default)]
+    modules: Vec<String>,
     /// The files, relative to the folder: the kernel, then its modules in the order to load them.
     files: Vec<RecordedFile>,
 }
@@ -115,18 +118,16 @@ fn cached(folder: &Path, kernel: &Kernel) -> Result<Option<KernelFiles>, String>
         return Err("its record in the cache is empty".to_owned());
     };
     // The description can have changed since.
-    let names = modules.iter().map(|file| module_name(&file.name));
-    if !names.eq(kernel.modules.iter().cloned()) {
+    if record.modules != kernel.modules {
         return Ok(None);
     }
     let modules = modules.iter().map(|file| folder.join(&file.name)).collect();
     Ok(Some(KernelFiles { kernel: folder.join(&first.name), modules }))
 }
 
-/// Returns the name of the module in a file, which can begin with its number: `01-virtio_pci.ko`.
+/// Returns the name of the module in a file.
 fn module_name(file: &str) -> String {
     let base = file.rsplit('/').next().unwrap_or_default();
-    let base = base.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('-');
     base.split(".ko").next().unwrap_or_default().replace('-', "_")
 }
 
@@ -155,7 +156,14 @@ fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -
     let mut wanted = vec![member(&names, |name| name.contains("/boot/vmlinu")).ok_or_else(|| {
         format!("{} contains no boot/vmlinuz: it is no package of a kernel", found.package)
     })?];
+    let built_in = match member(&names, |name| name.ends_with("/modules.builtin")) {
+        Some(list) => run(Command::new("tar").arg("-xOf").arg(&tar).arg(list).stdout(Stdio::piped()))?,
+        None => String::new(),
+    };
     for module in &kernel.modules {
+        if built_in.lines().any(|line| module_name(line) == *module) {
+            continue;
+        }
         let is_it =
             |name: &str| name.contains("/modules/") && name.contains(".ko") && module_name(name) == *module;
         wanted
@@ -175,7 +183,13 @@ fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -
         fs::copy(&from, &to).map_err(message)?;
         files.push(RecordedFile { name, sha256: cache::sha256(&to).map_err(message)? });
     }
-    let record = Record { package: found.package, version: found.version, sha256: found.sha256, files };
+    let record = Record {
+        package: found.package,
+        version: found.version,
+        sha256: found.sha256,
+        modules: kernel.modules.clone(),
+        files,
+    };
     fs::write(new.join(RECORD), metadata::json(&record)).map_err(message)?;
     let _ = fs::remove_dir_all(folder);
     fs::rename(&new, folder).map_err(message)
@@ -346,7 +360,8 @@ mod tests {
     fn record(folder: &Path, sha256: &str) {
         fs::write(folder.join("kernel"), "abc").unwrap();
         let files = vec![RecordedFile { name: "kernel".into(), sha256: sha256.into() }];
-        let record = Record { package: "p".into(), version: "1".into(), sha256: String::new(), files };
+        let (package, version) = ("p".into(), "1".into());
+        let record = Record { package, version, sha256: String::new(), modules: Vec::new(), files };
         fs::write(folder.join(RECORD), metadata::json(&record)).unwrap();
     }
 
@@ -370,7 +385,6 @@ mod tests {
         let Err(why) = cached(folder.path(), &modules(&[])) else { panic!("it is damaged") };
         assert!(why.contains("kernel is damaged: its SHA-256 is a52d159f") && why.contains(abc), "{why}");
         assert_eq!(module_name("lib/modules/6.1/virtio-ring.ko.xz"), "virtio_ring");
-        assert_eq!(module_name("03-virtio_pci.ko"), "virtio_pci");
         fs::remove_file(folder.path().join("kernel")).unwrap();
         assert!(cached(folder.path(), &modules(&[])).is_err());
     }
