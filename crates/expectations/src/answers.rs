@@ -224,8 +224,8 @@ impl Expectations {
 
     /// Returns the bounds of versions that no measurement supports, each with its place and the reason.
     ///
-    /// A measured answer is measured in its range, and each bound stands between two measured versions. Bounds
-    /// of other sources, such as a manual page, are hypotheses.
+    /// A measured answer is measured in its range, and each bound stands between two measured versions.
+    /// Bounds of other sources, such as a manual page, are hypotheses.
     pub fn unmeasured_bounds(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for (os, answers) in self.systems() {
