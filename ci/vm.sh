@@ -20,7 +20,7 @@ case $(value emulator) in
     esac
     # On a machine that exists for CI only, the utilities of another release may go.
     (need_packages "qemu-system-$(value arch)" "$package") || {
-      [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] || not_run "please install: $package"
+      if [ -z "${CI:-}" ] || [ "$(id -u)" != 0 ]; then not_run "please install: $package"; fi
       apt-get -qq remove -y qemu-utils
       need_packages "qemu-system-$(value arch)" "$package"
     }
