@@ -181,7 +181,11 @@ fn m10_two_takeovers_and_report() {
         });
         let context = world.context(thread(2, 0));
         let taken = context.takeover(registration.handle, registration.owner);
-        let _ = context.registration(registration.handle).want_recv();
+        if taken.is_ok() {
+            // Only this thread may run the handler from now on.
+            let inside = registration.observed.inside.load(Ordering::SeqCst);
+            assert_eq!(inside, 0, "S3: taken under a running handler");
+        }
         world.report(&context, &registration);
         reporter.join().unwrap();
         let other_taken = other.join().unwrap();
