@@ -92,9 +92,13 @@ browser *FOLDER:
 doc *ARGS:
     cargo doc --no-deps --workspace "$@"
 
-# The benchmarks
+# fd-core's event loop beside the bare calls, mio, polling, and libevent and libuv where they are installed (docs/performance.md)
 bench *ARGS:
-    cargo bench --workspace "$@"
+    ci/bench.sh "$@"
+
+# The operations of the protocol, beside a mutex and beside the bare atomics
+bench-protocol *ARGS:
+    cargo bench -p pollmatrix-fd-core "$@"
 
 # Run a script, one line of verbs, or a behaviour such as V26, on every backend of this machine
 probe LINE *ARGS:

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# ci/bench.sh [OPTION...] [WORK...]: compares fd-core's event loop with the bare system calls, mio and polling, and with libevent and
+# libuv if pkg-config finds them. `ci/bench.sh --help` lists the options, `--list` the works. Exit codes: 0 every ratio was measured,
+# 1 a ratio was noise, 2 an error.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+features=()
+for library in libevent:libevent_core libuv:libuv; do
+  if pkg-config --exists "${library#*:}" 2>/dev/null; then
+    features+=("${library%:*}")
+  else
+    echo "without ${library%:*}: pkg-config does not find ${library#*:}" >&2
+  fi
+done
+list=$(IFS=,; echo "${features[*]-}")
+exec cargo run --quiet --release -p pollmatrix-benchmarks --features "$list" -- "$@"
