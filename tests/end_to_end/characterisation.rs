@@ -212,6 +212,31 @@ fn results_that_do_not_describe_the_kernel_are_not_recorded() {
 }
 
 #[test]
+fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
+    let sandbox = Characterisation::new();
+    // It also asks read(2).
+    sandbox.run(&["run", "readiness/pipe-drained-writer-closed/pipe-level-1t1g@poll"]).expect(0, &[]);
+    let path = sandbox.0.path("pollmatrix-report/results.json");
+    let results = fs::read_to_string(&path).expect("there is a report").replace("poll\"", "kqueue\"");
+    assert!(results.contains("\"api\": \"read\"") && results.contains("\"api\": \"kqueue\""), "{results}");
+    let (answers, os) = (sandbox.answers(), std::env::consts::OS);
+    let of_library = sandbox.0.path(&format!("expected/subjects/libkqueue/{os}.yml"));
+    let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
+    fs::write(&path, library).expect("writable");
+    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["added ", "kqueue@level: ", "written"]);
+    assert!(!answers.exists(), "the kernel gave none of the answers");
+    let text = fs::read_to_string(&of_library).expect("the answers are recorded");
+    assert!(text.contains("kqueue@level") && !text.contains("read:"), "{text}");
+    assert!(text.contains(&format!("text: 'measured on libkqueue 2.7.0 on {os} ")), "{text}");
+    assert!(text.contains("recorded-libkqueue-2.7.0-"), "{text}");
+    // A kernel's kqueue, and the answers of read(2), belong to the kernel.
+    fs::write(&path, results).expect("writable");
+    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);
+    let text = fs::read_to_string(&answers).expect("the answers are recorded");
+    assert!(text.contains("kqueue@level") && text.contains("read:") && !text.contains("libkqueue"), "{text}");
+}
+
+#[test]
 fn faults_cannot_be_tried_in_scenarios_of_raw_pollers() {
     let sandbox = Characterisation::new();
     sandbox

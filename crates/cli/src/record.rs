@@ -41,8 +41,8 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         let results = input::read_of_kernels(path, args.emulated)?;
         for run in &results.runs {
             let (os, version) = input::system(path, run)?;
-            let (name, text) = source(run, &version);
             for (adapter, answered) in collect(&results, run) {
+                let (name, text) = source(run, &version, adapter.as_deref());
                 let (version, text) = (version.clone(), text.clone());
                 let new = || SourceAnswers { version, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
@@ -74,14 +74,27 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     Ok(if open { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Returns the key and the text of a run's source.
-fn source(run: &Run, version: &Version) -> (String, String) {
+/// Returns the key and the text of a run's source, for the answers of an adapter or of the kernel.
+fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
-    let name = format!("recorded-{version}-{}-{build}", run.arch);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
-    let text =
-        format!("measured on {} {}, {}{via}, by pollmatrix {}", run.os, run.kernel, run.machine, run.build());
+    let library = run.kqueue.as_deref().filter(|_| adapter.is_some() && adapter == library_of(run));
+    let prefix = library.map(|library| library.replace(' ', "-") + "-").unwrap_or_default();
+    let of = library.map(|library| format!("{library} on ")).unwrap_or_default();
+    let name = format!("recorded-{prefix}{version}-{}-{build}", run.arch);
+    let text = format!(
+        "measured on {of}{} {}, {}{via}, by pollmatrix {}",
+        run.os,
+        run.kernel,
+        run.machine,
+        run.build()
+    );
     (name, text)
+}
+
+/// Returns the name of the library that provides kqueue(2), without its version, if one does.
+fn library_of(run: &Run) -> Option<&str> {
+    run.kqueue.as_deref()?.split(' ').next()
 }
 
 /// Collects the answers of a run's cells, by adapter. `None` for the kernel's own pollers.
@@ -92,7 +105,8 @@ fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
             matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
         for check in cell.checks.iter().filter(|check| has_answers && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
-                let answered = all.entry(adapter_of(cell, asked)).or_default();
+                let Some(adapter) = adapter_of(cell, asked, run) else { continue };
+                let answered = all.entry(adapter).or_default();
                 let counts = answered.entry(asked.clone()).or_default();
                 *counts.entry(check.observed.clone()).or_default() += 1;
             }
@@ -101,12 +115,18 @@ fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     all
 }
 
-/// Returns the adapter that gave an answer. Answers of other system calls in its cells belong to the kernel.
-fn adapter_of(cell: &CellResult, asked: &Asked) -> Option<String> {
-    let rest = asked.api.strip_prefix(&cell.backend)?;
-    let its_own = rest.is_empty() || rest.starts_with('-');
+/// Returns the adapter, or the library with kqueue(2), that gave an answer: `Some(None)` is the kernel.
+///
+/// Answers of other system calls in the cells of an adapter belong to the kernel. In those of a library they
+/// are nobody's: it makes system calls for the same descriptors in the same process.
+fn adapter_of(cell: &CellResult, asked: &Asked, run: &Run) -> Option<Option<String>> {
+    let rest = asked.api.strip_prefix(&cell.backend);
+    let its_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
-    (its_own && is_adapter).then(|| cell.backend.clone())
+    match library_of(run).filter(|_| cell.backend == "kqueue") {
+        Some(library) => its_own.then(|| Some(library.to_owned())),
+        None => Some((its_own && is_adapter).then(|| cell.backend.clone())),
+    }
 }
 
 /// A file of expectations, before and after.

@@ -39,10 +39,11 @@ macro_rules! subjects {
     };
 }
 
-const SUBJECTS: [(Os, &str, &str, &str); 8] = subjects! {
+const SUBJECTS: [(Os, &str, &str, &str); 9] = subjects! {
     Linux "linux" "libevent-epoll"
     Linux "linux" "libevent-poll"
     Linux "linux" "libevent-select"
+    Linux "linux" "libkqueue"
     Linux "linux" "mio"
     Linux "linux" "polling"
     Linux "linux" "python-epoll"

@@ -12,6 +12,11 @@
 //! - The wake-up is `EVFILT_USER` where the kernel has it.
 //! - A forked child has no queue: the old number is closed, or belongs to another file, and is not touched.
 //!
+//! With the feature `library`, a library provides kqueue(2) on Linux, such as [libkqueue]: the environment
+//! variable `POLLMATRIX_KQUEUE_LIBRARY` names its file at build time.
+//!
+//! [libkqueue]: https://github.com/mheily/libkqueue
+//!
 //! "Measured" in this crate means on FreeBSD 12.3.
 //!
 //! Sources: FreeBSD [kqueue(2)], macOS [kqueue(2)][macos], NetBSD [kqueue(2)][netbsd], OpenBSD
@@ -28,6 +33,8 @@
 // The computations are tested on every host. Where there is no kqueue, only the tests use them.
 #![cfg_attr(not(kqueue), allow(dead_code))]
 
+#[cfg(kqueue)]
+mod abi;
 mod changes;
 mod entries;
 mod events;
@@ -70,6 +77,33 @@ use {
 #[cfg(kqueue)]
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
     Ok(Box::new(KqueueBackend { queues: PerThread::new(limits) }))
+}
+
+/// The name of the library that provides kqueue(2): `libkqueue`. `None` if the kernel does.
+#[cfg(kqueue)]
+pub const LIBRARY: Option<&str> =
+    if cfg!(kqueue_library) { option_env!("POLLMATRIX_KQUEUE_NAME") } else { None };
+
+/// Returns the version of the library that provides kqueue(2), such as `2.7.0`. Returns `None` if the kernel
+/// does, or the library does not tell its version.
+#[cfg(kqueue)]
+pub fn library_version() -> Option<String> {
+    #[cfg(kqueue_library)]
+    return sys::library_version();
+    #[cfg(not(kqueue_library))]
+    None
+}
+
+/// Opens a queue that stays open, if a library provides kqueue(2).
+///
+/// The library keeps threads and descriptors of its own from the first queue to the end of the last one. A
+/// program that compares its open descriptors calls this first.
+#[cfg(kqueue)]
+pub fn start_library() {
+    #[cfg(kqueue_library)]
+    if let Ok((queue, _)) = sys::fresh() {
+        std::mem::forget(queue);
+    }
 }
 
 #[cfg(kqueue)]

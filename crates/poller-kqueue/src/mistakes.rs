@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 #[cfg(kqueue)]
-use {crate::sys::EMPTY, crate::sys::kevent, std::os::fd::RawFd, std::time::Duration};
+use {crate::abi, crate::sys::EMPTY, crate::sys::kevent, std::os::fd::RawFd, std::time::Duration};
 
 use crate::changes::{Action, ChangeList, Operation, Outcome};
 use crate::receipts::{Kernel, submit_one};
@@ -44,7 +44,7 @@ pub(crate) fn close(number: RawFd) {
 
 /// Takes events out of the queue and drops them.
 #[cfg(kqueue)]
-pub(crate) fn take_events(queue: RawFd, room: &mut Vec<libc::kevent>) {
+pub(crate) fn take_events(queue: RawFd, room: &mut Vec<abi::kevent>) {
     room.resize(64, EMPTY);
     let _ = kevent(queue, &[], room, Some(Duration::ZERO));
 }

@@ -4,7 +4,7 @@
 //! back. That must lead to an error of the call, and not break the guarantee of a `BorrowedFd`.
 
 use std::io;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::{self, null, null_mut, without_provenance_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -15,8 +15,8 @@ use fd_core::hooks::inject::{self, Call};
 use fd_core::owner_process::OwnerProcess;
 use fd_core::poller::Wake;
 use nix::errno::Errno;
-use nix::sys::event::Kqueue;
 
+use crate::abi;
 use crate::changes::Operation;
 use crate::entries::{self, Codes, Entry};
 use crate::events::Record;
@@ -27,15 +27,15 @@ use crate::receipts::{self, Kernel};
 const TRIES: usize = 64;
 
 const CODES: Codes = Codes {
-    filter_read: libc::EVFILT_READ as i64,
-    filter_write: libc::EVFILT_WRITE as i64,
-    add: libc::EV_ADD as u64,
-    delete: libc::EV_DELETE as u64,
-    clear: libc::EV_CLEAR as u64,
-    receipt: libc::EV_RECEIPT as u64,
-    oneshot: libc::EV_ONESHOT as u64,
-    eof: libc::EV_EOF as u64,
-    error: libc::EV_ERROR as u64,
+    filter_read: abi::EVFILT_READ as i64,
+    filter_write: abi::EVFILT_WRITE as i64,
+    add: abi::EV_ADD as u64,
+    delete: abi::EV_DELETE as u64,
+    clear: abi::EV_CLEAR as u64,
+    receipt: abi::EV_RECEIPT as u64,
+    oneshot: abi::EV_ONESHOT as u64,
+    eof: abi::EV_EOF as u64,
+    error: abi::EV_ERROR as u64,
 };
 
 /// The identifier of the user event. It cannot collide with a descriptor number: each filter has its own
@@ -153,6 +153,8 @@ impl Drop for KernelQueue {
         if self.is_ours() {
             // SAFETY: the number came from into_raw_fd in this process, and no other code closes it.
             unsafe { libc::close(self.number()) };
+            #[cfg(kqueue_library)]
+            abi::settle();
         }
     }
 }
@@ -169,8 +171,8 @@ impl Wake for Waker {
 /// The calls of kevent(2) that submit entries.
 struct Calls<'a> {
     queue: RawFd,
-    changes: &'a mut Vec<libc::kevent>,
-    receipts: &'a mut Vec<libc::kevent>,
+    changes: &'a mut Vec<abi::kevent>,
+    receipts: &'a mut Vec<abi::kevent>,
 }
 
 impl Kernel for Calls<'_> {
@@ -195,10 +197,10 @@ impl Kernel for Calls<'_> {
 /// The buffers of one thread's calls.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    changes: Vec<libc::kevent>,
-    receipts: Vec<libc::kevent>,
+    changes: Vec<abi::kevent>,
+    receipts: Vec<abi::kevent>,
     answers: Vec<i64>,
-    events: Vec<libc::kevent>,
+    events: Vec<abi::kevent>,
     seen: usize,
 }
 
@@ -218,19 +220,22 @@ impl Buffers {
 }
 
 // SAFETY: a kevent consists of numbers and a pointer that may be null.
-pub(crate) const EMPTY: libc::kevent = unsafe { std::mem::zeroed() };
+pub(crate) const EMPTY: abi::kevent = unsafe { std::mem::zeroed() };
 
-const USER_ENTRY: libc::kevent = libc::kevent {
+const USER_ENTRY: abi::kevent = abi::kevent {
     ident: USER_EVENT,
-    filter: libc::EVFILT_USER,
-    flags: libc::EV_ADD | libc::EV_CLEAR | libc::EV_RECEIPT,
+    filter: abi::EVFILT_USER,
+    flags: abi::EV_ADD | abi::EV_CLEAR | abi::EV_RECEIPT,
     ..EMPTY
 };
 
 /// Creates a queue with close-on-exec. Returns it, and whether it has a user event.
 pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     inject::before(Call::Kqueue)?;
-    let queue = OwnedFd::from(Kqueue::new()?);
+    // SAFETY: kqueue(2) has no arguments.
+    let number = Errno::result(unsafe { abi::kqueue() })?;
+    // SAFETY: the number is new, and no other code knows it.
+    let queue = unsafe { OwnedFd::from_raw_fd(number) };
     close_on_exec(queue.as_raw_fd())?;
     let mut receipt = [EMPTY];
     // This only adds the user event: an entry that adds and triggers it does not trigger it (measured).
@@ -249,7 +254,7 @@ pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
 /// Triggers the user event. Async-signal-safe, so it has no injected errors.
 pub(crate) fn trigger(queue: RawFd) -> Result<(), Errno> {
     // The kernel replaces the stored udata by that of this entry (measured), which is always the same.
-    let change = libc::kevent { fflags: libc::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
+    let change = abi::kevent { fflags: abi::NOTE_TRIGGER, flags: 0, ..USER_ENTRY };
     loop {
         match call(queue, &[change], &mut [], Some(Duration::ZERO)) {
             Err(Errno::EINTR) => {}
@@ -276,8 +281,8 @@ fn close_on_exec(fd: RawFd) -> Result<(), Errno> {
 /// Calls kevent(2) once. Without room for events it never waits. A timeout of `None` waits without a limit.
 pub(crate) fn kevent(
     queue: RawFd,
-    changes: &[libc::kevent],
-    events: &mut [libc::kevent],
+    changes: &[abi::kevent],
+    events: &mut [abi::kevent],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
     let injected = if changes.is_empty() { Call::KeventWait } else { Call::KeventSubmit };
@@ -289,8 +294,8 @@ pub(crate) fn kevent(
 
 fn call(
     queue: RawFd,
-    changes: &[libc::kevent],
-    events: &mut [libc::kevent],
+    changes: &[abi::kevent],
+    events: &mut [abi::kevent],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
     let timeout = timeout.map(entries::timeout).map(timespec);
@@ -299,7 +304,7 @@ fn call(
     let eventlist = if events.is_empty() { null_mut() } else { events.as_mut_ptr() };
     // SAFETY: the kernel reads and writes as many elements as the slices have.
     let result =
-        unsafe { libc::kevent(queue, changelist, changes.len() as _, eventlist, events.len() as _, timeout) };
+        unsafe { abi::kevent(queue, changelist, changes.len() as _, eventlist, events.len() as _, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
@@ -314,7 +319,7 @@ fn timespec((seconds, nanoseconds): (i64, i64)) -> libc::timespec {
 /// the buffer must have a place for every event that can occur.
 pub(crate) fn wait_raw(
     queue: RawFd,
-    events: &mut [libc::kevent],
+    events: &mut [abi::kevent],
     room: i32,
     timeout: Option<(i64, i64)>,
 ) -> Result<usize, Errno> {
@@ -324,18 +329,18 @@ pub(crate) fn wait_raw(
     inject::before(Call::KeventWait)?;
     // SAFETY: there are no changes; the buffer has as many places as the kernel may write; the timeout is
     // valid for the call.
-    let result = unsafe { libc::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };
+    let result = unsafe { abi::kevent(queue, null(), 0, events.as_mut_ptr(), room as _, timeout) };
     Errno::result(result).map(|count| count as usize)
 }
 
 /// Returns the result in a receipt.
-pub(crate) fn answer(receipt: &libc::kevent) -> Result<(), Errno> {
+pub(crate) fn answer(receipt: &abi::kevent) -> Result<(), Errno> {
     receipts::answer(receipt.data as _)
 }
 
 /// Converts an entry to the system's structure. It only copies fields.
-fn raw(entry: &Entry) -> libc::kevent {
-    libc::kevent {
+fn raw(entry: &Entry) -> abi::kevent {
+    abi::kevent {
         ident: entry.ident as _,
         filter: entry.filter as _,
         flags: entry.flags as _,
@@ -346,7 +351,7 @@ fn raw(entry: &Entry) -> libc::kevent {
 }
 
 /// Converts the system's structure to an entry. It only copies fields.
-fn entry(raw: &libc::kevent) -> Entry {
+fn entry(raw: &abi::kevent) -> Entry {
     Entry {
         ident: raw.ident as _,
         filter: raw.filter as _,
@@ -354,4 +359,25 @@ fn entry(raw: &libc::kevent) -> Entry {
         data: raw.data as _,
         udata: raw.udata.addr(),
     }
+}
+
+/// Returns the version of the library behind kqueue(2): `2.7.0`. `None` if it is not libkqueue.
+#[cfg(kqueue_library)]
+pub(crate) fn library_version() -> Option<String> {
+    let (queue, _) = fresh().ok()?;
+    let question = abi::kevent {
+        ident: 0,
+        filter: abi::EVFILT_LIBKQUEUE,
+        flags: abi::EV_ADD,
+        fflags: abi::NOTE_VERSION,
+        ..EMPTY
+    };
+    let mut answer = [EMPTY];
+    let count = call(queue.as_raw_fd(), &[question], &mut answer, Some(Duration::ZERO)).ok()?;
+    let [answer] = answer;
+    // Another library refuses the filter, with an error or in a receipt.
+    let refused = count != 1 || answer.filter != abi::EVFILT_LIBKQUEUE || answer.data <= 0;
+    let [major, minor, patch, release] = u32::try_from(answer.data).ok().filter(|_| !refused)?.to_be_bytes();
+    let suffix = if release == 0 { String::new() } else { format!("-{release}") };
+    Some(format!("{major}.{minor}.{patch}{suffix}"))
 }

@@ -71,9 +71,11 @@ fn summary(results: &Results) -> String {
         let _ = writeln!(out, "{line}\n");
     }
     if let [run] = results.runs.as_slice() {
-        let libc = run.libc.as_deref().map(|libc| format!(", {libc}")).unwrap_or_default();
+        let libraries = run.libraries();
+        let libraries = if libraries.is_empty() { libraries } else { format!(", {libraries}") };
         let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.runner()) };
-        let system = format!("{}{via} · {} {} on {}{libc}", run.target, run.os, run.kernel, run.machine);
+        let system = format!("{}{via} · {} {} on {}", run.target, run.os, run.kernel, run.machine);
+        let system = system + &libraries;
         let build = format!("pollmatrix {} · {}", run.build(), run.started);
         let (system, build) = (markdown(&system), markdown(&build));
         let _ = writeln!(out, "{system}, {} CPUs · seed `{}` · {build}\n", run.cpus, run.seed);
@@ -172,8 +174,18 @@ fn header(out: &mut String, columns: &[String]) {
 /// Writes a table with one row per run.
 fn provenance(out: &mut String, results: &Results) {
     out.push_str("\n## Runs\n\n");
-    let columns =
-        ["via", "system", "machine", "libc", "CPUs", "seed", "attempts", "cells", "pollmatrix", "started"];
+    let columns = [
+        "via",
+        "system",
+        "machine",
+        "libraries",
+        "CPUs",
+        "seed",
+        "attempts",
+        "cells",
+        "pollmatrix",
+        "started",
+    ];
     header(out, &columns.map(str::to_owned));
     for run in &results.runs {
         let emulator = run.emulator.as_deref().map(|emulator| format!(" {}", table_code(emulator)));
@@ -182,7 +194,7 @@ fn provenance(out: &mut String, results: &Results) {
             format!("{}{}", markdown(&run.via), emulator.unwrap_or_default()),
             markdown(&format!("{} {}", run.os, run.kernel)),
             markdown(&run.machine),
-            markdown(run.libc.as_deref().unwrap_or_default()),
+            markdown(&run.libraries()),
             run.cpus.to_string(),
             format!("`{}`", run.seed),
             run.repeat.to_string(),

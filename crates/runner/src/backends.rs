@@ -2,6 +2,7 @@
 
 use cfg_if::cfg_if;
 use fd_core::poller::MakeBackend;
+use matrix::Matrix;
 use selector::MakeSelector;
 
 use crate::error::Error;
@@ -34,7 +35,10 @@ macro_rules! backend {
 }
 
 cfg_if! {
-    if #[cfg(target_os = "linux")] {
+    if #[cfg(all(target_os = "linux", feature = "kqueue-library"))] {
+        const EPOLL: Option<Backend> = backend!("epoll", poller_epoll);
+        const KQUEUE: Option<Backend> = backend!("kqueue", poller_kqueue);
+    } else if #[cfg(target_os = "linux")] {
         const EPOLL: Option<Backend> = backend!("epoll", poller_epoll);
         const KQUEUE: Option<Backend> = None;
     } else if #[cfg(any(
@@ -59,6 +63,44 @@ pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("poll", backend!("poll", poller_poll)),
     ("select", backend!("select", poller_select)),
 ];
+
+/// The name of the library that provides kqueue(2), if the kernel does not: `libkqueue`. Its answers are
+/// recorded under this name, because they are not the kernel's.
+#[cfg(feature = "kqueue-library")]
+pub const KQUEUE_LIBRARY: Option<&str> = poller_kqueue::LIBRARY;
+/// The name of the library that provides kqueue(2): none.
+#[cfg(not(feature = "kqueue-library"))]
+pub const KQUEUE_LIBRARY: Option<&str> = None;
+
+/// Returns the library that provides kqueue(2), with its version if it reports one: `libkqueue 2.7.0`.
+///
+/// Asks the library, which may start threads. Call it in the runner, not in a cell.
+pub fn kqueue_library() -> Option<String> {
+    let name = KQUEUE_LIBRARY?;
+    #[cfg(feature = "kqueue-library")]
+    if let Some(version) = poller_kqueue::library_version() {
+        return Some(format!("{name} {version}"));
+    }
+    Some(name.to_owned())
+}
+
+/// Lets the library that provides kqueue(2) open the descriptors that it keeps, so that a cell of kqueue does
+/// not count them as its own.
+pub fn start_library() {
+    #[cfg(feature = "kqueue-library")]
+    poller_kqueue::start_library();
+}
+
+/// Adds this system to those that have kqueue, if a library provides it here.
+pub fn add_library(matrix: &mut Matrix) {
+    if KQUEUE_LIBRARY.is_some()
+        && let Ok(os) = std::env::consts::OS.parse()
+        && let Some(backend) = matrix.backends.iter_mut().find(|backend| backend.id == "kqueue")
+        && !backend.os.contains(&os)
+    {
+        backend.os.push(os);
+    }
+}
 
 /// Returns the kernel event queue of this OS: epoll or kqueue.
 pub fn queue() -> Option<MakeSelector> {

@@ -34,6 +34,9 @@ pub fn run(
     if let Some(selftest) = selftest::find(scenario) {
         return Ok(selftest(seed).into());
     }
+    if backend == "kqueue" {
+        backends::start_library();
+    }
     let missing = || {
         let why = format!("this pollmatrix for {} was built without {backend}", std::env::consts::OS);
         Ok(CellOutcome { status: Status::Unsupported, reason: Some(why), ..CellOutcome::default() })

@@ -64,7 +64,8 @@ impl Environment {
             }
             adapters.push(adapter);
         }
-        let names: Vec<_> = adapters.iter().map(|adapter| adapter.poller.name).collect();
+        let mut names: Vec<_> = adapters.iter().map(|adapter| adapter.poller.name).collect();
+        names.extend(backends::KQUEUE_LIBRARY);
         let expectations = expectations.map(|dir| ExpectationsFolder::load(dir, &names)).transpose()?;
         if expectations.is_none() {
             // Here, because `judge` cannot report an error.
@@ -155,7 +156,8 @@ impl Environment {
         }
         // Read on first use: reading them takes longer than running a contract cell.
         if self.built_in.get().is_none() {
-            let adapters: Vec<_> = self.adapters().collect();
+            let mut adapters: Vec<_> = self.adapters().collect();
+            adapters.extend(backends::KQUEUE_LIBRARY);
             let answers =
                 os().map_or(Ok(Expectations::default()), |os| Expectations::built_in_of(os, &adapters))?;
             let _ = self.built_in.set(answers);

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::provenance::{TRIPLE, hex};
-use crate::{cell, faults};
+use crate::{backends, cell, faults};
 
 /// The built-in matrix file.
 pub const BUILT_IN: &str = include_str!("../matrix.yml");
@@ -41,6 +41,7 @@ impl<'e> Source<'e> {
                 (matrix, BUILT_IN.to_owned())
             }
         };
+        backends::add_library(&mut matrix);
         environment.add_columns(&mut matrix);
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
         Ok(Self { environment, matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })

@@ -11,6 +11,8 @@ use matrix::Target;
 use metadata::{Run, Seed};
 use sha2::{Digest, Sha256};
 
+use crate::backends;
+
 /// The version of pollmatrix.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The target triple of rustc that this program is built for.
@@ -126,6 +128,7 @@ pub fn run_here(target: String, started: String) -> Run {
         arch: std::env::consts::ARCH.to_owned(),
         cpus: cpus(),
         libc: libc(),
+        kqueue: backends::kqueue_library(),
         seed: Seed(0),
         repeat: 1,
         fault: None,
@@ -149,6 +152,7 @@ pub fn run_unknown(target: &Target) -> Run {
         machine: unknown(),
         cpus: 0,
         libc: None,
+        kqueue: None,
         ..run_here(target.id.clone(), String::new())
     }
 }

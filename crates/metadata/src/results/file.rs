@@ -82,6 +82,10 @@ pub struct Run {
     /// The C library and its version, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub libc: Option<String>,
+    /// The library that provides kqueue(2), with its version if known. The results of the backend `kqueue`
+    /// are then its own. Absent if the kernel has kqueue, or there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kqueue: Option<String>,
     /// The seed of the first attempt at each cell. Each further attempt adds one.
     pub seed: Seed,
     /// How many attempts were made at each cell.
@@ -126,6 +130,13 @@ fn native() -> String {
 }
 
 impl Run {
+    /// Returns the C library and the library that provides kqueue(2), if known: `glibc 2.36`, `kqueue of
+    /// libkqueue 2.7.0`.
+    pub fn libraries(&self) -> String {
+        let kqueue = self.kqueue.as_ref().map(|library| format!("kqueue of {library}"));
+        self.libc.iter().cloned().chain(kqueue).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the runner with its command or image: `native`, `prefix (qemu-s390x-static)`.
     pub fn runner(&self) -> String {
         match &self.emulator {

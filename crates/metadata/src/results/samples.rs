@@ -29,6 +29,7 @@ pub fn run(target: &str) -> Run {
         arch: text(),
         cpus: 1,
         libc: None,
+        kqueue: None,
         seed: Seed(1),
         repeat: 1,
         fault: None,

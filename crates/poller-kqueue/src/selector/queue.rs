@@ -15,7 +15,7 @@ use nix::errno::Errno;
 
 use super::calls::{self, Action, Call, Known, Trigger};
 use super::records::{Raw, record};
-use crate::sys;
+use crate::{abi, sys};
 
 /// Creates a raw kqueue selector.
 ///
@@ -90,21 +90,21 @@ impl KqueueSelector {
     }
 
     fn call(&self, fd: RawFd, token: usize, call: &Call) -> Result<(), Errno> {
-        let change = libc::kevent {
+        let change = abi::kevent {
             ident: fd as libc::uintptr_t,
             filter: match call.filter {
-                Filter::Read => libc::EVFILT_READ,
-                Filter::Write => libc::EVFILT_WRITE,
+                Filter::Read => abi::EVFILT_READ,
+                Filter::Write => abi::EVFILT_WRITE,
                 Filter::Except => EVFILT_EXCEPT,
             },
-            flags: libc::EV_RECEIPT
+            flags: abi::EV_RECEIPT
                 | match call.action {
-                    Action::Add(Trigger::Level) => libc::EV_ADD,
-                    Action::Add(Trigger::Clear) => libc::EV_ADD | libc::EV_CLEAR,
-                    Action::Add(Trigger::OneShot) => libc::EV_ADD | libc::EV_ONESHOT,
-                    Action::Add(Trigger::Dispatch) => libc::EV_ADD | libc::EV_DISPATCH,
-                    Action::AddEnabled => libc::EV_ADD | libc::EV_ENABLE | libc::EV_DISPATCH,
-                    Action::Delete => libc::EV_DELETE,
+                    Action::Add(Trigger::Level) => abi::EV_ADD,
+                    Action::Add(Trigger::Clear) => abi::EV_ADD | abi::EV_CLEAR,
+                    Action::Add(Trigger::OneShot) => abi::EV_ADD | abi::EV_ONESHOT,
+                    Action::Add(Trigger::Dispatch) => abi::EV_ADD | abi::EV_DISPATCH,
+                    Action::AddEnabled => abi::EV_ADD | abi::EV_ENABLE | abi::EV_DISPATCH,
+                    Action::Delete => abi::EV_DELETE,
                 },
             fflags: if call.filter == Filter::Except { NOTE_OOB } else { 0 },
             udata: without_provenance_mut(token),
@@ -118,11 +118,11 @@ impl KqueueSelector {
     }
 
     /// Converts a kevent. Returns `None` for the wake-up, and drains its pipe.
-    fn event(&self, raw: &libc::kevent) -> Option<Event> {
+    fn event(&self, raw: &abi::kevent) -> Option<Event> {
         let filter = match raw.filter {
-            libc::EVFILT_READ => Filter::Read,
-            libc::EVFILT_WRITE => Filter::Write,
-            libc::EVFILT_USER => return None,
+            abi::EVFILT_READ => Filter::Read,
+            abi::EVFILT_WRITE => Filter::Write,
+            abi::EVFILT_USER => return None,
             _ => Filter::Except,
         };
         let fd = raw.ident as RawFd;
@@ -135,9 +135,9 @@ impl KqueueSelector {
             filter,
             data: raw.data as _,
             fflags: raw.fflags,
-            eof: has(libc::EV_EOF),
-            error: has(libc::EV_ERROR),
-            one_shot: has(libc::EV_ONESHOT),
+            eof: has(abi::EV_EOF),
+            error: has(abi::EV_ERROR),
+            one_shot: has(abi::EV_ONESHOT),
         };
         let requested = self.known.lock().unwrap().is_one_shot(fd, filter);
         Some(Event { token: raw.udata.addr() as Token, record: record(&raw_record, requested) })

@@ -250,6 +250,7 @@ impl<'a> Provenance<'a> {
             ("machine", run.machine.clone()),
             ("CPUs", run.cpus.to_string()),
             ("libc", optional(&run.libc)),
+            ("kqueue", optional(&run.kqueue)),
             ("via", run.runner()),
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),

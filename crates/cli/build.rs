@@ -1,0 +1,15 @@
+//! Lets the program find the library that provides kqueue(2), if it is built with one.
+
+const LIBRARY: &str = "POLLMATRIX_KQUEUE_LIBRARY";
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed={LIBRARY}");
+    // The build script of poller-kqueue checks the path.
+    if std::env::var_os("CARGO_FEATURE_KQUEUE_LIBRARY").is_some()
+        && let Ok(file) = std::env::var(LIBRARY)
+        && let Some((folder, _)) = file.rsplit_once('/')
+    {
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
+    }
+}
