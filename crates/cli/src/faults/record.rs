@@ -151,8 +151,9 @@ fn parse(path: &Path, text: &str, known: &[Planned]) -> Result<Record, Error> {
         }
     }
     for (number, line) in lines(text) {
-        if let Ok(Line::Excuse(Excuse { scenario, .. })) = parse_line(line, known)
-            && let Some(kill) = record.kills.iter().find(|kill| kill.scenario() == scenario)
+        // A scenario that kills none of the faults of one system may kill one of another system's.
+        if let Ok(Line::Excuse(Excuse { os, scenario, .. })) = parse_line(line, known)
+            && let Some(kill) = record.kills.iter().find(|kill| kill.os == os && kill.scenario() == scenario)
         {
             let message = format!("{scenario} has a kill, {}", kill.fault.name());
             return wrong(number, (message, "delete this line: the scenario needs no reason".into()));
