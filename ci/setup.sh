@@ -10,8 +10,8 @@ packages=()
 have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
 have npm || packages+=(nodejs npm)
-# The feature `libevent` of the crate subjects links to them.
-pkg-config --exists libevent_core libevent_pthreads 2>/dev/null || packages+=(libevent-dev pkg-config)
+# Features of the crates subjects and benchmarks link to them.
+pkg-config --exists libevent_core libevent_pthreads libuv 2>/dev/null || packages+=(libevent-dev libuv1-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
   # A subshell: without them most steps still run.

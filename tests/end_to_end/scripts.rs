@@ -72,8 +72,8 @@ fn a_native_job_runs_the_targets_executable_and_any_other_job_the_drivers() {
     assert_ne!(scripts.run("sh", "conformance.sh", &["s390x-linux-gnu"]).code, Some(0));
 }
 
-/// Creates a pollmatrix whose commands end with these exit codes.
-fn judge(merge: i32, diff: i32) -> Scripts {
+/// Creates a pollmatrix whose commands end with these exit codes. `kernels` is that of `diff --by-kernel`.
+fn judge(merge: i32, diff: i32, kernels: i32) -> Scripts {
     let scripts = Scripts::new();
     scripts.write("results/a/results.json", "{}");
     scripts.write("results/b/c/results.json", "{}");
@@ -83,7 +83,7 @@ fn judge(merge: i32, diff: i32) -> Scripts {
             "echo \"$@\" >>arguments\n\
              case $1 in\n\
              merge) for last; do :; done; mkdir -p \"$last\"; echo the report >\"$last/report.md\"; echo {{}} >\"$last/results.json\"; exit {merge} ;;\n\
-             diff) echo the difference; exit {diff} ;;\n\
+             diff) case $* in *--by-kernel*) echo the kernels; exit {kernels} ;; esac; echo the difference; exit {diff} ;;\n\
              esac"
         )
         .replace("arguments", &scripts.path("arguments").display().to_string()),
@@ -103,7 +103,7 @@ fn without_a_base_failures_count() {
         return;
     }
     for (merge, code) in [(0, 0), (1, 1), (2, 2)] {
-        let scripts = judge(merge, 0);
+        let scripts = judge(merge, 0, 0);
         report(&scripts).expect(code, &[]);
         let arguments = fs::read_to_string(scripts.path("arguments")).expect("pollmatrix was started");
         assert!(
@@ -122,10 +122,24 @@ fn with_a_base_regressions_count_as_well() {
         return;
     }
     for (merge, diff, code) in [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1), (0, 2, 2), (1, 2, 2)] {
-        let scripts = judge(merge, diff);
+        let scripts = judge(merge, diff, 0);
         scripts.write("base/results.json", "{}");
         report(&scripts).expect(code, &[]);
-        assert_eq!(scripts.summary(), "the difference\nthe report\n");
+        assert_eq!(scripts.summary(), "the kernels\nthe difference\nthe report\n");
+    }
+}
+
+/// The answers of another kernel are shown and do not count. Several kernels of one target cannot be compared.
+#[test]
+fn with_a_base_the_answers_of_another_kernel_are_shown() {
+    if lacks("bash") {
+        return;
+    }
+    for (kernels, shown) in [(0, "the kernels\n"), (1, "the kernels\n"), (2, "")] {
+        let scripts = judge(0, 0, kernels);
+        scripts.write("base/results.json", "{}");
+        report(&scripts).expect(0, &[]);
+        assert_eq!(scripts.summary(), format!("{shown}the difference\nthe report\n"));
     }
 }
 

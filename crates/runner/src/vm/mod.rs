@@ -180,10 +180,9 @@ fn with_kernel(
         }
         // A statically linked one, for shells.
         let busybox = Path::new("/bin/busybox");
-        if machine.arch == std::env::consts::ARCH && (contents.keep || purpose == Purpose::Shell) {
-            if busybox.is_file() {
-                files.add_executable("bin/busybox", busybox, &[])?;
-            }
+        let needs_shell = contents.keep || purpose == Purpose::Shell;
+        if machine.arch == std::env::consts::ARCH && needs_shell && busybox.is_file() {
+            files.add_executable("bin/busybox", busybox, &[])?;
         }
         files.write(&initramfs)
     };
