@@ -148,7 +148,7 @@ fn a_merge_without_results_fails() {
     if lacks("bash") {
         return;
     }
-    let scripts = judge(0, 0);
+    let scripts = judge(0, 0, 0);
     fs::remove_dir_all(scripts.path("results")).expect("ours");
     fs::create_dir(scripts.path("results")).expect("ours");
     report(&scripts).expect(2, &["there is no results.json below"]);
