@@ -1,8 +1,6 @@
 //! Compares the event loop of fd-core with the bare system calls and with other loops, by the processor time
 //! per event, in one run.
 
-#![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
-
 mod loops;
 mod ring;
 mod samples;
