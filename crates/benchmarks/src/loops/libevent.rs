@@ -82,10 +82,10 @@ pub fn run(ring: &Ring, poller: Poller) -> io::Result<Duration> {
         Poller::Poll => c"poll",
         Poller::Select => c"select",
     })?;
-    let place = |index| Box::new(Place { ring, index, base });
+    let place = |index| Place { ring, index, base };
     let places: Vec<_> = (0..ring.descriptors().count()).map(place).collect();
-    let add = |(place, fd): (&Box<Place<'_>>, std::os::fd::BorrowedFd<'_>)| {
-        let argument = ptr::from_ref(&**place).cast_mut().cast();
+    let add = |(place, fd): (&Place<'_>, std::os::fd::BorrowedFd<'_>)| {
+        let argument = ptr::from_ref(place).cast_mut().cast();
         // SAFETY: the base exists, and the place outlives the event.
         unsafe {
             let event = event_new(base, fd.as_raw_fd(), EV_READ | EV_PERSIST, ready, argument);

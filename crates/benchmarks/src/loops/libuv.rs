@@ -66,7 +66,7 @@ pub fn run(ring: &Ring) -> io::Result<Duration> {
     let (mut uv, size) = unsafe { (memory(uv_loop_size()), uv_handle_size(UV_POLL)) };
     let uv: *mut c_void = uv.as_mut_ptr().cast();
     let count = ring.descriptors().count();
-    let places: Vec<_> = (0..count).map(|index| Box::new(Place { ring, index })).collect();
+    let places: Vec<_> = (0..count).map(|index| Place { ring, index }).collect();
     let mut handles: Vec<_> = (0..count).map(|_| memory(size)).collect();
     // SAFETY: the loop's memory and the handles' are as large as libuv wants, and outlive `uv_loop_close`.
     unsafe {
@@ -74,7 +74,7 @@ pub fn run(ring: &Ring) -> io::Result<Duration> {
         for ((handle, place), fd) in handles.iter_mut().zip(&places).zip(ring.descriptors()) {
             let handle: *mut c_void = handle.as_mut_ptr().cast();
             check(uv_poll_init(uv, handle, fd.as_raw_fd()))?;
-            uv_handle_set_data(handle, std::ptr::from_ref(&**place).cast_mut().cast());
+            uv_handle_set_data(handle, std::ptr::from_ref(place).cast_mut().cast());
             check(uv_poll_start(handle, UV_READABLE, ready))?;
         }
         // The first iteration registers the handles: it must not count.
