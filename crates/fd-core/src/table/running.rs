@@ -73,13 +73,10 @@ impl FdTable {
             // bit.
             let before = pairs::set_running(&entry.running, me.mask().bits());
             checkpoint!(ReportRunningSet, handle.fd);
-            let is_foreign = before & me.mask().bits() != 0;
-            fault!(ForeignBitTaken: is_foreign => false);
-            if is_foreign {
+            if before & me.mask().bits() != 0 {
                 // The thread of this index in another group has set it: it uses the entry, which belongs to
                 // its group by now, or it came too late and leaves.
-                backoff.wait();
-                continue;
+                unless!(ForeignBitTaken => { backoff.wait(); continue });
             }
             match self.admit(entry, handle, me) {
                 Admission::Granted(live) => return Ok(live),
@@ -101,10 +98,8 @@ impl FdTable {
         let me_bit = me.mask();
         // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
         // fails. So from here on the masks are those of this group (S3, S9).
-        let is_here = is_same();
-        fault!(EnterLooksLate: is_here => true);
-        if !is_here {
-            return Admission::Changed;
+        if !is_same() {
+            unless!(EnterLooksLate => return Admission::Changed);
         }
         let mut backoff = Backoff::default();
         loop {
@@ -115,10 +110,8 @@ impl FdTable {
             fault!(MaskBeforeRunning: others => self::others(entry, me_bit));
             // Pair: publish. If the word still has this generation, the mask was that of this registration:
             // the end of it changes the word before the next one writes its mask (S5, S7).
-            let is_current = is_same();
-            fault!(EnterLooksEarly: is_current => true);
-            if !is_current {
-                return Admission::Changed;
+            if !is_same() {
+                unless!(EnterLooksEarly => return Admission::Changed);
             }
             let live = Live { table: self, fd: handle.fd, generation: handle.generation, group: me.group() };
             fault!(LateReportRuns => if others.is_empty() { return Admission::Granted(live) });

@@ -117,14 +117,11 @@ impl GroupWord {
         if word.group().is_none() || word.generation() != generation {
             return Found::Ended;
         }
-        let is_locked = word.is_locked();
-        fault!(PinIgnoresLock: is_locked => false);
-        if is_locked {
-            return Found::Locked;
+        if word.is_locked() {
+            unless!(PinIgnoresLock => return Found::Locked);
         }
-        let is_here = word.group() == Some(group);
-        fault!(NoGroupCheck: is_here => true);
-        if is_here { Found::Here } else { Found::Elsewhere }
+        fault!(NoGroupCheck => return Found::Here);
+        if word.group() == Some(group) { Found::Here } else { Found::Elsewhere }
     }
 
     /// Takes a reference and returns the pinned word, if the word has a group and `wanted` accepts it
