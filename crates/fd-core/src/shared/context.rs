@@ -16,7 +16,7 @@ use crate::shared::activity::Activity;
 use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
-use crate::table::{self, Denied, FdHandle, Live, Orphan, Pin, Update};
+use crate::table::{Denied, FdHandle, Live, Orphan, Pin, Update};
 use crate::words::events::{Event, Events, Interest};
 use crate::words::ids::ThreadId;
 use crate::words::state;
@@ -448,7 +448,7 @@ impl Context {
         let table = self.core.table();
         let handle = table.handle(event.fd, event.generation);
         fault!(LockPassesForGroup => if mistakes::drop_if_locked(self, event) { return Reported::Migrated });
-        fault!(NoGenerationCheck: handle => table::mistakes::current_handle(table, handle));
+        fault!(NoGenerationCheck => if let Some(done) = mistakes::report_next(self, event) { return done });
         let live = match table.enter(handle, self.id) {
             Ok(live) => live,
             Err(denied) => return self.refuse(handle, event.events, denied),
@@ -470,6 +470,7 @@ impl Context {
     /// Counts an event that this thread may not deliver, and schedules the removal of the descriptor from
     /// this thread's poller.
     #[cold]
+    #[inline(never)]
     fn refuse(&self, handle: FdHandle, events: Events, denied: Denied<'_>) -> Reported {
         let activity = self.activity();
         match denied {

@@ -18,6 +18,12 @@ pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
     is_locked
 }
 
+/// Reports a stale event to the next registration of its number, if there is one.
+pub(super) fn report_next(context: &Context, event: Event) -> Option<Reported> {
+    let generation = table::mistakes::generation(context.core().table(), event.fd)?;
+    (generation != event.generation).then(|| context.report(Event { generation, ..event }))
+}
+
 /// Applies a report that has lost its race to the state.
 pub(super) fn apply_report(context: &Context, handle: FdHandle, events: Events) {
     let change = |state| Some(state::after_report(state, events));

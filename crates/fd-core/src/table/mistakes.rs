@@ -7,6 +7,7 @@ use super::{FdHandle, FdTable, Live, Orphan, Pin};
 use crate::entry::error::MoveError;
 use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
+use crate::words::events::Generation;
 use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
@@ -113,8 +114,8 @@ pub(crate) fn is_locked(table: &FdTable, fd: RawFd) -> bool {
     table.entry(fd).is_some_and(|entry| entry.group.peek().is_locked())
 }
 
-/// The handle of whatever registration the number has.
-pub(crate) fn current_handle(table: &FdTable, handle: FdHandle) -> FdHandle {
-    let word = table.entry(handle.fd).map(|entry| entry.group.peek()).filter(|word| word.group().is_some());
-    word.map_or(handle, |word| table.handle(handle.fd, word.generation()))
+/// The generation of whatever registration the number has.
+pub(crate) fn generation(table: &FdTable, fd: RawFd) -> Option<Generation> {
+    let word = table.entry(fd)?.group.peek();
+    word.group().map(|_| word.generation())
 }

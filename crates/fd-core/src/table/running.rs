@@ -45,15 +45,16 @@ impl FdTable {
         let Some(entry) = self.entry(handle.fd).filter(|_| self.check_table(handle).is_ok()) else {
             return Err(Denied::Stale);
         };
-        let mut backoff = Backoff::default();
+        let (mut backoff, mut must_wait) = (Backoff::default(), false);
         loop {
+            if must_wait {
+                backoff.wait();
+            }
+            must_wait = true;
             match entry.group.find(handle.generation, me.group()) {
                 Found::Here => {}
                 Found::Locked => {
-                    if backoff.rounds() == 0 {
-                        checkpoint!(PinWaits, handle.fd);
-                    }
-                    backoff.wait();
+                    checkpoint!(PinWaits, handle.fd);
                     continue;
                 }
                 Found::Elsewhere => return Err(Denied::Elsewhere),
@@ -76,13 +77,14 @@ impl FdTable {
             if before & me.mask().bits() != 0 {
                 // The thread of this index in another group has set it: it uses the entry, which belongs to
                 // its group by now, or it came too late and leaves.
-                unless!(ForeignBitTaken => { backoff.wait(); continue });
+                unless!(ForeignBitTaken => continue);
             }
             match self.admit(entry, handle, me) {
                 Admission::Granted(live) => return Ok(live),
                 Admission::Removed => return Err(Denied::LostRace(self.leave(handle.fd, me.mask()))),
                 // It moved or ended before this thread's bit was seen.
                 Admission::Changed => {
+                    must_wait = false;
                     if let Some(orphan) = self.leave(handle.fd, me.mask()) {
                         return Err(Denied::LostRace(Some(orphan)));
                     }
@@ -133,6 +135,7 @@ impl FdTable {
     /// Clears the running bit of a thread that came too late. Whatever registration has the number now, this
     /// thread looked like a user of it, and exits as one. Returns the [`Orphan`] if it is the last.
     #[cold]
+    #[inline(never)]
     pub(super) fn leave(&self, fd: RawFd, me: ThreadMask) -> Option<Orphan<'_>> {
         let entry = &self.entries[fd as usize];
         // Pairs: exit-delete, exit.
@@ -150,11 +153,16 @@ impl FdTable {
         fault!(RunningBeforeMask => return mistakes::read_running_first_unpinned(self, fd));
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, fd));
         // Pair: exit-delete.
-        let is_deleted = allowed(&self.entries[fd as usize]).is_empty();
-        fault!(NoMaskCheck: is_deleted => true);
-        if !is_deleted {
-            return None;
+        if !allowed(&self.entries[fd as usize]).is_empty() {
+            unless!(NoMaskCheck => return None);
         }
+        self.end_unused(fd)
+    }
+
+    /// Steps 5.3 and 5.4, under a pin of whatever registration the number has.
+    #[cold]
+    #[inline(never)]
+    fn end_unused(&self, fd: RawFd) -> Option<Orphan<'_>> {
         self.pin_any(fd)?.end_if_deleted().err()
     }
 }
