@@ -129,7 +129,8 @@ fn with_a_base_regressions_count_as_well() {
     }
 }
 
-/// The answers of another kernel are shown and do not count. Several kernels of one target cannot be compared.
+/// The answers of another kernel are shown and do not count. Those of several kernels of one target cannot be
+/// compared.
 #[test]
 fn with_a_base_the_answers_of_another_kernel_are_shown() {
     if lacks("bash") {
