@@ -134,12 +134,14 @@ fn m7_private_and_shared() {
 }
 
 /// M7: takeover and application of updates by a second thread ∥ takeover back, want and application by the
-/// first thread. The first thread's registration is older than the takeovers. It is replaced, so that a
-/// consumed edge is reported again, whichever thread has cleared the mark (L1, suspect 10).
+/// first thread, of an edge-triggered descriptor. The first thread's registration is older than the
+/// takeovers. It is replaced, so that a consumed edge is reported again, whichever thread has cleared the
+/// mark (L1, suspect 10).
 #[test]
 fn m7_apply_and_takeover_back() {
     model("m7_apply_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
-        let (world, registration) = World::one(&[2], 0b01);
+        let world = World::new(1, &[2]);
+        let registration = world.insert_with(0, 1, 0b01, state::ACTIVE_R | state::EDGE).unwrap();
         let first = world.context(thread(1, 0));
         world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&first));
         world.apply_updates(&first);
