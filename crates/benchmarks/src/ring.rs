@@ -16,7 +16,7 @@ const TOKEN: [u8; 8] = 1u64.to_ne_bytes();
 
 /// The processor time of the calling thread.
 pub fn thread_time() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("the clock exists").into()
+    clock_gettime(ClockId::from_raw(libc::CLOCK_THREAD_CPUTIME_ID)).expect("the clock exists").into()
 }
 
 /// A registered descriptor that can hold a token.

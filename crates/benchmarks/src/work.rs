@@ -5,7 +5,7 @@ use crate::loops::{LOOPS, Loop};
 /// The system call below a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Poller {
-    /// epoll on Linux, kqueue on the BSDs and macOS.
+    /// epoll on Linux, kqueue on the BSDs and macOS, poll(2) elsewhere.
     Kernel,
     /// poll(2).
     Poll,

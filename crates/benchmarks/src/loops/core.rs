@@ -5,16 +5,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fd_core::poller::MakeBackend;
 use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
+use runner::backends::BACKENDS;
 
 use crate::ring::{Ring, thread_time};
 use crate::work::Poller;
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const KERNEL: MakeBackend = poller_epoll::backend;
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-const KERNEL: MakeBackend = poller_kqueue::backend;
 
 /// Moves tokens on.
 struct Place {
@@ -34,12 +29,14 @@ impl Handler for Place {
 pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
     let sources = std::mem::take(&mut ring.registered);
     let ring = Arc::new(ring);
-    let backend: MakeBackend = match poller {
-        Poller::Kernel => KERNEL,
-        Poller::Poll => poller_poll::backend,
-        Poller::Select => poller_select::backend,
+    let names: &[_] = match poller {
+        Poller::Kernel => &["epoll", "kqueue", "poll"],
+        Poller::Poll => &["poll"],
+        Poller::Select => &["select"],
     };
-    let runtime = Runtime::builder().group(1).start(backend).map_err(io::Error::other)?;
+    let backend = BACKENDS.iter().find_map(|(name, backend)| backend.filter(|_| names.contains(name)));
+    let backend = backend.ok_or(io::ErrorKind::Unsupported)?;
+    let runtime = Runtime::builder().group(1).start(backend.core).map_err(io::Error::other)?;
     let core = Arc::clone(runtime.core());
     let id = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
     let (over, ended) = channel();
