@@ -136,7 +136,8 @@ fn raise_loopback() -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
     // SAFETY: the descriptor is open, and `request` is what SIOCSIFFLAGS reads.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let result =
+        unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &raw const request) };
     Errno::result(result)?;
     Ok(())
 }
