@@ -95,9 +95,6 @@ pub struct Package {
     /// The version of the package.
     #[serde(default = "any")]
     pub version: String,
-    /// The archives to use if this machine's own have no such package: lines of apt's sources.list.
-    #[serde(default)]
-    pub sources: Vec<String>,
 }
 
 fn any() -> String {

@@ -135,16 +135,8 @@ fn module_name(file: &str) -> String {
 fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -> Result<(), String> {
     let message = |error: io::Error| error.to_string();
     diagnostics::note(&format!("fetching {} for {} with apt", package.name, package.architecture));
-    let own = Apt::new(cache, &package.architecture, &[]).map_err(message)?;
-    let (apt, found) = match own.newest(package) {
-        Ok(found) => (own, found),
-        Err(why) if package.sources.is_empty() => return Err(why),
-        Err(_) => {
-            let described = Apt::new(cache, &package.architecture, &package.sources).map_err(message)?;
-            let found = described.newest(package)?;
-            (described, found)
-        }
-    };
+    let apt = Apt::new(cache, &package.architecture).map_err(message)?;
+    let found = apt.newest(package)?;
     let work = tempfile::tempdir_in(cache).map_err(message)?;
     let archive = apt.download(&found, work.path())?;
 
@@ -224,22 +216,15 @@ struct Found {
 /// the packages for other processors.
 struct Apt {
     folder: PathBuf,
-    /// The file with the archives to use instead of this system's.
-    sources: Option<PathBuf>,
     architecture: String,
 }
 
 impl Apt {
-    fn new(cache: &Path, architecture: &str, sources: &[String]) -> io::Result<Self> {
-        let kind = if sources.is_empty() { "own" } else { "described" };
-        let folder = cache.join(format!("apt-{kind}-{architecture}"));
+    fn new(cache: &Path, architecture: &str) -> io::Result<Self> {
+        let folder = cache.join(format!("apt-{architecture}"));
         fs::create_dir_all(folder.join("state/lists/partial"))?;
         fs::create_dir_all(folder.join("cache/archives/partial"))?;
-        let file = (!sources.is_empty()).then(|| folder.join("sources.list"));
-        if let Some(file) = &file {
-            fs::write(file, sources.join("\n") + "\n")?;
-        }
-        Ok(Self { folder, sources: file, architecture: architecture.to_owned() })
+        Ok(Self { folder, architecture: architecture.to_owned() })
     }
 
     fn command(&self, program: &str) -> Command {
@@ -255,10 +240,6 @@ impl Apt {
             "APT::Sandbox::User=".to_owned(),
         ] {
             command.arg("-o").arg(option);
-        }
-        if let Some(file) = &self.sources {
-            command.arg("-o").arg(format!("Dir::Etc::sourcelist={}", file.display()));
-            command.args(["-o", "Dir::Etc::sourceparts=-"]);
         }
         command.stdout(Stdio::piped()).env("LC_ALL", "C");
         command
