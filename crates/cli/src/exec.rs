@@ -42,19 +42,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     }
     let own = own(args)?;
     let executable = Executable::watch(&own.executable);
-    let settings = Settings {
-        environment,
-        prefix: &own.prefix,
-        executable: &executable,
-        matrix: source.path.as_deref(),
-        seed: args.attempts.chance.seed(),
-        fault: args.attempts.fault.name.as_deref(),
-        inject_errors: args.attempts.inject.one_in,
-        late_data: args.attempts.late.most,
-        repeat: args.attempts.repeat.get(),
-        slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
-        jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
-    };
+    let settings = settings(&source, args, &own, &executable, 1);
     let here = about(&source, args, &settings)?;
     let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
     let mut output = Output::open(&args.output)?;
@@ -117,6 +105,29 @@ fn own(args: &ExecArgs) -> Result<SelfStart, Error> {
         diagnostics::note(&format!("{given} does not start here: using {own} to start cells"));
     }
     Ok(own)
+}
+
+/// Returns the settings of the attempts: by default, `per_cpu` of them per processor run in parallel.
+fn settings<'a>(
+    source: &'a Source<'_>,
+    args: &'a ExecArgs,
+    own: &'a SelfStart,
+    executable: &'a Executable,
+    per_cpu: usize,
+) -> Settings<'a> {
+    Settings {
+        environment: source.environment,
+        prefix: &own.prefix,
+        executable,
+        matrix: source.path.as_deref(),
+        seed: args.attempts.chance.seed(),
+        fault: args.attempts.fault.name.as_deref(),
+        inject_errors: args.attempts.inject.one_in,
+        late_data: args.attempts.late.most,
+        repeat: args.attempts.repeat.get(),
+        slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
+        jobs: args.attempts.jobs.map_or_else(|| per_cpu * provenance::cpus(), usize::from),
+    }
 }
 
 fn verdict(statuses: &[Status]) -> u8 {

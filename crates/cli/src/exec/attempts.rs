@@ -10,13 +10,12 @@ use std::time::Duration;
 use runner::executable::Executable;
 use runner::plan::Source;
 use runner::schedule::Settings;
-use runner::self_start;
 use runner::signals::Stop;
 use runner::stream::{self, AttemptOrder, Line, ORDERS};
 use runner::supervise::{self, Order};
-use runner::{descriptor_limits, lifeline, provenance, remote_attempts};
+use runner::{descriptor_limits, lifeline, remote_attempts};
 
-use super::{Output, about, own, start_failed};
+use super::{Output, about, own, settings, start_failed};
 use crate::args::ExecArgs;
 use crate::error::Error;
 
@@ -37,19 +36,7 @@ pub fn run(source: &Source<'_>, args: &ExecArgs, orders: &str) -> Result<ExitCod
     };
     let own = own(args)?;
     let executable = Executable::watch(&own.executable);
-    let settings = Settings {
-        environment: source.environment,
-        prefix: &own.prefix,
-        executable: &executable,
-        matrix: source.path.as_deref(),
-        seed: args.attempts.chance.seed(),
-        fault: args.attempts.fault.name.as_deref(),
-        inject_errors: args.attempts.inject.one_in,
-        late_data: args.attempts.late.most,
-        repeat: args.attempts.repeat.get(),
-        slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
-        jobs: args.attempts.jobs.map_or_else(|| remote_attempts::PER_CPU * provenance::cpus(), usize::from),
-    };
+    let settings = settings(source, args, &own, &executable, remote_attempts::PER_CPU);
     let mut output = Output::open(&args.output)?;
     output.write(&Line::Begin {
         format: stream::FORMAT,
