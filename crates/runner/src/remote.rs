@@ -23,7 +23,7 @@ use crate::{diagnostics, supervise};
 /// The number of starts in sequence without a result after which the run gives up.
 pub(crate) const FRUITLESS: u32 = 3;
 /// The pause between two starts.
-pub(crate) const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(2);
 /// The interval between two checks whether a stop is requested.
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time for everything that an executor does besides running a cell, mainly starting on a slow machine.
@@ -73,14 +73,34 @@ pub struct Settings<'a> {
     pub jobs: Option<usize>,
 }
 
-/// How an executor receives the ids of the cells.
+/// How an executor receives the ids of the cells, or the orders of attempts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Handover {
+pub(crate) enum Handover {
     /// On standard input. The executor ends when standard input does.
     Input,
     /// As arguments, for a command that does not forward standard input, such as the console of a virtual
     /// machine. The arguments can select more cells than are left.
     Arguments,
+}
+
+impl Handover {
+    /// Changes to the other way if the executor has not begun: only a prefix, which the user chooses, may fail
+    /// to forward standard input.
+    pub(crate) fn after_end(self, has_begun: bool, route: &Route) -> Self {
+        match self {
+            _ if has_begun || route.prefix.is_none() => self,
+            Self::Input => Self::Arguments,
+            Self::Arguments => Self::Input,
+        }
+    }
+}
+
+/// Waits before the next start of an executor, unless a stop is requested.
+pub(crate) fn pause(stop: &Stop) {
+    let next_start = Instant::now() + PAUSE;
+    while Instant::now() < next_start && !stop.requested() {
+        thread::sleep(CHECK_INTERVAL);
+    }
 }
 
 /// Why an executor ended.
@@ -158,17 +178,8 @@ pub fn run(
             first_line(&why),
             left.len()
         ));
-        // Only a prefix, which the user chooses, may fail to forward standard input.
-        if !has_begun && route.prefix.is_some() {
-            handover = match handover {
-                Handover::Input => Handover::Arguments,
-                Handover::Arguments => Handover::Input,
-            };
-        }
-        let next_start = Instant::now() + PAUSE;
-        while Instant::now() < next_start && !stop.requested() {
-            thread::sleep(CHECK_INTERVAL);
-        }
+        handover = handover.after_end(has_begun, route);
+        pause(stop);
     }
     run_silently(&route.finish);
 }

@@ -26,8 +26,8 @@ use crate::diagnostics;
 use crate::error::Error;
 use crate::pipes::{self, Feed};
 use crate::remote::{
-    ARGUMENT_BYTES, CHECK_INTERVAL, FOREIGN_LINE, FRUITLESS, ForeignOutput, GRACE, PAUSE, Settings, Streams,
-    arguments, kill, mismatch, run_silently,
+    ARGUMENT_BYTES, CHECK_INTERVAL, FOREIGN_LINE, FRUITLESS, ForeignOutput, GRACE, Handover, Settings,
+    Streams, arguments, kill, mismatch, pause, run_silently,
 };
 use crate::runners::Route;
 use crate::signals::Stop;
@@ -146,15 +146,6 @@ pub fn with<R>(
     })
 }
 
-/// How an executor receives the orders.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Handover {
-    /// On standard input, as they are made.
-    Input,
-    /// As an argument.
-    Arguments,
-}
-
 /// Why an executor ended.
 enum End {
     /// It made all attempts that were ordered.
@@ -221,13 +212,7 @@ impl Server<'_> {
                 End::Cut { why, has_begun } => {
                     fruitless = if progress { 0 } else { fruitless + 1 };
                     self.again(&why, fruitless)?;
-                    // Only a prefix, which the user chooses, may fail to forward standard input.
-                    if !has_begun && self.route.prefix.is_some() {
-                        handover = match handover {
-                            Handover::Input => Handover::Arguments,
-                            Handover::Arguments => Handover::Input,
-                        };
-                    }
+                    handover = handover.after_end(has_begun, self.route);
                 }
             }
         }
@@ -266,10 +251,7 @@ impl Server<'_> {
             return Err(Error::NoAttempts { target: self.settings.target.id.clone(), why: why.to_owned() });
         }
         diagnostics::warning(&format!("{}; restarting for {} attempts", first_line(why), self.pending.len()));
-        let next_start = Instant::now() + PAUSE;
-        while Instant::now() < next_start && !self.stop.requested() {
-            thread::sleep(CHECK_INTERVAL);
-        }
+        pause(self.stop);
         Ok(())
     }
 
