@@ -201,15 +201,24 @@ impl<'t> Live<'t> {
     #[inline]
     pub(crate) fn exit(self, me: ThreadMask) -> Option<Orphan<'t>> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
+        self.clear_running(me);
+        fault!(LastUserDoesNotClose => return None);
+        self.table().end_if_deleted(self.fd())
+    }
+
+    /// Step 1 of an exit (protocol 5.1): clears the running bit of `me`.
+    ///
+    /// # Panics
+    /// As [`Live::exit`].
+    #[inline]
+    fn clear_running(&self, me: ThreadMask) {
         checkpoint!(ExitBegun, self.fd());
-        // Step 1 (protocol 5.1): clear this thread's running bit. Pairs: exit-delete, exit.
+        // Pairs: exit-delete, exit.
         let before = pairs::clear_running(&self.entry().running, me.bits());
         // Unconditionally: the answer is at hand, and a registration that ended under its runner is the worst
         // that can happen.
         assert!(before & me.bits() != 0, "S5: the registration of fd {} ended under its runner", self.fd());
         checkpoint!(ExitRunningCleared, self.fd());
-        fault!(LastUserDoesNotClose => return None);
-        self.table().end_if_deleted(self.fd())
     }
 }
 
@@ -217,11 +226,7 @@ impl<'t> Pin<'t> {
     /// The exit of a takeover, which has a pin from before it won the running mask. Returns the pin, or the
     /// [`Orphan`], as [`Live::exit`] does.
     pub(super) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
-        checkpoint!(ExitBegun, self.fd());
-        // Pairs: exit-delete, exit.
-        let before = pairs::clear_running(&self.entry().running, me.bits());
-        invariant!(before & me.bits() != 0, "S9: {me:?} exits fd {} without having entered it", self.fd());
-        checkpoint!(ExitRunningCleared, self.fd());
+        self.clear_running(me);
         fault!(LastUserDoesNotClose => return Ok(self));
         self.end_if_deleted()
     }
