@@ -4,20 +4,23 @@
 //! M6).
 
 use std::io::Write;
+use std::sync::Arc;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
+use fd_core::{ActivitySnapshot, FdHandle};
 use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
 use crate::failure::Failure;
+use crate::gate::Gate;
 use crate::harness::Harness;
 use crate::patience::patience;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
-use crate::transport::{at_number, pair};
+use crate::transport::{FarEnd, Pair, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
@@ -44,7 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 /// Holds the thread after its wait has returned the event, and ends the registration before the dispatch.
 fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
+    let spare = pair(test.params.transport).map_err(Failure::set_up)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
@@ -70,9 +73,7 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     test.check_eq("calls of the old handler", 0, old.calls(), "S6");
     test.check_eq("calls of the new handler before it has data", 0, new.calls(), "S7");
     test.check_cost_eq("events dropped", 1, dropped, "S7: it was in the batch");
-    spare.far.write_all(b"new").map_err(Failure::set_up)?;
-    harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::set_up)
+    serve_and_delete(harness, next, spare.far, &new, &str::to_owned)
 }
 
 /// Holds the thread before it sets its running bit. So far it keeps nothing from ending: the number gets its
@@ -83,39 +84,22 @@ fn held_before_running(
     thread: ThreadId,
 ) -> Result<(), Failure> {
     let label = |what: &str| format!("{what}, held before the running bit");
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
-    let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-    let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    harness.fence(thread)?;
-    let checkpoints = Checkpoints::watch();
-    let gate = checkpoints.gate(Point::ReportBeforeRunning, old.number());
-    let (closed, before) = (harness.core().registration_counts().closed, harness.activity(thread));
-    ends.far.write_all(b"old").map_err(Failure::set_up)?;
-    if !gate.wait_for(1) {
-        return Err(Failure::Wrong(label("the report did not arrive")));
-    }
-    let result = delete_on(harness, None, handle)?;
-    let deleted = result.recv_timeout(patience()).ok();
-    test.check_eq(label("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
-    test.check_eq(label("closed"), 1, harness.core().registration_counts().closed - closed, "S4, L7");
+    let (late, spare) = LateReport::of_deleted(test, harness, thread, Point::ReportBeforeRunning, &label)?;
+    test.check_eq(label("closed"), 1, closed(harness) - late.closed_before, "S4, L7");
     test.stop_if_failed()?;
-    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
-    let next = harness.insert(near, new.recording(), thread)?;
+    let near = at_number(spare.near, late.old.number()).map_err(Failure::set_up)?;
+    let next = harness.insert(near, late.new.recording(), thread)?;
     harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
-    gate.open();
-    drop(checkpoints);
+    late.gate.open();
+    drop(late.checkpoints);
     harness.fence(thread)?;
-    let after = harness.activity(thread).since(&before);
-    test.check_eq(label("calls of the old handler"), 0, old.calls(), "S6");
-    test.check_eq(label("calls of the new handler before it has data"), 0, new.calls(), "S7");
+    let after = harness.activity(thread).since(&late.before);
+    test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");
+    test.check_eq(label("calls of the new handler before it has data"), 0, late.new.calls(), "S7");
     test.check_cost_eq(label("events dropped"), 1, after.poll_drop, "protocol 4.4");
     let entry = harness.core().entry(next).map_err(Failure::set_up)?;
     test.check_eq(label("running"), 0, entry.running.bits(), "L9: the bit is taken back");
-    spare.far.write_all(b"new").map_err(Failure::set_up)?;
-    harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::set_up)
+    serve_and_delete(harness, next, spare.far, &late.new, &label)
 }
 
 /// Holds the thread after it has set its running bit: it keeps the number from being closed until it has seen
@@ -126,42 +110,85 @@ fn held_while_running(
     thread: ThreadId,
 ) -> Result<(), Failure> {
     let label = |what: &str| format!("{what}, held after the running bit");
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
-    let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-    let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    harness.fence(thread)?;
-    let checkpoints = Checkpoints::watch();
-    let gate = checkpoints.gate(Point::ReportRunningSet, old.number());
-    let (closed, before) = (harness.core().registration_counts().closed, harness.activity(thread));
-    ends.far.write_all(b"old").map_err(Failure::set_up)?;
-    if !gate.wait_for(1) {
-        return Err(Failure::Wrong(label("the report did not arrive")));
-    }
-    let result = delete_on(harness, None, handle)?;
-    let deleted = result.recv_timeout(patience()).ok();
-    test.check_eq(label("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
-    test.check_eq(label("the number is open"), true, descriptors::is_open(old.number()), "S5");
-    test.check_eq(label("closed"), 0, harness.core().registration_counts().closed - closed, "S5");
-    gate.open();
-    harness.wait_until(&label("the close"), || old.dropped() > 0)?;
-    drop(checkpoints);
+    let (late, spare) = LateReport::of_deleted(test, harness, thread, Point::ReportRunningSet, &label)?;
+    test.check_eq(label("the number is open"), true, descriptors::is_open(late.old.number()), "S5");
+    test.check_eq(label("closed"), 0, closed(harness) - late.closed_before, "S5");
+    late.gate.open();
+    harness.wait_until(&label("the close"), || late.old.dropped() > 0)?;
+    drop(late.checkpoints);
 
     // The new registration sets its interest on its own thread: a stale update bit would suppress the update.
-    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
-    let next = harness.insert(near, new.recording(), thread)?;
+    let near = at_number(spare.near, late.old.number()).map_err(Failure::set_up)?;
+    let next = harness.insert(near, late.new.recording(), thread)?;
     harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::set_up)?;
     harness.fence(thread)?;
-    let after = harness.activity(thread).since(&before);
-    test.check_eq(label("calls of the old handler"), 0, old.calls(), "S6");
+    let after = harness.activity(thread).since(&late.before);
+    test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");
     test.check_cost_eq(label("skipped reports"), 1, after.poll_skip, "protocol 4.6");
-    test.check_eq(label("closed"), 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq(label("closed after the report"), 1, closed(harness) - late.closed_before, "S4");
     let entry = harness.core().entry(next).map_err(Failure::set_up)?;
     test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");
     test.check_eq(label("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
-    test.check_eq(label("calls of the new handler before it has data"), 0, new.calls(), "S7");
-    spare.far.write_all(b"new").map_err(Failure::set_up)?;
+    test.check_eq(label("calls of the new handler before it has data"), 0, late.new.calls(), "S7");
+    serve_and_delete(harness, next, spare.far, &late.new, &label)
+}
+
+/// A report that is held at a point, and whose registration was deleted then.
+struct LateReport {
+    old: Arc<HandlerMonitor>,
+    new: Arc<HandlerMonitor>,
+    /// The peer of the deleted descriptor.
+    _far: FarEnd,
+    checkpoints: Checkpoints,
+    gate: Gate,
+    closed_before: u64,
+    before: ActivitySnapshot,
+}
+
+impl LateReport {
+    /// Registers a descriptor, holds the report of its data at `point`, and deletes the registration. Returns
+    /// also the pair for the next registration of the number.
+    fn of_deleted(
+        test: &mut TestContext,
+        harness: &mut Harness,
+        thread: ThreadId,
+        point: Point,
+        label: &dyn Fn(&str) -> String,
+    ) -> Result<(Self, Pair), Failure> {
+        let Pair { near, mut far } = pair(test.params.transport).map_err(Failure::set_up)?;
+        let spare = pair(test.params.transport).map_err(Failure::set_up)?;
+        let (old, new) = (HandlerMonitor::new(&near), HandlerMonitor::new(&near));
+        let handle = harness.insert(near, old.recording(), thread)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.fence(thread)?;
+        let checkpoints = Checkpoints::watch();
+        let gate = checkpoints.gate(point, old.number());
+        let (closed_before, before) = (closed(harness), harness.activity(thread));
+        far.write_all(b"old").map_err(Failure::set_up)?;
+        if !gate.wait_for(1) {
+            return Err(Failure::Wrong(label("the report did not arrive")));
+        }
+        let result = delete_on(harness, None, handle)?;
+        let deleted = result.recv_timeout(patience()).ok();
+        test.check_eq(label("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+        Ok((Self { old, new, _far: far, checkpoints, gate, closed_before, before }, spare))
+    }
+}
+
+/// The number of descriptors that the core has closed.
+fn closed(harness: &Harness) -> u64 {
+    harness.core().registration_counts().closed
+}
+
+/// Sends data to the next registration of the number, waits until its handler has them, and deletes it.
+fn serve_and_delete(
+    harness: &Harness,
+    next: FdHandle,
+    mut far: FarEnd,
+    new: &HandlerMonitor,
+    label: &dyn Fn(&str) -> String,
+) -> Result<(), Failure> {
+    far.write_all(b"new").map_err(Failure::set_up)?;
     harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
     harness.core().registration(next).delete().map_err(Failure::set_up)
 }
