@@ -27,9 +27,7 @@ if [ -e "$base/results.json" ]; then
   "$pollmatrix" diff "$base/results.json" "$merged/results.json" --fail-on regression --format markdown >"$merged/diff.md" ||
     compared=$?
   [ "$compared" -le "$code" ] || code=$compared
-fi
-# What a new kernel answers, if a machine has one: the statuses are judged above.
-if [ -e "$base/results.json" ]; then
+  # What a new kernel answers, if a machine has one: the statuses are judged above.
   compared=0
   "$pollmatrix" diff --by-kernel "$base/results.json" "$merged/results.json" --format markdown >"$merged/kernels.md" || compared=$?
   # 2: several machines of one target have different kernels.
