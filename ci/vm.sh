@@ -25,15 +25,16 @@ case $(value emulator) in
       need_packages "qemu-system-$(value arch)" "$package"
     }
     have xz || need_packages xz xz-utils
-    # A machine of CI with another system than Debian takes Debian's archives from Debian's image; the keys are a package.
-    if [ -n "${CI:-}" ] && [ "$(sed -n 's/^ID=//p' /etc/os-release)" != debian ]; then
-      need_packages '' debian-archive-keyring
-      docker run --rm debian:bookworm-slim cat /etc/apt/sources.list.d/debian.sources |
-        sudo tee /etc/apt/sources.list.d/debian.sources >/dev/null
-    fi
     ;;
 esac
 if grep -q '/usr/aarch64-linux-gnu/lib' "$description" && [ ! -e /usr/aarch64-linux-gnu/lib/libc.so.6 ]; then
   need_packages '' libc6-arm64-cross libgcc-s1-arm64-cross
 fi
 if [ -n "${CI:-}" ] && [ -e /dev/kvm ] && [ ! -w /dev/kvm ] && sudo -n true 2>/dev/null; then sudo chmod 666 /dev/kvm; fi
+# A machine of CI with another system than Debian takes Debian's archives from Debian's image; the keys are a package. Last: what is
+# installed above is the system's own.
+if [ -n "${CI:-}" ] && [ "$(value emulator)" = qemu ] && [ "$(sed -n 's/^ID=//p' /etc/os-release)" != debian ]; then
+  need_packages '' debian-archive-keyring
+  docker run --rm debian:bookworm-slim cat /etc/apt/sources.list.d/debian.sources |
+    sudo tee /etc/apt/sources.list.d/debian.sources >/dev/null
+fi
