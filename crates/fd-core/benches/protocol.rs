@@ -87,13 +87,13 @@ impl Poller for ScriptedPoller {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, _: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, _: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let script = &self.0;
         let remaining = script.remaining.load(SeqCst);
         if remaining == 0 {
             script.thread.get_or_init(std::thread::current);
-            if !script.woken.swap(false, SeqCst) && !timeout.is_zero() {
-                std::thread::park_timeout(timeout.min(Duration::from_millis(1)));
+            if !script.woken.swap(false, SeqCst) && timeout != Some(Duration::ZERO) {
+                std::thread::park_timeout(Duration::from_millis(1));
             }
             return Ok(());
         }

@@ -71,7 +71,7 @@ impl Poller for OwnPoller {
         Some(self.interest.update(change))
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let (thread, mut polled) = (self.thread, Vec::new());
         self.interest.build(
             |fd| table.poll_permission(thread, fd),
@@ -83,7 +83,7 @@ impl Poller for OwnPoller {
                 polled.push(PollFd::new(unsafe { BorrowedFd::borrow_raw(fd) }, flags));
             },
         );
-        let timeout = PollTimeout::try_from(milliseconds(timeout)).unwrap_or(PollTimeout::MAX);
+        let timeout = PollTimeout::try_from(milliseconds(timeout)).unwrap_or(PollTimeout::NONE);
         match poll(&mut polled, timeout) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(()),

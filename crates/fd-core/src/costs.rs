@@ -46,7 +46,7 @@ impl Poller for Repeats {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, _: &FdTable, _: Duration, batch: &mut Vec<Event>) -> std::io::Result<()> {
+    fn wait(&mut self, _: &FdTable, _: Option<Duration>, batch: &mut Vec<Event>) -> std::io::Result<()> {
         batch.extend_from_slice(&self.0);
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::sys::KernelQueue;
 
 /// Waits with an empty buffer if the table holds only the wake descriptors. Returns whether it waited.
 /// Ignores the error.
-pub(crate) fn waited(table: &FdTable, queue: &KernelQueue, timeout: Duration) -> bool {
+pub(crate) fn waited(table: &FdTable, queue: &KernelQueue, timeout: Option<Duration>) -> bool {
     let threads: usize = table.groups().map(|group| table.threads(group).len()).sum();
     let is_empty = table.used() <= threads as u64;
     if is_empty {

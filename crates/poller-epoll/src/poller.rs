@@ -61,13 +61,13 @@ impl EpollPoller {
     fn wait_with(
         &mut self,
         registration: impl Fn(RawFd) -> Option<Generation>,
-        timeout: Duration,
+        timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always_ready.is_empty() {
             self.always_ready.prune(registration);
         }
-        let timeout = if self.always_ready.is_empty() { timeout } else { Duration::ZERO };
+        let timeout = if self.always_ready.is_empty() { timeout } else { Some(Duration::ZERO) };
         let room = self.always_ready.room_for_kernel(batch.capacity() - batch.len());
         // An empty buffer is EINVAL.
         if room > 0 {
@@ -92,7 +92,7 @@ impl Poller for EpollPoller {
         Some(self.apply(&Change { force, ..*change }))
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
         fault!(EpollAsksForNothing => if mistakes::waited(table, &self.queue, timeout) { return Ok(()) });
         self.wait_with(|fd| table.generation(group, fd), timeout, batch)
@@ -144,7 +144,7 @@ mod tests {
     /// Polls once. Every number has its first registration.
     fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -244,7 +244,7 @@ mod tests {
         poller.update(&change(pipe, Interest::NONE, Interest::RECV));
         assert_eq!(seen(&mut poller), [(pipe, FIRST, Events::READY_R), (fd, FIRST, Events::READY_R)]);
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| Some(2), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(2), Some(Duration::ZERO), &mut batch).unwrap();
         assert_eq!(batch.len(), 1, "{batch:?}");
         assert!(poller.always_ready.is_empty());
     }
@@ -335,7 +335,7 @@ mod tests {
         let mut poller = poller(&backend, 0);
         poller.update(&change(fd, Interest::NONE, Interest::RECV));
         let mut batch = Vec::new();
-        poller.wait_with(|_| None, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| None, Some(Duration::ZERO), &mut batch).unwrap();
         assert_eq!((batch.len(), batch.capacity()), (0, 0));
     }
 
@@ -351,7 +351,7 @@ mod tests {
         // Each batch drains the pipes that it reports.
         while !left.is_empty() {
             let mut batch = Vec::with_capacity(2);
-            poller.wait_with(|_| None, Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| None, Some(Duration::ZERO), &mut batch).unwrap();
             assert!(!batch.is_empty() && batch.len() <= batch.capacity());
             for event in batch {
                 left.retain(|fd| *fd != event.fd);

@@ -61,13 +61,14 @@ impl KernelQueue {
     }
 
     /// Waits for events, and returns those of the buffer that the kernel has written. `buffer` is not empty.
-    /// A signal ends the wait without an event.
+    /// A signal ends the wait without an event. `None` waits without a limit: the kernel then reads no
+    /// clock.
     pub(crate) fn wait<'b>(
         &self,
         buffer: &'b mut [libc::epoll_event],
-        timeout: Duration,
+        timeout: Option<Duration>,
     ) -> io::Result<&'b [libc::epoll_event]> {
-        let result = wait(self.epoll.as_raw_fd(), buffer, Some(timeout));
+        let result = wait(self.epoll.as_raw_fd(), buffer, timeout);
         fault!(InterruptedWaitFails => _ = result?);
         match result {
             Ok(count) => Ok(&buffer[..count]),
@@ -112,13 +113,13 @@ pub(crate) fn wait(
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
     let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-    let Some(timeout) = timeout else { return epoll_wait(epoll, buffer, room, -1) };
-    let is_whole = timeout.subsec_nanos().is_multiple_of(1_000_000);
-    fault!(TimeoutRoundedDown: is_whole => true);
-    if is_whole || fine_timeouts().is_err() {
-        epoll_wait(epoll, buffer, room, milliseconds(timeout))
-    } else {
-        epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))
+    let fine = timeout.filter(|timeout| !timeout.subsec_nanos().is_multiple_of(1_000_000));
+    fault!(TimeoutRoundedDown: fine => None);
+    match fine {
+        Some(timeout) if fine_timeouts().is_ok() => {
+            epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))
+        }
+        _ => epoll_wait(epoll, buffer, room, milliseconds(timeout)),
     }
 }
 

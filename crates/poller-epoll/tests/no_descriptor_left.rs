@@ -38,7 +38,7 @@ fn registered(runtime: &Prepared, poller: &mut dyn Poller, fd: OwnedFd) -> FdHan
 
 fn reported(poller: &mut dyn Poller, table: &FdTable) -> Vec<i32> {
     let mut batch: Vec<Event> = Vec::with_capacity(8);
-    poller.wait(table, Duration::ZERO, &mut batch).unwrap();
+    poller.wait(table, Some(Duration::ZERO), &mut batch).unwrap();
     batch.iter().map(|event| event.fd).collect()
 }
 

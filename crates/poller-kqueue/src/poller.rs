@@ -47,13 +47,13 @@ impl KqueuePoller {
     fn wait_with(
         &mut self,
         registration: impl Fn(RawFd) -> Option<Generation>,
-        timeout: Duration,
+        timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         if !self.always_ready.is_empty() {
             self.always_ready.prune(registration);
         }
-        let timeout = if self.always_ready.is_empty() { timeout } else { Duration::ZERO };
+        let timeout = if self.always_ready.is_empty() { timeout } else { Some(Duration::ZERO) };
         let room = self.always_ready.room_for_kernel(batch.capacity() - batch.len());
         let start = batch.len();
         // Without room for an event, kevent(2) never waits (measured).
@@ -94,7 +94,7 @@ impl Poller for KqueuePoller {
         }
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let group = self.thread.group();
         self.wait_with(|fd| table.generation(group, fd), timeout, batch)
     }
@@ -156,7 +156,7 @@ mod tests {
     /// Polls once. Every number has its first registration.
     fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -329,10 +329,10 @@ mod tests {
         let Some(waker) = backend.waker(thread(0)) else { return };
         let mut batch = Vec::with_capacity(8);
         waker.wake();
-        poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
+        poller.wait_with(|_| None, Some(HOUR), &mut batch).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| waker.wake());
-            poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
+            poller.wait_with(|_| None, Some(HOUR), &mut batch).unwrap();
         });
         assert_eq!(batch, [], "a wake is not an event");
     }
@@ -349,7 +349,7 @@ mod tests {
         if let Some(waker) = waker {
             let mut batch = Vec::with_capacity(8);
             waker.wake();
-            poller.wait_with(|_| None, HOUR, &mut batch).unwrap();
+            poller.wait_with(|_| None, Some(HOUR), &mut batch).unwrap();
             assert_eq!(batch, []);
         }
         apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);

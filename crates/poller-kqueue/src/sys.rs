@@ -112,13 +112,18 @@ impl KernelQueue {
     }
 
     /// Waits for at most `room` records, and leaves them in the buffers. `room` is not zero. A signal ends
-    /// the wait without a record.
-    pub(crate) fn wait(&self, buffers: &mut Buffers, room: usize, timeout: Duration) -> io::Result<()> {
+    /// the wait without a record. `None` waits without a limit.
+    pub(crate) fn wait(
+        &self,
+        buffers: &mut Buffers,
+        room: usize,
+        timeout: Option<Duration>,
+    ) -> io::Result<()> {
         buffers.seen = 0;
         if buffers.events.len() < room {
             buffers.events.resize(room, EMPTY);
         }
-        let result = kevent(self.number(), &[], &mut buffers.events[..room], Some(timeout));
+        let result = kevent(self.number(), &[], &mut buffers.events[..room], timeout);
         fault!(InterruptedWaitFails => _ = result?);
         match result {
             Ok(count) => buffers.seen = count,

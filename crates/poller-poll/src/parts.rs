@@ -31,7 +31,7 @@ impl Parts {
         &mut self,
         slots: &mut [libc::pollfd],
         limit: usize,
-        timeout: Duration,
+        timeout: Option<Duration>,
         mut poll: impl FnMut(&mut [libc::pollfd], i32) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
         let mut size = limit.min(slots.len());
@@ -42,14 +42,15 @@ impl Parts {
                 ready => break ready?,
             }
         };
-        if ready > 0 || timeout.is_zero() {
+        let wait = timeout.map_or(SLICE, |timeout| timeout.min(SLICE));
+        if ready > 0 || wait.is_zero() {
             return Ok(ready);
         }
         let start = if self.next < slots.len() { self.next } else { 0 };
         let part = &mut slots[start..];
         let end = size.min(part.len());
         self.next = start + end;
-        match poll(&mut part[..end], milliseconds(timeout.min(SLICE))) {
+        match poll(&mut part[..end], milliseconds(Some(wait))) {
             // The limit was lowered since the first poll. The next wait finds the new one.
             Err(Errno::EINVAL) => Ok(0),
             result => result,
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn every_part_is_polled_and_no_call_waits_while_a_slot_has_events() {
         let (kernel, mut parts, mut slots) = (kernel(3, [0, 4, 7]), Parts::default(), slots(8));
-        let count = parts.poll(&mut slots, 3, HOUR, |slots, timeout| kernel.poll(slots, timeout));
+        let count = parts.poll(&mut slots, 3, Some(HOUR), |slots, timeout| kernel.poll(slots, timeout));
         assert_eq!((count, ready(&slots)), (Ok(3), vec![0, 4, 7]));
         assert_eq!(kernel.calls(), [(3, 0), (3, 0), (2, 0)]);
     }
@@ -135,13 +136,14 @@ mod tests {
         let (kernel, mut parts, mut slots) = (kernel(3, []), Parts::default(), slots(8));
         let first_polls = [(3, 0), (3, 0), (2, 0)];
         for waited in [3, 3, 2, 3, 3] {
-            let count = parts.poll(&mut slots, 3, HOUR, |slots, timeout| kernel.poll(slots, timeout));
+            let count = parts.poll(&mut slots, 3, Some(HOUR), |slots, timeout| kernel.poll(slots, timeout));
             assert_eq!(count, Ok(0));
             assert_eq!(kernel.calls(), [&first_polls[..], &[(waited, 10)]].concat());
         }
-        let _ = parts.poll(&mut slots, 3, Duration::from_micros(1), |s, timeout| kernel.poll(s, timeout));
+        let _ =
+            parts.poll(&mut slots, 3, Some(Duration::from_micros(1)), |s, timeout| kernel.poll(s, timeout));
         assert_eq!(kernel.calls().last(), Some(&(2, 1)), "rounded up");
-        let _ = parts.poll(&mut slots, 3, Duration::ZERO, |s, timeout| kernel.poll(s, timeout));
+        let _ = parts.poll(&mut slots, 3, Some(Duration::ZERO), |s, timeout| kernel.poll(s, timeout));
         assert_eq!(kernel.calls(), first_polls, "no wait without a timeout");
     }
 
@@ -149,7 +151,7 @@ mod tests {
     fn a_wait_for_a_part_returns_its_events() {
         let (mut parts, mut slots) = (Parts::default(), slots(4));
         let mut calls = 0;
-        let count = parts.poll(&mut slots, 2, HOUR, |slots, timeout| {
+        let count = parts.poll(&mut slots, 2, Some(HOUR), |slots, timeout| {
             calls += 1;
             // It becomes ready during the wait.
             slots[1].revents = if timeout > 0 { libc::POLLIN } else { 0 };
@@ -162,8 +164,8 @@ mod tests {
     fn a_bound_below_the_limit_is_found() {
         for bound in 1..10 {
             let (kernel, mut slots) = (kernel(bound, [9]), slots(10));
-            let count =
-                Parts::default().poll(&mut slots, 10, HOUR, |slots, timeout| kernel.poll(slots, timeout));
+            let count = Parts::default()
+                .poll(&mut slots, 10, Some(HOUR), |slots, timeout| kernel.poll(slots, timeout));
             assert_eq!((count, ready(&slots)), (Ok(1), vec![9]), "{bound}");
         }
     }
@@ -173,7 +175,8 @@ mod tests {
         for (limit, bound) in [(0, 0), (8, 0)] {
             let (kernel, mut parts, mut slots) = (kernel(bound, [1]), Parts::default(), slots(8));
             for _ in 0..3 {
-                let count = parts.poll(&mut slots, limit, HOUR, |slots, timeout| kernel.poll(slots, timeout));
+                let count =
+                    parts.poll(&mut slots, limit, Some(HOUR), |slots, timeout| kernel.poll(slots, timeout));
                 assert_eq!(count, Ok(0));
                 assert_eq!(kernel.calls(), [(0, 10)]);
             }
@@ -184,7 +187,7 @@ mod tests {
     fn a_failed_call_does_not_hide_the_events_of_other_parts() {
         let mut slots = slots(4);
         let mut poll = |fail: i32, errno| {
-            Parts::default().poll(&mut slots, 1, HOUR, |slots, _| {
+            Parts::default().poll(&mut slots, 1, Some(HOUR), |slots, _| {
                 let succeeds = slots[0].fd != fail;
                 slots[0].revents = if succeeds { libc::POLLIN } else { 0 };
                 if succeeds { Ok(1) } else { Err(errno) }

@@ -58,7 +58,7 @@ impl PollPoller {
     }
 
     /// Calls poll(2), and returns how many slots have events. A signal ends it with none.
-    fn poll(&mut self, timeout: Duration) -> Result<usize, Errno> {
+    fn poll(&mut self, timeout: Option<Duration>) -> Result<usize, Errno> {
         self.in_parts = false;
         let mut result = sys::poll(&mut self.slots, milliseconds(timeout));
         fault!(PollLimitFatal => if result == Err(Errno::EINVAL) { return result });
@@ -78,7 +78,7 @@ impl PollPoller {
     fn wait_with(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
-        timeout: Duration,
+        timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         self.build(permission);
@@ -110,7 +110,7 @@ impl Poller for PollPoller {
         Some(self.interest.update(change))
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let permission = |fd| {
             fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
@@ -173,7 +173,7 @@ mod tests {
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(permission, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(permission, Some(Duration::ZERO), &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -308,13 +308,13 @@ mod tests {
         // reported.
         for _ in 0..5 {
             let mut batch = Vec::with_capacity(1);
-            poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
             assert!(batch.len() <= batch.capacity());
             left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 

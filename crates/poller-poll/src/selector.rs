@@ -92,7 +92,7 @@ impl PollSelector {
         room: usize,
         timeout: Option<Duration>,
     ) -> Result<Vec<Event>, Errno> {
-        sys::poll(&mut slots, timeout.map_or(-1, milliseconds))?;
+        sys::poll(&mut slots, milliseconds(timeout))?;
         Ok(self.events(tokens, &slots, room))
     }
 

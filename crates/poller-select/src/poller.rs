@@ -51,7 +51,7 @@ impl SelectPoller {
     fn wait_with(
         &mut self,
         permission: impl Fn(RawFd) -> Option<Generation>,
-        timeout: Duration,
+        timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
         let (mut read, mut write) = self.build(&permission);
@@ -121,7 +121,7 @@ impl Poller for SelectPoller {
         Some(self.interest.update(change))
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
         let permission = |fd| {
             fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
@@ -180,7 +180,7 @@ mod tests {
         permission: impl Fn(RawFd) -> Option<Generation>,
     ) -> Vec<(RawFd, Generation, Events)> {
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(permission, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(permission, Some(Duration::ZERO), &mut batch).unwrap();
         batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
     }
 
@@ -308,13 +308,13 @@ mod tests {
         // reported.
         for _ in 0..5 {
             let mut batch = Vec::with_capacity(1);
-            poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut batch).unwrap();
+            poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
             assert!(batch.len() <= batch.capacity());
             left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
         }
         assert_eq!(left, [0; 0]);
         let mut none = Vec::new();
-        poller.wait_with(|_| Some(FIRST), Duration::ZERO, &mut none).unwrap();
+        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut none).unwrap();
         assert_eq!((none.len(), none.capacity()), (0, 0));
     }
 
@@ -363,10 +363,10 @@ mod tests {
         // the closed number.
         let alive = Cell::new(Some(FIRST));
         let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| alive.take(), Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| alive.take(), Some(Duration::ZERO), &mut batch).unwrap();
         assert_eq!(batch, []);
         // Without a registration, the number is in no set.
-        poller.wait_with(|_| None, Duration::ZERO, &mut batch).unwrap();
+        poller.wait_with(|_| None, Some(Duration::ZERO), &mut batch).unwrap();
         assert_eq!((batch, poller.unexplained), (vec![], false));
     }
 }

@@ -71,13 +71,14 @@ pub(crate) enum Outcome {
     BadDescriptor,
 }
 
-/// Calls select(2) once. A signal ends the wait without an event. The call overwrites the sets.
+/// Calls select(2) once. A signal ends the wait without an event. `None` waits without a limit. The call
+/// overwrites the sets.
 pub(crate) fn select_or_signal(
     read: &mut FdSet,
     write: &mut FdSet,
-    timeout: Duration,
+    timeout: Option<Duration>,
 ) -> io::Result<Outcome> {
-    let result = select([read, write, &mut FdSet::default()], Some(timeout));
+    let result = select([read, write, &mut FdSet::default()], timeout);
     fault!(InterruptedWaitFails => if result == Err(Errno::EINTR) { return Err(Errno::EINTR.into()) });
     match result {
         Ok(0) | Err(Errno::EINTR) => Ok(Outcome::Nothing),

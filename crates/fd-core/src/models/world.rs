@@ -252,7 +252,7 @@ impl Poller for ModelPoller {
         Some(change.wanted)
     }
 
-    fn wait(&mut self, _: &FdTable, timeout: Duration, _: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, _: &FdTable, timeout: Option<Duration>, _: &mut Vec<Event>) -> io::Result<()> {
         if let Some(shared) = &self.kernel.shared {
             let mut arrays = HashMap::new();
             shared.scan(|fd, interest| {
@@ -261,7 +261,7 @@ impl Poller for ModelPoller {
             self.kernel.waits.lock().unwrap_or_else(PoisonError::into_inner).insert(self.thread, arrays);
         }
         let woken = self.kernel.wakes.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
-        if timeout > Duration::ZERO && woken.is_none() {
+        if timeout != Some(Duration::ZERO) && woken.is_none() {
             resume_unwind(Box::new(Asleep));
         }
         Ok(())

@@ -124,15 +124,15 @@ pub trait Poller: Send {
         let _ = settled;
     }
 
-    /// Waits at most `timeout`, and appends the events to `batch` within its capacity. An interruption by a
-    /// signal is a success without events.
+    /// Waits at most `timeout`, or without a limit if it is `None`, and appends the events to `batch` within
+    /// its capacity. An interruption by a signal is a success without events.
     ///
     /// `table` tells a backend without kernel state which descriptors this thread may poll.
     ///
     /// # Errors
     /// Every error of the wait, except `EINTR` and those that the backend works around. The core counts it,
     /// pauses briefly and waits again.
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()>;
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()>;
 
     /// Whether a limit has degraded the last wait: it was shorter than asked for, or left out some
     /// descriptors.
@@ -181,17 +181,20 @@ pub struct Limits {
 pub type MakeBackend = fn(&Limits) -> Result<Box<dyn Backend>, BackendError>;
 
 /// Converts a timeout to the unit of poll(2) and epoll_wait(2). It rounds up, because a thread with a timeout
-/// of half a millisecond would otherwise spin. A timeout that does not fit becomes [`i32::MAX`].
+/// of half a millisecond would otherwise spin. A timeout that does not fit becomes [`i32::MAX`], and `None`,
+/// no limit, becomes -1.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use fd_core::poller::milliseconds;
 ///
-/// assert_eq!(milliseconds(Duration::from_micros(1_500)), 2);
-/// assert_eq!(milliseconds(Duration::MAX), i32::MAX);
+/// assert_eq!(milliseconds(Some(Duration::from_micros(1_500))), 2);
+/// assert_eq!(milliseconds(Some(Duration::MAX)), i32::MAX);
+/// assert_eq!(milliseconds(None), -1);
 /// ```
-pub fn milliseconds(timeout: Duration) -> i32 {
+pub fn milliseconds(timeout: Option<Duration>) -> i32 {
+    let Some(timeout) = timeout else { return -1 };
     // Without a division of 128 bits.
     let rest = u64::from(timeout.subsec_nanos().div_ceil(1_000_000));
     fault!(TimeoutRoundedDown: rest => u64::from(timeout.subsec_millis()));
@@ -216,7 +219,7 @@ mod tests {
             (Duration::MAX, i32::MAX),
         ];
         for (timeout, expected) in table {
-            assert_eq!(milliseconds(timeout), expected, "{timeout:?}");
+            assert_eq!(milliseconds(Some(timeout)), expected, "{timeout:?}");
         }
     }
 }

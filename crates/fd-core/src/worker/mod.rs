@@ -26,9 +26,6 @@ use crate::worker::refused::{RETRY, Refused};
 use crate::worker::signals::Signals;
 use crate::worker::stale::{StaleRegistrations, has_children};
 
-/// The longest wait in the poller.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
 /// The number of events that one wait may return.
 const BATCH: usize = 256;
 
@@ -128,7 +125,7 @@ impl<'c> Worker<'c> {
         fault!(ForkKeepsPoller: is_forked => false);
         self.inherited |= is_forked;
         if self.inherited && !self.replace_inherited_poller() {
-            self.pause(self.timeout().min(RETRY));
+            self.pause(self.timeout().unwrap_or(RETRY).min(RETRY));
             return Ok(());
         }
 
@@ -140,7 +137,7 @@ impl<'c> Worker<'c> {
         self.refused.retry(context);
         self.apply_updates();
         invariant!(!context.has_updates(), "L1: {:?} sleeps with an update that it must apply", context.id());
-        let timeout = if busy { Duration::ZERO } else { self.timeout() };
+        let timeout = if busy { Some(Duration::ZERO) } else { self.timeout() };
         fault!(SleepingClearedEarly => shared.sleep.end());
         checkpoint!(BeforeWait);
         let waited = self.poller.wait(context.core().table(), timeout, &mut self.batch);
@@ -182,15 +179,14 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// The timeout of the wait: up to the next timer or retry, and at most [`LONGEST_WAIT`]. It reads the
-    /// clock as late as possible, because the work of this iteration has taken time (L10).
-    fn timeout(&self) -> Duration {
-        let due = [self.context.next_timer(), self.refused.retry_at].into_iter().flatten().min();
-        due.map_or(LONGEST_WAIT, |due| {
-            let now = self.context.now();
-            fault!(StaleClock: now => mistakes::noted_time(now));
-            due.saturating_duration_since(now).min(LONGEST_WAIT)
-        })
+    /// The timeout of the wait: up to the next timer or retry, if there is one. It reads the clock as late as
+    /// possible, because the work of this iteration has taken time (L10). Without a timer, neither this thread
+    /// nor the kernel reads a clock.
+    fn timeout(&self) -> Option<Duration> {
+        let due = [self.context.next_timer(), self.refused.retry_at].into_iter().flatten().min()?;
+        let now = self.context.now();
+        fault!(StaleClock: now => mistakes::noted_time(now));
+        Some(due.saturating_duration_since(now))
     }
 
     /// Evaluates the result of a wait. If a worker can wait again, it counts the failure, pauses and

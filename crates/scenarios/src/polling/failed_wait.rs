@@ -127,7 +127,7 @@ impl Poller for RefusingPoller {
         self.real.flush(settled);
     }
 
-    fn wait(&mut self, table: &FdTable, timeout: Duration, batch: &mut Vec<Event>) -> io::Result<()> {
+    fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         self.refusal.take()?;
         self.real.wait(table, timeout, batch)
     }
