@@ -15,6 +15,9 @@ use crate::words::events::{Event, Generation};
 /// A child needs less time than this from fork to exec.
 const EXEC: Duration = Duration::from_secs(1);
 
+/// A fork needs less time than this from its copy of the descriptors until waitid(2) sees the child.
+const FORK: Duration = Duration::from_millis(100);
+
 /// The time after which a registration that is not reported is dropped.
 const MEMORY: Duration = Duration::from_secs(10);
 
@@ -25,12 +28,19 @@ struct Stale {
     last_seen: Instant,
     /// A wait after the first one has reported it. The batch of the first wait may be older than the close.
     seen_again: bool,
-    /// The process had no child at some time after the close. No child has a copy then, not even one that
-    /// starts later.
-    childless: bool,
-    /// A wait that began after that time has reported it. A batch that was collected before proves nothing,
-    /// because a child may have had its copy then.
+    /// The first and the last of the consecutive checks after the close that found no child. A fork that had
+    /// copied the descriptors before the close can be invisible to the first one. [`FORK`] later, its child is
+    /// visible, or has made its exec, or has ended. A child that starts later has no copy.
+    childless: Option<(Instant, Instant)>,
+    /// No child has a copy, and a wait that began after the last of these checks has reported it. A batch that
+    /// was collected before proves nothing, because a child may have had its copy then.
     outlives_children: bool,
+}
+
+impl Stale {
+    fn no_child_has_a_copy(&self) -> bool {
+        self.childless.is_some_and(|(first, last)| last.saturating_duration_since(first) >= FORK)
+    }
 }
 
 /// The stale registrations of one thread's poller.
@@ -49,7 +59,7 @@ impl StaleRegistrations {
                     let (stale, is_later) = (&mut self.0[index], index < known);
                     stale.last_seen = now;
                     stale.seen_again |= is_later;
-                    stale.outlives_children |= is_later && stale.childless;
+                    stale.outlives_children |= is_later && stale.no_child_has_a_copy();
                 }
                 None => self.0.push(Stale {
                     fd: event.fd,
@@ -57,7 +67,7 @@ impl StaleRegistrations {
                     first_seen: now,
                     last_seen: now,
                     seen_again: false,
-                    childless: false,
+                    childless: None,
                     outlives_children: false,
                 }),
             }
@@ -75,11 +85,12 @@ impl StaleRegistrations {
         if self.0.iter().any(|stale| is_repeated(stale) && stays(stale)) {
             return true;
         }
-        if self.0.iter().all(|stale| stale.childless) || has_children() {
-            return false;
+        let childless = !has_children();
+        for stale in &mut self.0 {
+            let first = stale.childless.map_or(now, |(first, _)| first);
+            stale.childless = childless.then_some((first, now));
         }
-        self.0.iter_mut().for_each(|stale| stale.childless = true);
-        fault!(ChildlessAfterBatch => return self.0.iter().any(is_repeated));
+        fault!(ChildlessAfterBatch => return childless && self.0.iter().any(is_repeated));
         false
     }
 
@@ -125,14 +136,17 @@ mod tests {
     fn without_children_a_copy_is_undeclared() {
         let (mut stale, now) = (StaleRegistrations::default(), Instant::now());
         let mut need = |after, has_children| {
-            let now = now + Duration::from_micros(after);
+            let now = now + Duration::from_millis(after);
             stale.note(&[event(3)], now);
             stale.need_new_poller(now, || has_children)
         };
         assert_eq!([need(0, true), need(1, true)], [false; 2], "a child may be about to exec");
         assert!(!need(1, true), "more reports prove nothing");
-        assert!(!need(2, false), "the batch is older than the check for children");
-        assert!(need(3, true), "a child that starts later has no copy");
+        assert_eq!([need(2, false), need(3, false)], [false; 2], "a fork may be about to show its child");
+        assert!(!need(4, true), "that child may have a copy");
+        assert_eq!([need(5, false), need(104, false)], [false; 2], "the checks begin again");
+        assert!(!need(105, false), "the batch is older than the last check for children");
+        assert!(need(106, true), "a child that starts later has no copy");
         stale.clear();
         stale.note(&[event(3)], now);
         assert!(!stale.need_new_poller(now, || false), "the new poller has reported it once");
