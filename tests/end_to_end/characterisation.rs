@@ -286,6 +286,39 @@ fn equal_answers_of_different_runs_give_equal_pages() {
 }
 
 #[test]
+fn the_catalogue_has_a_column_for_each_kernel_and_marks_where_two_differ() {
+    let sandbox = Characterisation::recorded();
+    let path = sandbox.0.path("pollmatrix-report/results.json");
+    let recorded = fs::read_to_string(&path).expect("the report has results");
+    let page_beside = |answer: Option<&str>| {
+        let mut results: Value = serde_json::from_str(&recorded).expect("results");
+        let mut run = results["runs"][0].clone();
+        run["target"] = "older".into();
+        run["kernel"] = "5.4.1".into();
+        results["runs"].as_array_mut().expect("runs").insert(0, run);
+        let cells = results["cells"].as_array_mut().expect("cells");
+        let mut older = cells.clone();
+        for cell in &mut older {
+            cell["target"] = "older".into();
+            let asked = |check: &&mut Value| !check["asked"].is_null();
+            let first = cell["checks"].as_array_mut().and_then(|checks| checks.iter_mut().find(asked));
+            if let (Some(check), Some(answer)) = (first, answer) {
+                check["observed"] = answer.into();
+            }
+        }
+        *cells = older.into_iter().chain(cells.drain(..)).collect();
+        fs::write(&path, results.to_string()).expect("writable");
+        sandbox.run(&["publish", "pollmatrix-report", "--to", "pages"]).expect(0, &[]);
+        fs::read_to_string(sandbox.0.path("pages/catalogue.html")).expect("the file was written")
+    };
+    let (same, other) = (page_beside(None), page_beside(Some("never seen")));
+    assert!(same.contains(" 5.4.1, ") && !same.contains("never seen"));
+    assert!(other.contains("<code>never seen</code>"));
+    let marked = |page: &str| page.matches("<tr class=\"differs\">").count();
+    assert!(marked(&other) > marked(&same), "{} and {}", marked(&other), marked(&same));
+}
+
+#[test]
 fn results_that_do_not_describe_the_kernel_are_not_published() {
     let sandbox = Characterisation::new();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);

@@ -166,8 +166,9 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Write the pages of a site: the catalogue, and the answers of each poller
     ///
-    /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add one Markdown
-    /// page per target and poller, with the questions, the scripts and the answers.
+    /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add a column for
+    /// each kernel, and one Markdown page per target and poller, with the questions, the scripts and the
+    /// answers.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use characterisation::{Omission, Scenario, omissions, scenarios};
 use expectations::{Divergences, Expectation, Expectations, History, Kind, Range};
-use metadata::{Evidence, Link, Os};
+use metadata::{Evidence, Link, Os, Results};
 use report::html::catalogue::{
     Answer, AnswerRow, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source, State,
     Unasked, page,
@@ -15,21 +15,30 @@ use runner::command::quoted;
 
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
+use crate::kernel_answers::KernelAnswers;
 
-/// Renders the page from the expectations in the folder `dir`, or from the built-in ones.
-pub fn read(dir: Option<&Path>) -> Result<String, Error> {
+/// Renders the page from the expectations in the folder `dir`, or from the built-in ones. Each kernel in
+/// `results` has a column.
+pub fn read(dir: Option<&Path>, results: Option<&Results>) -> Result<String, Error> {
+    let kernels = results.map(KernelAnswers::all).unwrap_or_default();
+    let render = |answers: &_, divergences: &_, history: &_| render(answers, divergences, history, &kernels);
     match dir {
         Some(dir) => Ok(render(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
         None => Ok(render(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
     }
 }
 
-fn render(answers: &Expectations, divergences: &Divergences, history: &History) -> String {
+fn render(
+    answers: &Expectations,
+    divergences: &Divergences,
+    history: &History,
+    kernels: &[KernelAnswers],
+) -> String {
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
     let describe = |(id, title): &(&str, &str)| {
         let asked: Vec<_> = questions.iter().filter(|question| question.row == *id).collect();
-        behaviour(id, title, &asked, history, &mut sources)
+        behaviour(id, title, &asked, kernels, history, &mut sources)
     };
     let mut all: Vec<_> = expectations::BEHAVIOURS.iter().map(describe).collect();
     let family = |(prefix, title): (&str, &str)| Family {
@@ -48,6 +57,7 @@ fn behaviour(
     id: &str,
     title: &str,
     asked: &[&Question<'_>],
+    kernels: &[KernelAnswers],
     history: &History,
     sources: &mut Sources,
 ) -> Behaviour {
@@ -57,10 +67,14 @@ fn behaviour(
     others.sort_unstable();
     others.dedup();
     let today: Vec<_> = ALWAYS.into_iter().chain(others).collect();
+    let kernels: Vec<_> = kernels.iter().filter(|kernel| kernel.of_behaviour(id).next().is_some()).collect();
     let then = past.systems();
     let now = today.iter().map(|os| Column { name: proper_name(*os).to_owned(), past: false });
+    let measured = kernels
+        .iter()
+        .map(|kernel| Column { name: format!("{} {}", proper_name(kernel.os), kernel.version), past: false });
     let before = then.iter().map(|&system| Column { name: past.name(system), past: true });
-    let columns = now.chain(before).collect();
+    let columns: Vec<_> = now.chain(measured).chain(before).collect();
 
     let mut used = BTreeMap::new();
     let mut states: Vec<State> = Vec::new();
@@ -70,22 +84,36 @@ fn behaviour(
             let answers = question.answers.get(os).into_iter().flatten();
             answers.map(|answer| expected(*os, answer, sources, &mut used)).collect()
         };
-        let places = today.iter().map(place).chain(then.iter().map(|_| Vec::new())).collect();
+        let mut places: Vec<Vec<_>> = today.iter().map(place).collect();
+        places.resize(columns.len(), Vec::new());
         let line = AnswerRow { asked: question.asked.clone(), differs: question.differs(), answers: places };
         lines.insert((question.variant, &question.asked), line);
     }
+    let empty = |asked: &str| AnswerRow {
+        asked: asked.to_owned(),
+        differs: false,
+        answers: vec![Vec::new(); columns.len()],
+    };
+    for (column, kernel) in (today.len()..).zip(&kernels) {
+        for (variant, question, seen) in kernel.of_behaviour(id) {
+            let line = lines.entry((variant, question)).or_insert_with(|| empty(question));
+            let label = sources.used(Evidence::Measured, &kernel.source, None, &mut used);
+            let allowed: Vec<_> = seen.iter().cloned().collect();
+            // Two versions of one system.
+            let others =
+                kernels.iter().zip(&line.answers[today.len()..]).filter(|(of, _)| of.os == kernel.os);
+            let agree = |answers: &Answer| answers.allowed.iter().any(|answer| allowed.contains(answer));
+            line.differs |= others.flat_map(|(_, answers)| answers).any(|answer| !agree(answer));
+            line.answers[column].push(Answer { allowed, source: label, remarks: Vec::new() });
+        }
+    }
     for known in past.answers() {
-        let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| AnswerRow {
-            asked: known.asked.clone(),
-            differs: false,
-            answers: vec![Vec::new(); today.len() + then.len()],
-        });
+        let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| empty(&known.asked));
         for (system, answer) in &known.answers {
             let label = past.source(*system, sources, &mut used);
             let answer = Answer { allowed: vec![answer.clone()], source: label, remarks: Vec::new() };
-            let column = then.iter().position(|of| of == system);
-            if let Some(place) = column.and_then(|column| line.answers.get_mut(today.len() + column)) {
-                place.push(answer);
+            if let Some(column) = then.iter().position(|of| of == system) {
+                line.answers[today.len() + kernels.len() + column].push(answer);
             }
         }
     }

@@ -140,16 +140,19 @@ fn suggest(prefix: &str, answers: &Expectations) -> String {
     }
 }
 
-/// Returns the API and the trigger of an answer, under a name that systems share.
 fn question(answer: &Expectation) -> String {
-    let asked = answer.question();
+    shared_name(&answer.question())
+}
+
+/// Returns an API and a trigger under a name that systems share: `queue@level` for `epoll@level`.
+pub fn shared_name(asked: &str) -> String {
     for queue in ["epoll", "kqueue"] {
         match asked.strip_prefix(queue) {
             Some(rest) if !rest.starts_with('_') => return format!("queue{rest}"),
             _ => {}
         }
     }
-    asked
+    asked.to_owned()
 }
 
 impl Question<'_> {

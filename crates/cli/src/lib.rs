@@ -13,6 +13,7 @@ mod generate;
 mod history;
 mod input;
 mod judge;
+mod kernel_answers;
 mod kernels;
 mod kubernetes;
 mod list;

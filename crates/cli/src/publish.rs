@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use metadata::Results;
 use report::{Page, pages};
 use runner::{diagnostics, output};
 
@@ -14,9 +15,11 @@ use crate::{catalogue_page, input};
 /// Writes the catalogue and, for given results, one page per target and poller. Prints the path of each page
 /// that changed.
 pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, Error> {
-    let mut all = vec![Page { path: "catalogue.html".into(), text: catalogue_page::read(expectations)? }];
-    if let Some(results) = &args.results {
-        all.extend(answers(results, args.emulated)?);
+    let results = args.results.as_deref().map(|path| of_kernels(path, args.emulated)).transpose()?;
+    let text = catalogue_page::read(expectations, results.as_ref())?;
+    let mut all = vec![Page { path: "catalogue.html".into(), text }];
+    if let (Some(path), Some(results)) = (&args.results, &results) {
+        all.extend(answers(path, results)?);
     }
     for page in &all {
         let path = args.to.join(&page.path);
@@ -30,15 +33,20 @@ pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pages `results/TARGET/POLLER.md` of the runs on a kernel of their own, or of all runs with `emulated`.
-fn answers(path: &Path, emulated: bool) -> Result<Vec<Page>, Error> {
+/// Reads the results of the runs on a kernel of their own, or of all runs with `emulated`.
+fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     let mut results = input::read_undisturbed(path)?;
     let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
     for run in left_out {
         let why = format!("{} was run {}", run.target, run.runner());
         diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
     }
-    let mut pages = pages(&results);
+    Ok(results)
+}
+
+/// The pages `results/TARGET/POLLER.md`.
+fn answers(path: &Path, results: &Results) -> Result<Vec<Page>, Error> {
+    let mut pages = pages(results);
     if pages.is_empty() {
         return Err(input::without_answers(path));
     }

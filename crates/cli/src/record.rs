@@ -75,7 +75,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
 }
 
 /// Returns the key and the text of a run's source, for the answers of an adapter or of the kernel.
-fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
+pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     let library = run.kqueue.as_deref().filter(|_| adapter.is_some() && adapter == library_of(run));
@@ -98,7 +98,7 @@ fn library_of(run: &Run) -> Option<&str> {
 }
 
 /// Collects the answers of a run's cells, by adapter. `None` for the kernel's own pollers.
-fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
+pub fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     let mut all: BTreeMap<Option<String>, Answered> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
         let has_answers =

@@ -33,6 +33,11 @@ impl Version {
         Some(version)
     }
 
+    /// Returns its numbers, the most important one first.
+    pub fn numbers(&self) -> &[u32] {
+        &self.0
+    }
+
     /// Compares the first `parts` numbers. Missing numbers count as 0.
     fn compare(&self, other: &Self, parts: usize) -> Ordering {
         let number = |version: &Self, part| version.0.get(part).copied().unwrap_or(0);
