@@ -84,8 +84,8 @@ pub(crate) enum Handover {
 }
 
 impl Handover {
-    /// Changes to the other way if the executor has not begun: only a prefix, which the user chooses, may fail
-    /// to forward standard input.
+    /// Changes to the other way if the executor has not begun: only a prefix, which the user chooses, may
+    /// fail to forward standard input.
     pub(crate) fn after_end(self, has_begun: bool, route: &Route) -> Self {
         match self {
             _ if has_begun || route.prefix.is_none() => self,
