@@ -76,7 +76,7 @@ fn boot(port: &str, console: Option<&str>) -> io::Result<()> {
             let port = File::options().read(true).write(true).open(&device)?;
             // The port can be opened once only.
             agent.stdin(port.try_clone()?).stdout(port);
-            agent.current_dir("/").env("PATH", "/bin:/").env("HOME", "/tmp").spawn()?
+            super::environment(&mut agent).spawn()?
         }
     };
     reap_until(Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?));

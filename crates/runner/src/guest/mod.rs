@@ -208,7 +208,12 @@ pub fn shell(executable: &Path, console: Option<&Path>) -> io::Result<Child> {
         let open = || std::fs::OpenOptions::new().read(true).write(true).open(console);
         command.stdin(open()?).stdout(open()?).stderr(open()?);
     }
-    command.current_dir("/").spawn()
+    environment(&mut command).spawn()
+}
+
+/// Sets what a program of a system expects that has nothing but this program.
+pub fn environment(command: &mut Command) -> &mut Command {
+    command.current_dir("/").env("PATH", "/bin:/").env("HOME", "/tmp")
 }
 
 /// Reads commands of this program from standard input, and runs each.
