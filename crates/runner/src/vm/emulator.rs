@@ -123,10 +123,11 @@ fn qemu(machine: &Machine, run: &Path, accelerator: Accelerator) -> Vec<String> 
     arguments.extend(words(&["-m", &machine.memory.to_string(), "-smp", &machine.processors.to_string()]));
     arguments.push("-qmp".to_owned());
     arguments.push(format!("unix:{},server=on,wait=off", comma(&run.join(CONTROL_SOCKET))));
+    arguments.extend(machine.options.iter().cloned());
+    // qemu uses the last one. KVM runs no other processor than the host's.
     if !machine.options.iter().any(|option| option == "-cpu") || accelerator == Accelerator::Kvm {
         arguments.extend(words(&["-cpu", cpu]));
     }
-    arguments.extend(machine.options.iter().cloned());
     arguments
 }
 
@@ -208,4 +209,21 @@ fn comma(path: &Path) -> String {
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kvm_runs_the_processor_of_the_host_whatever_the_description_names() {
+        let machine = Machine::load("debian-6-12-arm64").unwrap();
+        let last = |accelerator| {
+            let arguments = qemu(&machine, Path::new("/run"), accelerator);
+            let at = arguments.iter().rposition(|argument| argument == "-cpu").unwrap();
+            arguments[at + 1].clone()
+        };
+        assert_eq!(last(Accelerator::Kvm), "host");
+        assert_eq!(last(Accelerator::Software), "cortex-a57");
+    }
 }
