@@ -20,8 +20,21 @@ pub fn missing(disk: &Disk) -> Option<String> {
         return Some(format!("its description has no sha256 of {address}"));
     }
     let path = std::env::var_os("PATH");
-    let have = command::on_path("curl".as_ref(), path.as_deref()).is_some();
-    (!have).then(|| format!("there is no curl to get {address} with"))
+    let have = |program: &&str| command::on_path(program.as_ref(), path.as_deref()).is_some();
+    let programs = [Some("curl"), decompressor(Path::new(address))];
+    let lacks = programs.into_iter().flatten().find(|program| !have(program));
+    lacks.map(|program| format!("there is no {program} to get {address} with"))
+}
+
+/// Returns the program that decompresses the file, if it is compressed.
+fn decompressor(file: &Path) -> Option<&'static str> {
+    match file.extension()?.to_str()? {
+        "xz" => Some("xz"),
+        "zst" => Some("zstd"),
+        "gz" => Some("gzip"),
+        "bz2" => Some("bzip2"),
+        _ => None,
+    }
 }
 
 /// Returns the image, checked and decompressed.
@@ -68,17 +81,14 @@ pub fn get(machine: &Machine, disk: &Disk) -> Result<PathBuf, Error> {
         }
         fs::rename(&part, &file).map_err(broken)?;
     }
-    let program = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("xz") => "xz",
-        Some("zst") => "zstd",
-        Some("gz") => "gzip",
-        Some("bz2") => "bzip2",
-        _ => return Ok(file),
-    };
-    // The compressed file is the one that was checked, so a decompressed one is not reused.
+    let Some(program) = decompressor(&file) else { return Ok(file) };
+    // The compressed file is the one that was checked, so a decompressed one is not reused. A machine that is
+    // up keeps the one it has open.
     let to = file.with_extension("");
-    let out = fs::File::create(&to).map_err(broken)?;
+    let part = file.with_extension("decompressed");
+    let out = fs::File::create(&part).map_err(broken)?;
     run(Command::new(program).arg("-dc").arg(&file).stdout(out)).map_err(wrong)?;
+    fs::rename(&part, &to).map_err(broken)?;
     Ok(to)
 }
 
