@@ -101,6 +101,10 @@ fn any() -> String {
     "*".to_owned()
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// The device for commands and results.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -143,6 +147,9 @@ pub struct Step {
     pub expect: String,
     /// The line to type then. `{bytes}` stands for the size of the executable.
     pub send: String,
+    /// Whether the return key ends the line. Some menus of boot loaders take a single key.
+    #[serde(default = "yes")]
+    pub enter: bool,
 }
 
 impl Machine {

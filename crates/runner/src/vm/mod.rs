@@ -223,6 +223,7 @@ fn with_disk(
     let steps = disk.login.iter().map(|step| Step {
         expect: step.expect.clone(),
         send: step.send.replace("{bytes}", &bytes.to_string()),
+        enter: step.enter,
     });
     Ok((emulator::disk_starts(machine, disk, &image, &payload, run, purpose), steps.collect()))
 }
