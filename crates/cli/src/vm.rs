@@ -96,6 +96,11 @@ fn fetch(machines: &[String]) -> Result<(), Error> {
     for name in named {
         match vm::missing(name, None) {
             Some(why) if machines.is_empty() => diagnostics::note(&format!("{name}: {why}")),
+            None if machines.is_empty() && Machine::load(name)?.untested.is_some() => {
+                diagnostics::note(&format!(
+                    "{name} is untested: `pollmatrix vm fetch {name}` fetches its image"
+                ));
+            }
             _ => output::print(&format!("{name}: {}\n", vm::fetch(name)?))?,
         }
     }

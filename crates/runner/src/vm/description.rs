@@ -10,10 +10,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 /// The descriptions that are built in, by the names that matrix.yml uses.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 9] = [
     ("debian-6-1", include_str!("../../vm/debian-6-1.yml")),
     ("debian-6-12", include_str!("../../vm/debian-6-12.yml")),
     ("debian-6-12-arm64", include_str!("../../vm/debian-6-12-arm64.yml")),
+    ("dragonfly-6", include_str!("../../vm/dragonfly-6.yml")),
+    ("freebsd-14", include_str!("../../vm/freebsd-14.yml")),
+    ("freebsd-15", include_str!("../../vm/freebsd-15.yml")),
+    ("illumos", include_str!("../../vm/illumos.yml")),
+    ("netbsd-10", include_str!("../../vm/netbsd-10.yml")),
     ("uml", include_str!("../../vm/uml.yml")),
 ];
 /// The end of the name of a description's file, which distinguishes it from a built-in name.
@@ -52,7 +57,7 @@ pub struct Machine {
     pub kernel: Option<Kernel>,
     /// The disk image to boot.
     pub disk: Option<Disk>,
-    /// Why nobody has run it, if that is so.
+    /// Why nobody has run it, if that is so. Only `--via` chooses it then.
     pub untested: Option<String>,
 }
 

@@ -109,6 +109,11 @@ pub fn missing(name: &str, own_kernel: Option<&Path>) -> Option<String> {
     }
 }
 
+/// Returns why the virtual machine is untested, if it is.
+pub fn untested(name: &str) -> Option<String> {
+    Machine::load(name).ok()?.untested
+}
+
 /// Fetches what the machine needs, and writes the folder of a running machine.
 ///
 /// # Errors
