@@ -848,6 +848,11 @@ pub fn history() -> &'static [Defect] {
             "an event whose handler deleted its own registration counted as stale, and paused its thread",
             Scenario(&["deletion/own-handler"]),
         ),
+        core(
+            20,
+            "a fork in progress, whose child no system call showed yet, was taken for no child, and the poller was replaced",
+            Scenario(&["deletion/undeclared-copy"]),
+        ),
     ];
     HISTORY
 }

@@ -180,8 +180,8 @@ impl<'c> Worker<'c> {
     }
 
     /// The timeout of the wait: up to the next timer or retry, if there is one. It reads the clock as late as
-    /// possible, because the work of this iteration has taken time (L10). Without a timer, neither this thread
-    /// nor the kernel reads a clock.
+    /// possible, because the work of this iteration has taken time (L10). Without a timer, neither this
+    /// thread nor the kernel reads a clock.
     fn timeout(&self) -> Option<Duration> {
         let due = [self.context.next_timer(), self.refused.retry_at].into_iter().flatten().min()?;
         let now = self.context.now();

@@ -29,8 +29,8 @@ struct Stale {
     /// A wait after the first one has reported it. The batch of the first wait may be older than the close.
     seen_again: bool,
     /// The first and the last of the consecutive checks after the close that found no child. A fork that had
-    /// copied the descriptors before the close can be invisible to the first one. [`FORK`] later, its child is
-    /// visible, or has made its exec, or has ended. A child that starts later has no copy.
+    /// copied the descriptors before the close can be invisible to the first one. [`FORK`] later, its child
+    /// is visible, or has made its exec, or has ended. A child that starts later has no copy.
     childless: Option<(Instant, Instant)>,
     /// No child has a copy, and a wait that began after the last of these checks has reported it. A batch that
     /// was collected before proves nothing, because a child may have had its copy then.
