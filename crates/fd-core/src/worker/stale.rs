@@ -32,8 +32,8 @@ struct Stale {
     /// copied the descriptors before the close can be invisible to the first one. [`FORK`] later, its child
     /// is visible, or has made its exec, or has ended. A child that starts later has no copy.
     childless: Option<(Instant, Instant)>,
-    /// No child has a copy, and a wait that began after the last of these checks has reported it. A batch that
-    /// was collected before proves nothing, because a child may have had its copy then.
+    /// No child has a copy, and a wait that began after the last of these checks has reported it. A batch
+    /// that was collected before proves nothing, because a child may have had its copy then.
     outlives_children: bool,
 }
 
