@@ -237,6 +237,46 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
 }
 
 #[test]
+fn judge_gives_results_the_verdicts_of_other_expectations() {
+    let sandbox = Characterisation::recorded();
+    let judge = |more: &[&str]| sandbox.run(&[&["judge", "pollmatrix-report"], more].concat());
+    sandbox.run(&["run", CELL]).expect(0, &[]);
+    judge(&[]).expect(0, &[" as expected\n"]);
+
+    let version = sandbox.version();
+    sandbox.edit("poll@level: '", "poll@level: 'ERR|");
+    let wrong = format!("WRONG {CELL}: poll@level");
+    judge(&["--output", "judged.json"]).expect(1, &[&wrong, "expected ERR|", "2 contradict a measurement\n"]);
+    assert_eq!(sandbox.cell()["status"], "pass", "the results stay as they are");
+    let judged = fs::read_to_string(sandbox.0.path("judged.json")).expect("the file was written");
+    let judged: Value = serde_json::from_str(&judged).expect("results");
+    let cells = judged["cells"].as_array().expect("cells is a list");
+    assert!(cells.iter().any(|cell| cell["id"] == CELL && cell["status"] == "fail"), "{judged}");
+
+    // Another version may answer differently.
+    sandbox.edit(&format!("    version: {version}\n"), "    version: '0.1'\n");
+    judge(&[]).expect(0, &["differs readiness/pipe-idle", "2 contradict a hypothesis\n"]);
+}
+
+#[test]
+fn judge_counts_the_answers_of_each_run() {
+    let sandbox = Characterisation::recorded();
+    let path = sandbox.0.path("pollmatrix-report/results.json");
+    let mut results = sandbox.0.results();
+    let (mut run, mut cells) = (results["runs"][0].clone(), results["cells"].clone());
+    run["target"] = "other".into();
+    results["runs"].as_array_mut().expect("runs").insert(0, run);
+    let cells = cells.as_array_mut().expect("cells");
+    cells.iter_mut().for_each(|cell| cell["target"] = "other".into());
+    results["cells"].as_array_mut().expect("cells").splice(0..0, cells.drain(..));
+    fs::write(&path, results.to_string()).expect("writable");
+    let judged = sandbox.run(&["judge", "pollmatrix-report"]);
+    judged.expect(0, &[]);
+    let lines: Vec<_> = judged.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[0] == lines[1], "{}", judged.stdout);
+}
+
+#[test]
 fn faults_cannot_be_tried_in_scenarios_of_raw_pollers() {
     let sandbox = Characterisation::new();
     sandbox

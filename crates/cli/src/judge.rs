@@ -37,9 +37,10 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
     let mut failed = false;
     for path in &args.inputs {
         let mut results = input::read_undisturbed(path)?;
-        let mut counts = Counts::default();
+        let mut answered = 0;
         let mut text = String::new();
         for run in results.runs.clone() {
+            let mut counts = Counts::default();
             let (os, version) = input::system(path, &run)?;
             let answers = load(expectations, os, &results)?;
             let cells = results.cells.iter_mut().filter(|cell| cell.target == run.target);
@@ -47,12 +48,13 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
                 judge(cell, &answers, (os, &version), &mut counts, &mut text);
             }
             let _ = writeln!(text, "{}: {}", path.display(), summary(&counts, &run));
+            failed |= counts.wrong > 0 || counts.ended > 0;
+            answered += counts.answers;
         }
         output::print(&text)?;
-        if counts.answers == 0 {
+        if answered == 0 {
             return Err(input::without_answers(path));
         }
-        failed |= counts.wrong > 0 || counts.ended > 0;
         if let Some(file) = &args.output {
             output::write_file(file, &metadata::json(&results))?;
         }
