@@ -6,12 +6,10 @@ mod ring;
 mod samples;
 mod work;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use comfy_table::{ContentArrangement, Table, presets};
 use runner::output;
 
 use crate::loops::{Loop, REFERENCE};
@@ -79,19 +77,16 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
         }
         return Ok(true);
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"]);
+    // A row is printed as soon as it is measured: all of them take minutes.
+    let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
+    output::print_line(&line(&header.map(str::to_owned)))?;
     let (mut rows, mut are_sure) = (Vec::new(), true);
     for work in works {
         for other in work.others() {
-            if std::io::stderr().is_terminal() {
-                output::print_error_line(&format!("{} beside {}", work.name, other.name()));
-            }
             let compared = compare(work, REFERENCE, other, arguments.pairs, arguments.events)?;
             let is_sure = compared.spread_percent() <= arguments.noise;
             are_sure &= is_sure;
-            table.add_row(row(work, other, &compared, is_sure));
+            output::print_line(&line(&row(work, other, &compared, is_sure)))?;
             rows.push(serde_json::json!({
                 "work": work.name,
                 "beside": other.name(),
@@ -102,12 +97,17 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
             }));
         }
     }
-    output::print_line(&table.to_string())?;
     if let Some(file) = &arguments.json {
         std::fs::write(file, serde_json::to_string_pretty(&rows)? + "\n")
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(are_sure)
+}
+
+/// Aligns the columns.
+fn line([work, other, times, ratio, interval]: &[String; 5]) -> String {
+    let width = WORKS.iter().map(|work| work.name.len()).max().unwrap_or_default();
+    format!("{work:<width$}  {other:<9}  {times:>15}  {ratio:>12}  {interval:>13}")
 }
 
 fn row(work: &Work, other: Loop, compared: &Compared, is_sure: bool) -> [String; 5] {
