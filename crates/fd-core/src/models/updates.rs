@@ -133,10 +133,9 @@ fn m7_private_and_shared() {
     });
 }
 
-/// M7: takeover and application of updates by a second thread ∥ takeover back, want and application by the
-/// first thread, of an edge-triggered descriptor. The first thread's registration is older than the
-/// takeovers. It is replaced, so that a consumed edge is reported again, whichever thread has cleared the
-/// mark (L1, suspect 10).
+/// M7: takeover, want and application of updates by a second thread ∥ the same by the first thread, which
+/// takes an edge-triggered descriptor back. The first thread's registration is older than the takeovers. It is
+/// replaced, so that a consumed edge is reported again, whichever thread has cleared the mark (L1, suspect 10).
 #[test]
 fn m7_apply_and_takeover_back() {
     model("m7_apply_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
@@ -149,7 +148,9 @@ fn m7_apply_and_takeover_back() {
         let second = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 1));
             // Refused while the first thread uses it.
-            let _ = context.takeover(registration.handle, registration.owner);
+            if context.takeover(registration.handle, registration.owner).is_ok() {
+                context.registration(registration.handle).want_recv().unwrap();
+            }
             world.apply_updates(&context);
         });
         let taken = first.takeover(registration.handle, registration.owner);
