@@ -134,8 +134,9 @@ fn m7_private_and_shared() {
 }
 
 /// M7: takeover, want and application of updates by a second thread ∥ the same by the first thread, which
-/// takes an edge-triggered descriptor back. The first thread's registration is older than the takeovers. It is
-/// replaced, so that a consumed edge is reported again, whichever thread has cleared the mark (L1, suspect 10).
+/// takes an edge-triggered descriptor back. The first thread's registration is older than the takeovers. It
+/// is replaced, so that a consumed edge is reported again, whichever thread has cleared the mark (L1, suspect
+/// 10).
 #[test]
 fn m7_apply_and_takeover_back() {
     model("m7_apply_and_takeover_back", 2, Bound::of(3, 4)).check(|| {
