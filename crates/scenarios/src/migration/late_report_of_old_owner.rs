@@ -4,6 +4,8 @@
 //! old owner, which lost the race, close the descriptor under the new owner's delete (suspect 20; model M5).
 //! This scenario holds every window open, with a thread on each side.
 
+use std::ops::RangeInclusive;
+
 use fd_core::ActivitySnapshot;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
@@ -66,7 +68,7 @@ fn lost_before_running(
         "protocol 8.2: no thread is running",
     )?;
     late.release();
-    check_lost(test, harness, &label, endpoint, route, &counted)
+    check_lost(test, harness, &label, endpoint, route, &counted, 1..=1)
 }
 
 /// The report arrives between two steps of the takeover.
@@ -107,10 +109,14 @@ fn lost_within_takeover(
         .recv_timeout(crate::patience::patience())
         .map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
     check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
-    check_lost(test, harness, &label, endpoint, route, &counted)
+    // A thread that builds its arrays for each wait may have built the last ones after the takeover.
+    let is_polled =
+        window == Point::TakeoverRunningSet || harness.core().backend().capabilities().kernel_state;
+    check_lost(test, harness, &label, endpoint, route, &counted, u64::from(is_polled)..=1)
 }
 
-/// Checks the state after a report that lost: it was refused once, and the new owner gets the data.
+/// Checks the state after a report that lost: it was refused `expected` times, and the new owner gets the
+/// data.
 fn check_lost(
     test: &mut TestContext,
     harness: &mut Harness,
@@ -118,6 +124,7 @@ fn check_lost(
     endpoint: Endpoint,
     route: Route,
     before: &ActivitySnapshot,
+    expected: RangeInclusive<u64>,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
     harness.fence_all()?;
@@ -133,7 +140,8 @@ fn check_lost(
     } else {
         (counted.poll_skip, "protocol 4.6, L5")
     };
-    test.check_cost_eq(label("reports refused"), 1, refused, clause);
+    let text = format!("{} to {}", expected.start(), expected.end());
+    test.check_cost(label("reports refused"), text, refused, clause, expected.contains(&refused));
     let entry = harness.entry(endpoint.handle)?;
     test.check_eq(label("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "S3");
     test.check_eq(label("running"), 0, entry.running.bits(), "L9: no running bit is left behind");
