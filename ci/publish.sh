@@ -15,4 +15,6 @@ case ${1:-} in
 esac
 # A check may run beside uncommitted changes; an upload may not.
 [ ${#dry_run[@]} -eq 0 ] || dry_run+=(--allow-dirty)
+# cargo unpacks the packages into its home once per version, and would build the next change of that version with those of the last.
+rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/pollmatrix-*
 cargo publish --workspace --locked ${dry_run[@]+"${dry_run[@]}"}

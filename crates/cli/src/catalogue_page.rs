@@ -1,5 +1,6 @@
 //! catalogue.html: the behaviours with their scenarios and expected answers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -189,7 +190,12 @@ type Used = BTreeMap<(usize, u32), Source>;
 
 fn expected(os: Os, answer: &Expectation, sources: &mut Sources, used: &mut Used) -> Answer {
     let source = &answer.source;
-    let label = sources.used(source.evidence, &source.text, source.url.as_deref(), used);
+    let confirmed: Vec<_> = answer.confirmed_versions().map(ToString::to_string).collect();
+    let text = match confirmed.as_slice() {
+        [] => Cow::from(&source.text),
+        versions => format!("{}; the same on {}", source.text, versions.join(", ")).into(),
+    };
+    let label = sources.used(source.evidence, &text, source.url.as_deref(), used);
     let mut remarks = Vec::new();
     remarks.extend((answer.range != Range::default()).then(|| range(os, &answer.range)));
     remarks.extend(answer.unstable.map(|why| format!("varies: {}", why.name())));

@@ -214,6 +214,7 @@ fn describe(answer: &Expectation) -> Value {
         "hypothesis": answer.source.evidence.is_hypothesis(),
         "source": answer.source.text,
         "measured_on": answer.source.version.as_ref().map(ToString::to_string),
+        "confirmed_on": answer.confirmed_versions().map(ToString::to_string).collect::<Vec<_>>(),
         "url": answer.source.url,
         "since": answer.range.since.as_ref().map(ToString::to_string),
         "until": answer.range.until.as_ref().map(ToString::to_string),

@@ -55,6 +55,9 @@ pub struct Source {
     pub text: String,
     /// The version of the measured system.
     pub version: Option<Version>,
+    /// The other versions that gave the same answers to all of its questions that cells ask.
+    #[serde(default)]
+    pub same_on: Vec<Version>,
     /// A page with details.
     pub url: Option<String>,
 }
@@ -116,14 +119,20 @@ impl Expectation {
         self.seen.as_deref().or(self.allowed.first().map(String::as_str)).unwrap_or_default()
     }
 
-    /// Returns whether it was measured on this version. Otherwise it is a hypothesis for this version.
+    /// Returns whether it was measured or confirmed on this version. Otherwise it is a hypothesis for this
+    /// version.
     pub fn is_measured_on(&self, version: &Version) -> bool {
-        !self.source.evidence.is_hypothesis()
-            && self
-                .source
-                .version
-                .as_ref()
-                .is_some_and(|measured| measured.is_a(version) || version.is_a(measured))
+        self.measured_versions().any(|measured| measured.is_a(version) || version.is_a(measured))
+    }
+
+    /// Returns the versions on which it was measured or confirmed.
+    pub fn measured_versions(&self) -> impl Iterator<Item = &Version> {
+        self.source.version.iter().chain(self.confirmed_versions())
+    }
+
+    /// Returns the versions within its range on which it was confirmed: [`Source::same_on`].
+    pub fn confirmed_versions(&self) -> impl Iterator<Item = &Version> {
+        self.source.same_on.iter().filter(|version| self.range.contains(Some(version)))
     }
 
     /// Returns the interface with its trigger: `poll@level`, or the system call alone.
@@ -263,9 +272,8 @@ fn unmeasured(answer: &Expectation, same: &[Expectation]) -> Option<String> {
     if !range.contains(Some(version)) {
         return Some(format!("the answer {range} was measured on {version}"));
     }
-    let is_measured = |is_it: &dyn Fn(&Version) -> bool| {
-        same.iter().filter_map(|other| other.source.version.as_ref()).any(is_it)
-    };
+    let is_measured =
+        |is_it: &dyn Fn(&Version) -> bool| same.iter().flat_map(Expectation::measured_versions).any(is_it);
     if let Some(since) = &range.since
         && !is_measured(&|other| !other.is_since(since))
     {
@@ -374,6 +382,10 @@ impl FileText {
                 );
                 let help = "give measured sources (M), and only those, a `version`";
                 return at.error(name.referenced, message, help);
+            }
+            if source.version.is_none() && !source.same_on.is_empty() {
+                let message = format!("the source '{}' is the same on other versions of none", name.value);
+                return at.error(name.referenced, message, "only a measured source (M) has `same_on`");
             }
             sources.insert(name.value, Arc::new(source));
         }

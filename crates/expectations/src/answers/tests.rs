@@ -223,6 +223,27 @@ fn each_version_has_its_own_answer() {
 }
 
 #[test]
+fn a_confirmed_version_counts_as_measured_within_the_range_of_an_answer() {
+    let answers = parse(&FILE.replace("version: '10.1'", "version: '10.1', same_on: ['9.3']")).unwrap();
+    let measured = |key, release: &str| {
+        let version = Version::of_release(Os::NetBsd, release).unwrap();
+        answers.find(Os::NetBsd, Some(&version), key).unwrap().is_measured_on(&version)
+    };
+    let fresh = ("V01", "tcp:fresh", "read", None);
+    assert!(measured(fresh, "9.3") && measured(fresh, "10.1"));
+    assert!(!measured(fresh, "9.2"), "another version");
+    let unix = ("V02", "unix", "poll", Some("level"));
+    assert!(measured(unix, "9.3"));
+    assert!(!measured(unix, "10.1"), "a hypothesis");
+    let later = answers.find(Os::NetBsd, Some(&"10.1".parse().unwrap()), unix).unwrap();
+    assert_eq!(later.confirmed_versions().count(), 0, "a hypothesis is not confirmed");
+    let earlier = answers.find(Os::NetBsd, Some(&"9.3".parse().unwrap()), unix).unwrap();
+    let versions: Vec<_> = earlier.confirmed_versions().map(ToString::to_string).collect();
+    assert_eq!(versions, ["9.3"]);
+    refused("a test suite,", "a test suite, same_on: ['9.3'],", &["5:3: the source 'other'", "`same_on`"]);
+}
+
+#[test]
 fn a_misspelt_word_gets_a_position_and_a_suggestion() {
     refused("until:", "untill:", &["x/netbsd.yml:14:31: unknown key 'untill'", "did you mean 'until'?"]);
     refused(
