@@ -15,6 +15,8 @@ case ${1:-} in
 esac
 # A check may run beside uncommitted changes; an upload may not.
 [ ${#dry_run[@]} -eq 0 ] || dry_run+=(--allow-dirty)
-# cargo unpacks the packages into its home once per version, and would build the next change of that version with those of the last.
-rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/pollmatrix-*
-cargo publish --workspace --locked ${dry_run[@]+"${dry_run[@]}"}
+# cargo tells packages of one version apart neither in its home, where it unpacks them, nor in a target folder: without this, a crate
+# is built with what the others were when this ran last.
+target=${CARGO_TARGET_DIR:-target}/publish
+rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/pollmatrix-* "$target"/debug/.fingerprint/pollmatrix-*
+cargo publish --workspace --locked --target-dir "$target" ${dry_run[@]+"${dry_run[@]}"}
