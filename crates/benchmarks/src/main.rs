@@ -6,11 +6,11 @@ mod ring;
 mod samples;
 mod work;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use runner::output;
 
 use crate::loops::{Loop, REFERENCE};
 use crate::samples::{Compared, compare};
@@ -48,13 +48,11 @@ fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            output::print_error_line(
-                "some ratios are noise: repeat on a quiet machine, or with more --pairs",
-            );
+            print_error_line("some ratios are noise: repeat on a quiet machine, or with more --pairs");
             ExitCode::from(1)
         }
         Err(error) => {
-            output::print_error_line(&format!("error: {error}"));
+            print_error_line(&format!("error: {error}"));
             ExitCode::from(2)
         }
     }
@@ -73,20 +71,25 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     if arguments.list {
         for work in works {
             let others: Vec<_> = work.others().map(Loop::name).collect();
-            output::print_line(&format!("{}: {}", work.name, others.join(", ")))?;
+            print_line(&format!("{}: {}", work.name, others.join(", ")))?;
         }
         return Ok(true);
     }
+    if fd_core::hooks::COST_TIME {
+        return Err("this build has hooks for tests, which would be measured, too\n\
+                    help: use ci/bench.sh, or `cargo run --release -p pollmatrix-benchmarks`"
+            .into());
+    }
     // A row is printed as soon as it is measured: all of them take minutes.
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
-    output::print_line(&line(&header.map(str::to_owned)))?;
+    print_line(&line(&header.map(str::to_owned)))?;
     let (mut rows, mut are_sure) = (Vec::new(), true);
     for work in works {
         for other in work.others() {
             let compared = compare(work, REFERENCE, other, arguments.pairs, arguments.events)?;
             let is_sure = compared.spread_percent() <= arguments.noise;
             are_sure &= is_sure;
-            output::print_line(&line(&row(work, other, &compared, is_sure)))?;
+            print_line(&line(&row(work, other, &compared, is_sure)))?;
             rows.push(serde_json::json!({
                 "work": work.name,
                 "beside": other.name(),
@@ -121,4 +124,17 @@ fn row(work: &Work, other: Loop, compared: &Compared, is_sure: bool) -> [String;
         ratio,
         format!("{low:.2} to {high:.2}"),
     ]
+}
+
+/// Prints a line. A closed pipe is not an error.
+fn print_line(line: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
+}
+
+fn print_error_line(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

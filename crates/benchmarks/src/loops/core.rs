@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use cfg_if::cfg_if;
+use fd_core::poller::MakeBackend;
 use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
-use runner::backends::BACKENDS;
 
 use crate::ring::{Ring, thread_time};
 use crate::work::Poller;
@@ -29,14 +30,7 @@ impl Handler for Place {
 pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
     let sources = std::mem::take(&mut ring.registered);
     let ring = Arc::new(ring);
-    let names: &[_] = match poller {
-        Poller::Kernel => &["epoll", "kqueue", "poll"],
-        Poller::Poll => &["poll"],
-        Poller::Select => &["select"],
-    };
-    let backend = BACKENDS.iter().find_map(|(name, backend)| backend.filter(|_| names.contains(name)));
-    let backend = backend.ok_or(io::ErrorKind::Unsupported)?;
-    let runtime = Runtime::builder().group(1).start(backend.core).map_err(io::Error::other)?;
+    let runtime = Runtime::builder().group(1).start(backend(poller)).map_err(io::Error::other)?;
     let core = Arc::clone(runtime.core());
     let id = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
     let (over, ended) = channel();
@@ -58,4 +52,28 @@ pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
     let (begin, end) = (begun.recv(), ended.recv());
     runtime.stop().map_err(|error| io::Error::other(error.to_string()))?;
     Ok(end.map_err(io::Error::other)? - begin.map_err(io::Error::other)?)
+}
+
+fn backend(poller: Poller) -> MakeBackend {
+    match poller {
+        Poller::Kernel => QUEUE,
+        Poller::Poll => poller_poll::backend,
+        Poller::Select => poller_select::backend,
+    }
+}
+
+cfg_if! {
+    if #[cfg(target_os = "linux")] {
+        const QUEUE: MakeBackend = poller_epoll::backend;
+    } else if #[cfg(any(
+        target_os = "freebsd",
+        target_os = "macos",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly"
+    ))] {
+        const QUEUE: MakeBackend = poller_kqueue::backend;
+    } else {
+        const QUEUE: MakeBackend = poller_poll::backend;
+    }
 }

@@ -33,6 +33,10 @@ pub use crate::{fault, unless};
 /// Whether this build has switches for mistakes.
 pub const ARMED: bool = cfg!(feature = "faults") || mutant::IN_MODELS;
 
+/// Whether this build has hooks that cost time, even while none is used.
+pub const COST_TIME: bool =
+    ARMED || cfg!(any(feature = "checkpoints", feature = "invariants", debug_assertions));
+
 /// Every name that a hook can have.
 pub mod names {
     pub use super::fault::Fault::*;
