@@ -10,7 +10,11 @@ mod libuv;
 mod peers;
 
 use std::io;
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Duration;
+
+use fd_core::poller::Trigger;
 
 use crate::ring::Ring;
 use crate::work::{Poller, Work};
@@ -18,8 +22,10 @@ use crate::work::{Poller, Work};
 /// An event loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loop {
-    /// fd-core, with one thread.
+    /// fd-core, with one thread, level-triggered.
     FdCore,
+    /// The same, edge-triggered.
+    FdCoreEdge,
     /// The bare system call.
     Bare,
     /// mio, which is edge-triggered.
@@ -34,10 +40,7 @@ pub enum Loop {
     Libuv,
 }
 
-/// The loop that the others are compared with.
-pub const REFERENCE: Loop = Loop::FdCore;
-
-/// The others.
+/// The loops beside which fd-core is measured.
 pub const LOOPS: &[Loop] = &[
     Loop::Bare,
     Loop::Mio,
@@ -53,6 +56,7 @@ impl Loop {
     pub fn name(self) -> &'static str {
         match self {
             Self::FdCore => "fd-core",
+            Self::FdCoreEdge => "fd-core, edge-triggered",
             Self::Bare => "bare call",
             Self::Mio => "mio",
             Self::Polling => "polling",
@@ -63,24 +67,39 @@ impl Loop {
         }
     }
 
+    /// fd-core with this loop's trigger.
+    pub fn counterpart(self) -> Self {
+        if self == Self::Mio { Self::FdCoreEdge } else { Self::FdCore }
+    }
+
     /// Whether the loop can use the work's system call.
     pub fn can(self, work: &Work) -> bool {
         match self {
-            Self::FdCore | Self::Bare => true,
+            Self::FdCore | Self::FdCoreEdge | Self::Bare => true,
             #[cfg(feature = "libevent")]
             Self::Libevent => true,
             _ => work.poller == Poller::Kernel,
         }
     }
 
-    /// Runs a sample. Returns the processor time of the thread that ran the loop, from the first token to the
-    /// last event.
+    /// Runs a sample in a thread of its own. Returns the processor time of the thread that ran the loop, from
+    /// the first token to the last event.
+    ///
+    /// Each system call on a descriptor costs more in a process with several threads: the kernel counts its
+    /// users, and the C library's function is a cancellation point. fd-core always has threads, so the
+    /// other loops get one, too.
     ///
     /// # Errors
     /// The error of a system call.
     pub fn run(self, ring: Ring, poller: Poller) -> io::Result<Duration> {
+        let sample = thread::spawn(move || self.run_here(ring, poller));
+        sample.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    fn run_here(self, ring: Ring, poller: Poller) -> io::Result<Duration> {
         match self {
-            Self::FdCore => core::run(ring, poller),
+            Self::FdCore => core::run(ring, poller, Trigger::Level),
+            Self::FdCoreEdge => core::run(ring, poller, Trigger::Edge),
             Self::Bare => bare::run(&ring, poller),
             Self::Mio => peers::mio(&ring),
             Self::Polling => peers::polling(&ring),
@@ -101,7 +120,7 @@ mod tests {
     #[test]
     fn every_loop_ends_every_work() {
         for work in WORKS {
-            for which in work.others().chain([REFERENCE]) {
+            for which in work.others().flat_map(|other| [other, other.counterpart()]) {
                 let ring = Ring::new(work, 1_000).unwrap();
                 let time = which.run(ring, work.poller).unwrap();
                 assert!(time > Duration::ZERO, "{} {}", work.name, which.name());

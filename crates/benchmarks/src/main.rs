@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::loops::{Loop, REFERENCE};
+use crate::loops::Loop;
 use crate::samples::{Compared, compare};
 use crate::work::{WORKS, Work};
 
@@ -86,7 +86,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let (mut rows, mut are_sure) = (Vec::new(), true);
     for work in works {
         for other in work.others() {
-            let compared = compare(work, REFERENCE, other, arguments.pairs, arguments.events)?;
+            let compared = compare(work, other.counterpart(), other, arguments.pairs, arguments.events)?;
             let is_sure = compared.spread_percent() <= arguments.noise;
             are_sure &= is_sure;
             print_line(&line(&row(work, other, &compared, is_sure)))?;

@@ -64,11 +64,15 @@ impl EpollPoller {
         timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
+        let mut timeout = timeout;
+        let mut room = batch.capacity() - batch.len();
         if !self.always_ready.is_empty() {
             self.always_ready.prune(registration);
         }
-        let timeout = if self.always_ready.is_empty() { timeout } else { Some(Duration::ZERO) };
-        let room = self.always_ready.room_for_kernel(batch.capacity() - batch.len());
+        if !self.always_ready.is_empty() {
+            timeout = Some(Duration::ZERO);
+            room = self.always_ready.room_for_kernel(room);
+        }
         // An empty buffer is EINVAL.
         if room > 0 {
             if self.buffer.len() < room {
@@ -77,7 +81,9 @@ impl EpollPoller {
             let seen = self.queue.wait(&mut self.buffer[..room], timeout)?;
             batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
         }
-        self.always_ready.report(batch);
+        if !self.always_ready.is_empty() {
+            self.always_ready.report(batch);
+        }
         Ok(())
     }
 }

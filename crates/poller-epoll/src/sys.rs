@@ -157,9 +157,22 @@ fn epoll_wait(
 ) -> Result<usize, Errno> {
     assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
     inject::before(Call::EpollWait)?;
+    // As a plain system call: the function of the C library is a cancellation point, and enters and leaves
+    // cancellation by two atomic read-modify-writes in every process with threads. Without a signal mask,
+    // epoll_pwait is epoll_wait, which newer processors do not have as a system call.
     // SAFETY: the kernel writes at most `room` elements, and the buffer has as many. It writes none if `room`
-    // is negative.
-    let result = unsafe { libc::epoll_wait(epoll, buffer.as_mut_ptr(), room, milliseconds) };
+    // is negative. It reads no signal mask.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_epoll_pwait,
+            epoll,
+            buffer.as_mut_ptr(),
+            room,
+            milliseconds,
+            ptr::null::<libc::sigset_t>(),
+            0_usize,
+        )
+    };
     Errno::result(result).map(|count| count as usize)
 }
 

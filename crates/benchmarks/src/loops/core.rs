@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use cfg_if::cfg_if;
-use fd_core::poller::MakeBackend;
+use fd_core::poller::{MakeBackend, Trigger};
 use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
 
 use crate::ring::{Ring, thread_time};
@@ -27,7 +27,7 @@ impl Handler for Place {
     }
 }
 
-pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
+pub fn run(mut ring: Ring, poller: Poller, trigger: Trigger) -> io::Result<Duration> {
     let sources = std::mem::take(&mut ring.registered);
     let ring = Arc::new(ring);
     let runtime = Runtime::builder().group(1).start(backend(poller)).map_err(io::Error::other)?;
@@ -35,7 +35,9 @@ pub fn run(mut ring: Ring, poller: Poller) -> io::Result<Duration> {
     let id = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
     let (over, ended) = channel();
     // The idle descriptors are copies of one pipe. The reads need no O_NONBLOCK: each event has one token.
-    let options = InsertOptions { cloned: true, assume_nonblocking: true, ..InsertOptions::default() };
+    // Nor does an edge: the next token comes after the read.
+    let options =
+        InsertOptions { trigger, cloned: true, assume_nonblocking: true, ..InsertOptions::default() };
     for (index, source) in sources.into_iter().enumerate() {
         let place = Place { ring: Arc::clone(&ring), index, over: over.clone() };
         let handle = core

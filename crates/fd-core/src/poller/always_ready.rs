@@ -67,6 +67,7 @@ impl AlwaysReady {
     }
 
     /// Whether the list has no entries.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -79,14 +80,15 @@ impl AlwaysReady {
 
     /// Appends the entries to `batch`, within its capacity. Entries that do not fit come first the next time.
     pub fn report(&mut self, batch: &mut Vec<Event>) {
-        if self.entries.is_empty() {
-            return;
-        }
         let count = self.entries.len().min(batch.capacity() - batch.len());
         batch.extend(self.entries[..count].iter().map(|entry| entry.event));
-        let rest = self.entries.split_off(count);
-        let reported = std::mem::replace(&mut self.entries, rest);
-        self.entries.extend(reported.into_iter().filter(|entry| entry.trigger == Trigger::Level));
+        let unreported = self.entries.len() - count;
+        self.entries.rotate_left(count);
+        let mut index = 0;
+        self.entries.retain(|entry| {
+            index += 1;
+            index <= unreported || entry.trigger == Trigger::Level
+        });
     }
 }
 

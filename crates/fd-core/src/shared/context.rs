@@ -382,7 +382,7 @@ impl Context {
     }
 
     pub(crate) fn take_forked(&self) -> bool {
-        self.forked.take()
+        self.forked.get() && self.forked.take()
     }
 
     pub(crate) fn owns_alone(&self, pin: &Live<'_>) -> bool {
@@ -424,10 +424,14 @@ impl Context {
     }
 
     /// Runs the timers that are due.
+    #[inline]
     pub(crate) fn run_timers(&self) {
-        if self.timers.borrow().is_empty() {
-            return;
+        if !self.timers.borrow().is_empty() {
+            self.run_due_timers();
         }
+    }
+
+    fn run_due_timers(&self) {
         let now = self.now();
         loop {
             let timer = match self.timers.borrow_mut().first_entry() {

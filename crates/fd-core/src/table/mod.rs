@@ -256,6 +256,7 @@ impl FdTable {
         &self.groups[group.index()].updates
     }
 
+    #[inline]
     fn entry(&self, fd: RawFd) -> Option<&Entry> {
         self.entries.get(usize::try_from(fd).ok()?)
     }

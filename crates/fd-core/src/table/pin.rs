@@ -24,6 +24,8 @@ use crate::words::sync::Ordering;
 #[derive(Clone, Copy)]
 pub(crate) struct Live<'t> {
     pub(super) table: &'t FdTable,
+    /// The entry of `fd`.
+    pub(super) entry: &'t Entry,
     pub(super) fd: RawFd,
     pub(super) generation: Generation,
     pub(super) group: GroupId,
@@ -51,7 +53,7 @@ impl<'t> Live<'t> {
     }
 
     pub(crate) fn entry(&self) -> &'t Entry {
-        &self.table.entries[self.fd as usize]
+        self.entry
     }
 
     pub(crate) fn polled(&self) -> &'t Polled {
@@ -146,10 +148,11 @@ impl FdTable {
 
     #[inline]
     fn pin_if(&self, fd: RawFd, wanted: impl Fn(Word) -> bool) -> Option<Pin<'_>> {
-        let word = self.entry(fd)?.group.pin(fd, wanted)?;
+        let entry = self.entry(fd)?;
+        let word = entry.group.pin(fd, wanted)?;
         // `GroupWord::pin` returns only words that have a group.
         let group = word.group()?;
-        Some(Pin(Live { table: self, fd, generation: word.generation(), group }))
+        Some(Pin(Live { table: self, entry, fd, generation: word.generation(), group }))
     }
 
     /// Pins every registered entry, one at a time.

@@ -95,7 +95,7 @@ impl FdTable {
 
     /// Decides whether the thread `me`, whose running bit is set, may use the entry.
     #[inline]
-    fn admit<'t>(&'t self, entry: &Entry, handle: FdHandle, me: ThreadId) -> Admission<'t> {
+    fn admit<'t>(&'t self, entry: &'t Entry, handle: FdHandle, me: ThreadId) -> Admission<'t> {
         let is_same = || entry.group.find(handle.generation, me.group()) == Found::Here;
         let me_bit = me.mask();
         // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
@@ -115,7 +115,8 @@ impl FdTable {
             if !is_same() {
                 unless!(EnterLooksEarly => return Admission::Changed);
             }
-            let live = Live { table: self, fd: handle.fd, generation: handle.generation, group: me.group() };
+            let (fd, generation) = (handle.fd, handle.generation);
+            let live = Live { table: self, entry, fd, generation, group: me.group() };
             fault!(LateReportRuns => if others.is_empty() { return Admission::Granted(live) });
             fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
             if !allowed.contains(me_bit) {

@@ -8,7 +8,7 @@
 use std::os::fd::RawFd;
 
 use super::{FdHandle, FdTable, Live, Pin, mistakes};
-use crate::words::ids::{ThreadId, ThreadMask};
+use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::sync::Ordering;
 use crate::words::update_list::Next;
@@ -151,6 +151,13 @@ pub(crate) struct Walked {
 }
 
 impl FdTable {
+    /// Whether the group's shared list has entries. An entry that is added later wakes a thread that is about
+    /// to sleep.
+    #[inline]
+    pub(crate) fn has_listed_updates(&self, group: GroupId) -> bool {
+        self.updates(group).head().is_some()
+    }
+
     /// Visits every entry of the group's shared list for which `me` has a pending update, after it has
     /// cleared that update (protocol 12.2 to 12.4). With `for_all` one visit serves every thread of the
     /// group, because the group shares the interest.

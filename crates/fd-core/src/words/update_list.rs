@@ -293,6 +293,7 @@ impl UpdateList {
     }
 
     /// The first entry of the list, where a walk begins.
+    #[inline]
     pub(crate) fn head(&self) -> Option<usize> {
         // Pair: link.
         let first = self.first.load(Ordering::Acquire);

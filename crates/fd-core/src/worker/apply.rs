@@ -17,15 +17,22 @@ impl<'c> Worker<'c> {
     /// shared list.
     pub(crate) fn apply_updates(&mut self) {
         let (context, id) = (self.context, self.context.id());
-        let mut updates = std::mem::take(&mut self.updates);
-        context.swap_updates(&mut updates);
-        updates.drain(..).for_each(|update| self.apply_private(update));
-        self.updates = updates;
+        if context.has_updates() {
+            let mut updates = std::mem::take(&mut self.updates);
+            context.swap_updates(&mut updates);
+            updates.drain(..).for_each(|update| self.apply_private(update));
+            self.updates = updates;
+        }
         let is_shared = !self.kernel_state;
-        let walked = context.core().table().walk_updates(id, is_shared, |pin| self.apply(pin, false));
-        context.activity().poll_drop.add(walked.dropped);
-        unless!(RelistedNotWoken => context.core().wake_all(id.group(), walked.to_wake));
-        self.flush();
+        let table = context.core().table();
+        if table.has_listed_updates(id.group()) {
+            let walked = table.walk_updates(id, is_shared, |pin| self.apply(pin, false));
+            context.activity().poll_drop.add(walked.dropped);
+            unless!(RelistedNotWoken => context.core().wake_all(id.group(), walked.to_wake));
+        }
+        if !self.queued.is_empty() {
+            self.flush();
+        }
     }
 
     /// Applies an update of the private list (protocol 12.1).
@@ -120,9 +127,6 @@ impl<'c> Worker<'c> {
 
     /// Submits the queued changes, records what the poller holds, and unpins the entries.
     pub(super) fn flush(&mut self) {
-        if self.queued.is_empty() {
-            return;
-        }
         let Self { poller, queued, refused, context, .. } = self;
         poller.flush(&mut |fd, holds| {
             if let Some((pin, wanted)) = queued.iter().find(|(pin, _)| pin.fd() == fd) {

@@ -33,6 +33,7 @@ impl Refused {
     }
 
     /// Schedules the refused changes again once their delay is over.
+    #[inline]
     pub(super) fn retry(&mut self, context: &Context) {
         if self.retry_at.is_some_and(|at| at <= context.now()) {
             self.retry_at = None;
