@@ -72,7 +72,8 @@ fn poll_all(
     for part in slots.chunks_mut(size) {
         match poll(part, 0) {
             Ok(count) => ready += count,
-            Err(_) if ready > 0 => {}
+            // The kernel has not written them.
+            Err(_) if ready > 0 => part.iter_mut().for_each(|slot| slot.revents = 0),
             Err(errno) => return Err(errno),
         }
     }
@@ -185,16 +186,17 @@ mod tests {
 
     #[test]
     fn a_failed_call_does_not_hide_the_events_of_other_parts() {
-        let mut slots = slots(4);
-        let mut poll = |fail: i32, errno| {
-            Parts::default().poll(&mut slots, 1, Some(HOUR), |slots, _| {
-                let succeeds = slots[0].fd != fail;
-                slots[0].revents = if succeeds { libc::POLLIN } else { 0 };
-                if succeeds { Ok(1) } else { Err(errno) }
-            })
+        let poll = |fail: i32, errno| {
+            let mut slots = slots(4);
+            // What the wait before has left.
+            slots.iter_mut().for_each(|slot| slot.revents = libc::POLLIN);
+            let count = Parts::default().poll(&mut slots, 1, Some(HOUR), |slots, _| {
+                if slots[0].fd == fail { Err(errno) } else { Ok(1) }
+            });
+            count.map(|count| (count, ready(&slots)))
         };
-        assert_eq!(poll(2, Errno::ENOMEM), Ok(3));
-        assert_eq!(poll(2, Errno::EINVAL), Ok(3));
+        assert_eq!(poll(2, Errno::ENOMEM), Ok((3, vec![0, 1, 3])));
+        assert_eq!(poll(2, Errno::EINVAL), Ok((3, vec![0, 1, 3])));
         assert_eq!(poll(0, Errno::ENOMEM), Err(Errno::ENOMEM));
     }
 }

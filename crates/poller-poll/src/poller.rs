@@ -42,9 +42,13 @@ impl PollPoller {
         Self { thread, interest, half_closes, slots: Vec::new(), parts: Parts::default(), in_parts: false }
     }
 
-    /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll.
+    /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll, unless
+    /// nothing has changed: the kernel has written `revents` only.
     fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) {
         let Self { interest, half_closes, slots, .. } = self;
+        if interest.is_current() {
+            return;
+        }
         slots.clear();
         interest.build(permission, |fd, interest| {
             slots.push(libc::pollfd { fd, events: wanted(interest, 0), revents: 0 });

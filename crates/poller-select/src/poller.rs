@@ -23,16 +23,26 @@ pub(crate) struct SelectPoller {
     interest: ThreadInterest,
     /// Whether the last wait failed with `EBADF` although every number was open.
     unexplained: bool,
+    /// The sets of the last build: what is polled for reading, and for writing.
+    wanted: [FdSet; 2],
 }
 
 impl SelectPoller {
     pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self { thread, interest: ThreadInterest::new(interest), unexplained: false }
+        Self {
+            thread,
+            interest: ThreadInterest::new(interest),
+            wanted: <[FdSet; 2]>::default(),
+            unexplained: false,
+        }
     }
 
     /// Returns sets of the descriptors that the group wants and `permission` lets this thread poll.
-    fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) -> (FdSet, FdSet) {
-        let (mut read, mut write) = (FdSet::default(), FdSet::default());
+    fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) -> [FdSet; 2] {
+        if self.interest.is_current() {
+            return self.wanted;
+        }
+        let [mut read, mut write] = <[FdSet; 2]>::default();
         self.interest.build(permission, |fd, interest| {
             for set in wanted(interest) {
                 match set {
@@ -41,7 +51,8 @@ impl SelectPoller {
                 }
             }
         });
-        (read, write)
+        self.wanted = [read, write];
+        self.wanted
     }
 
     /// [`Poller::wait`] with a function in the table's place: `permission` returns the registration of a
@@ -54,7 +65,7 @@ impl SelectPoller {
         timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        let (mut read, mut write) = self.build(&permission);
+        let [mut read, mut write] = self.build(&permission);
         let was_unexplained = std::mem::take(&mut self.unexplained);
         let outcome = sys::select_or_signal(&mut read, &mut write, timeout)?;
         fault!(SelectBadfFatal => if outcome == Outcome::BadDescriptor { return Ok(()) });

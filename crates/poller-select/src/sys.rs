@@ -14,6 +14,7 @@ use fd_core::hooks::inject::{self, Call};
 use nix::errno::Errno;
 
 /// A set of descriptors, and the highest of them.
+#[derive(Clone, Copy)]
 pub(crate) struct FdSet {
     set: libc::fd_set,
     /// One more than the highest number in the set.

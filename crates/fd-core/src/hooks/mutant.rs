@@ -71,6 +71,8 @@ mutants! {
     ClearRelaxed = "clear-relaxed";
     /// The maps of shared interest are changed relaxed.
     InterestRelaxed = "interest-relaxed";
+    /// A write of shared interest is counted before it is made.
+    InterestCountedEarly = "interest-counted-early";
     /// The sleep flags are changed relaxed.
     FlagsRelaxed = "flags-relaxed";
 

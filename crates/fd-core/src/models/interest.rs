@@ -7,6 +7,7 @@ use loom::thread;
 use super::{Bound, model};
 use crate::poller::Interest;
 use crate::poller::interest::GroupInterest;
+use crate::poller::thread_interest::ThreadInterest;
 use crate::shared::wake::Sleep;
 use crate::words::state::{ACTIVE_R, ACTIVE_W, wanted};
 use crate::words::sync::{AtomicU32, Ordering};
@@ -55,19 +56,21 @@ fn m7_interest_and_state() {
     }
 }
 
-/// M7: a thread writes the first interest of a chunk, then wakes ∥ a thread announces its sleep, then
-/// scans. The scan finds the interest, or the sleeper is woken. L2.
+/// M7: a thread writes an interest, then wakes ∥ a thread announces its sleep, then builds its list, unless
+/// the one of its last wait is still right. The list has the interest, or the sleeper is woken. L2.
 #[test]
 fn m7_interest_and_sleep() {
     model("m7_interest_and_sleep", 2, Bound::NONE).check(|| {
         let (map, sleep) = (Arc::new(GroupInterest::new(1)), Arc::new(Sleep::new()));
         let sleeper = {
-            let (map, sleep) = (map.clone(), sleep.clone());
+            let (mut list, sleep) = (ThreadInterest::new(map.clone()), sleep.clone());
+            list.build(|_| Some(1), |_, _| ());
             thread::spawn(move || {
                 sleep.announce();
-                let mut found = false;
-                map.scan(|_, _| found = true);
-                found
+                if !list.is_current() {
+                    list.build(|_| Some(1), |_, _| ());
+                }
+                list.report_order().count() > 0
             })
         };
         map.write(FD, Interest::RECV);

@@ -2,15 +2,16 @@
 //! select).
 //!
 //! One bitmap per direction and group. The first thread that sees an update writes it for all. Each thread
-//! builds its own arrays from the maps before each wait.
+//! builds its own arrays from the maps, and builds them again after a write.
 //!
 //! Two pairs of accesses must keep their order. Each pair uses two read-modify-writes of one word, so acquire
 //! and release are enough (`docs/protocol.md`, "18. Orderings"):
 //! - *interest*: a thread writes the interest and then reads the descriptor's state again. If another thread
 //!   has written the same bit from a newer state, this thread sees that state and repairs its write. The last
 //!   write is always right.
-//! - *sleep*: a thread writes the interest and then changes the sleeper's flags; the sleeper changes its
-//!   flags and then scans. Either the scan finds the interest, or the writer finds the sleeper.
+//! - *sleep*: a thread writes the interest, counts the write, and then changes the sleeper's flags; the
+//!   sleeper changes its flags, and then scans if the count has changed. Either the scan finds the interest,
+//!   or the writer finds the sleeper.
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
@@ -47,6 +48,8 @@ pub struct GroupInterest {
     /// One above the highest descriptor that ever had interest: the bound of scans. It never decreases,
     /// because that would race with a write above it.
     end: AtomicU64,
+    /// The number of writes, each counted after it.
+    writes: AtomicU64,
 }
 
 impl std::fmt::Debug for GroupInterest {
@@ -78,7 +81,7 @@ impl GroupInterest {
     /// Creates a map for descriptors below `capacity`, without interest.
     pub fn new(capacity: usize) -> Self {
         let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
-        Self { chunks, end: AtomicU64::new(0) }
+        Self { chunks, end: AtomicU64::new(0), writes: AtomicU64::new(0) }
     }
 
     /// Sets the interest in `fd` to `wanted`, and returns the interest before. Any thread may call it. If two
@@ -96,7 +99,25 @@ impl GroupInterest {
             let before = if set { map.fetch_or(bit, order) } else { map.fetch_and(!bit, order) };
             before & bit != 0
         };
-        Interest { recv: replace(&word.recv, wanted.recv), send: replace(&word.send, wanted.send) }
+        fault!(InterestCountedEarly => self.count());
+        let before =
+            Interest { recv: replace(&word.recv, wanted.recv), send: replace(&word.send, wanted.send) };
+        unless!(InterestCountedEarly => self.count());
+        before
+    }
+
+    /// Counts a write, also one that changes nothing: it follows a change of who may poll the descriptor.
+    fn count(&self) {
+        // Pair: sleep. Release: a thread that reads this count finds the write.
+        self.writes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The number of writes up to now. If it has not changed since before a scan, the next scan finds the
+    /// same.
+    #[inline]
+    pub fn writes(&self) -> u64 {
+        // Pair: sleep.
+        self.writes.load(Ordering::Acquire)
     }
 
     /// The word and the bit of `fd`. Without `needed` it allocates no chunk and returns `None` if there is

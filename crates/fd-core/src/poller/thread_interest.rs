@@ -1,8 +1,9 @@
 //! What one thread polls of its group's interest, for backends whose kernel keeps nothing between two waits
 //! (poll, select).
 //!
-//! Before each wait the thread builds its list from [`GroupInterest`]; the backend adds an array or sets in
-//! the form that its system call takes. After the wait the list turns the answers into events.
+//! Before a wait the thread builds its list from [`GroupInterest`], unless nothing has changed; the backend
+//! adds an array or sets in the form that its system call takes. After the wait the list turns the answers
+//! into events.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -51,12 +52,14 @@ pub struct ThreadInterest {
     invalid: Vec<(RawFd, Generation)>,
     /// The index at which the next batch starts, so that a small batch does not starve the high numbers.
     start: usize,
+    /// The number of the group's writes before the last build, if that build is still right.
+    built: Option<u64>,
 }
 
 impl ThreadInterest {
     /// An empty list over the interest of the thread's group.
     pub fn new(group: Arc<GroupInterest>) -> Self {
-        Self { group, polled: Vec::new(), invalid: Vec::new(), start: 0 }
+        Self { group, polled: Vec::new(), invalid: Vec::new(), start: 0, built: None }
     }
 
     /// The interest that the threads of the group share.
@@ -79,6 +82,17 @@ impl ThreadInterest {
         change.wanted
     }
 
+    /// Whether the last build is still right, so that the backend can pass the same array again: no interest
+    /// of the group was written since.
+    ///
+    /// Who may poll a descriptor can change without a write. A thread that gets the permission writes the
+    /// interest before it needs to poll. A thread that loses it may poll once more: the core refuses its
+    /// report, and writes the interest then.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        self.built == Some(self.group.writes())
+    }
+
     /// Lists the descriptors that have interest and that `permission` lets this thread poll. Calls `add` for
     /// each of them in the order of the list, lowest first.
     pub fn build(
@@ -86,8 +100,11 @@ impl ThreadInterest {
         permission: impl Fn(RawFd) -> Option<Generation>,
         mut add: impl FnMut(RawFd, Interest),
     ) {
-        let Self { group, polled, invalid, .. } = self;
+        let Self { group, polled, invalid, built, .. } = self;
+        let writes = group.writes();
         invalid.retain(|(fd, generation)| permission(*fd) == Some(*generation));
+        // A closed number can be registered again without interest.
+        *built = invalid.is_empty().then_some(writes);
         polled.clear();
         group.scan(|fd, interest| {
             let Some(generation) = permission(fd) else { return };
@@ -126,6 +143,7 @@ impl ThreadInterest {
         }
         let (fd, generation) = self.polled[index];
         if events.intersects(Events::INVALID) {
+            self.built = None;
             self.invalid.push((fd, generation));
         }
         batch.push(Event { fd, generation, events });
@@ -134,6 +152,7 @@ impl ThreadInterest {
 
     /// Polls the numbers again that were reported as closed, as a new poller would.
     pub fn retry_invalid(&mut self) {
+        self.built = None;
         self.invalid.clear();
     }
 }
@@ -170,6 +189,25 @@ mod tests {
         let permission = |fd| (fd != 5).then_some(7);
         assert_eq!(built(&mut interest, permission), [(3, Interest::RECV), (9, Interest::RECV)]);
         assert_eq!([0, 1].map(|index| interest.at(index)), [(3, 7), (9, 7)]);
+    }
+
+    #[test]
+    fn a_build_is_right_until_the_next_write() {
+        let mut interest = interest_in([3]);
+        assert!(!interest.is_current(), "it was never built");
+        built(&mut interest, |_| Some(1));
+        assert!(interest.is_current());
+        let group = Arc::clone(&interest.group);
+        group.write(3, Interest::RECV);
+        assert!(!interest.is_current(), "a write, though of the same interest");
+        built(&mut interest, |_| Some(1));
+        assert!(interest.report(0, Events::INVALID, &mut Vec::with_capacity(1)));
+        assert!(!interest.is_current(), "a closed number is left out now");
+        built(&mut interest, |_| Some(1));
+        assert!(!interest.is_current(), "it may be registered again");
+        built(&mut interest, |_| Some(2));
+        interest.retry_invalid();
+        assert!(!interest.is_current(), "a poller that was replaced");
     }
 
     #[test]

@@ -168,7 +168,8 @@ fn deleted(
             Case::Pending => "pending,for the copy, again",
             _ => "for the copy, again",
         };
-        test.check_eq(label("data that the copy reads"), written.into(), text, "the scenario");
+        let quoted = |text: &str| format!("{text:?}");
+        test.check_eq(label("data that the copy reads"), quoted(written), quoted(&text), "the scenario");
     }
     drop(copy);
     harness.wait_until("the peer sees the end", || ends.far.ended())

@@ -40,7 +40,8 @@ pub(super) struct Tally {
 }
 
 /// Accepts the waiting connections, but at most one if the listener is level-triggered: the rest are reported
-/// again, to this thread or another one. Returns the number of connections.
+/// again, to this thread or another one. A handler that runs during the delete accepts no more: its clients
+/// may call faster than it accepts, and it would keep the listener open. Returns the number of connections.
 ///
 /// The errors of `accept` and of `serve`.
 pub(super) fn accept_some(
@@ -52,7 +53,7 @@ pub(super) fn accept_some(
     while let Some(connection) = transport::accept(ready)? {
         serve(connection)?;
         count += 1;
-        if !edge {
+        if !edge || ready.state().contains(fd_core::State::DELETED) {
             break;
         }
     }
