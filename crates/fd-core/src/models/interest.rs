@@ -56,8 +56,17 @@ fn m7_interest_and_state() {
     }
 }
 
+/// Builds the list for a wait, if it must, and returns whether the thread polls a descriptor.
+fn finds(list: &mut ThreadInterest) -> bool {
+    if !list.is_current() {
+        list.build(|_| Some(1), |_, _| ());
+    }
+    list.report_order().count() > 0
+}
+
 /// M7: a thread writes an interest, then wakes ∥ a thread announces its sleep, then builds its list, unless
-/// the one of its last wait is still right. The list has the interest, or the sleeper is woken. L2.
+/// the one of its last wait is still right. The list has the interest, or the sleeper is woken, and then the
+/// list of its next wait has it. L2.
 #[test]
 fn m7_interest_and_sleep() {
     model("m7_interest_and_sleep", 2, Bound::NONE).check(|| {
@@ -67,15 +76,13 @@ fn m7_interest_and_sleep() {
             list.build(|_| Some(1), |_, _| ());
             thread::spawn(move || {
                 sleep.announce();
-                if !list.is_current() {
-                    list.build(|_| Some(1), |_, _| ());
-                }
-                list.report_order().count() > 0
+                (finds(&mut list), list)
             })
         };
         map.write(FD, Interest::RECV);
         sleep.wake();
-        let found = sleeper.join().unwrap();
+        let (found, mut list) = sleeper.join().unwrap();
         assert!(found || sleep.is_notified(), "L2: active, and the sleeper is not woken");
+        assert!(finds(&mut list), "L2: active, and a thread that was woken does not poll it");
     });
 }

@@ -82,7 +82,7 @@ impl Server {
 
 impl Handler for Server {
     fn ready(&self, ready: &ReadyGuard<'_>) {
-        let accepted = accept_some(ready, |connection| {
+        let accepted = accept_some(ready, u64::MAX, |connection| {
             greet(&connection, self.greeted.fetch_add(1, Ordering::SeqCst))?;
             unpoisoned(&self.connections).push(connection);
             Ok(())

@@ -51,7 +51,7 @@ struct Acceptor {
 impl Handler for Acceptor {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         let context = ready.context();
-        let accepted = accept_some(ready, |connection| {
+        let accepted = accept_some(ready, u64::MAX, |connection| {
             *unpoisoned(&self.accepted) += 1;
             let connection_handler =
                 Arc::new(Connection { served: Arc::clone(&self.served), received: Mutex::default() });

@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use fd_core::ids::ThreadId;
-use fd_core::{Handler, ReadyGuard};
+use fd_core::{Handler, ReadyGuard, State};
 
 use crate::gate::{Gate, GateGuard};
 use crate::mutex::unpoisoned;
 use crate::transport;
 
+/// The number of connections that a call of the handler accepts. Clients may call faster than it accepts:
+/// without a limit, an edge-triggered thread would do nothing else.
+const BURST: u64 = 64;
+
 /// Greets each client with a distinct number and closes the connection.
-#[derive(Default)]
 pub(super) struct Acceptor {
+    me: Weak<Self>,
     greeted: AtomicU64,
     tallies: Mutex<BTreeMap<ThreadId, Tally>>,
     hold: Mutex<Option<Hold>>,
@@ -39,25 +43,28 @@ pub(super) struct Tally {
     pub(super) empty: u64,
 }
 
-/// Accepts the waiting connections, but at most one if the listener is level-triggered: the rest are reported
-/// again, to this thread or another one. A handler that runs during the delete accepts no more: its clients
-/// may call faster than it accepts, and it would keep the listener open. Returns the number of connections.
+/// Accepts the waiting connections, at most `limit`, and at most one if the listener is level-triggered: the
+/// rest are reported again, to this thread or another one. Returns the number of connections.
 ///
 /// The errors of `accept` and of `serve`.
 pub(super) fn accept_some(
     ready: &ReadyGuard<'_>,
+    limit: u64,
     mut serve: impl FnMut(OwnedFd) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let edge = ready.state().contains(fd_core::State::EDGE);
+    let limit = if is_edge(ready) { limit } else { 1 };
     let mut count = 0;
-    while let Some(connection) = transport::accept(ready)? {
+    while count < limit
+        && let Some(connection) = transport::accept(ready)?
+    {
         serve(connection)?;
         count += 1;
-        if !edge || ready.state().contains(fd_core::State::DELETED) {
-            break;
-        }
     }
     Ok(count)
+}
+
+fn is_edge(ready: &ReadyGuard<'_>) -> bool {
+    ready.state().contains(State::EDGE)
 }
 
 /// Writes a client's number, which fits into any socket buffer.
@@ -73,7 +80,12 @@ pub(super) fn greet(connection: &OwnedFd, number: u64) -> io::Result<()> {
 
 impl Acceptor {
     pub(super) fn new() -> Arc<Self> {
-        Arc::default()
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
+            greeted: AtomicU64::new(0),
+            tallies: Mutex::default(),
+            hold: Mutex::default(),
+        })
     }
 
     /// Makes each later handler call stop at the returned gate, before it accepts, until the guard is
@@ -111,6 +123,19 @@ impl Acceptor {
     }
 }
 
+impl Acceptor {
+    /// Accepts the rest after the other work of this thread: the edge is consumed, and does not come again.
+    fn go_on_later(&self, ready: &ReadyGuard<'_>) {
+        let (me, handle, context) = (Weak::clone(&self.me), ready.handle(), ready.context());
+        // It is refused if the runtime stops, and does nothing if the listener was deleted.
+        let _ = context.core().post(context.id(), move |context| {
+            if let Some(me) = me.upgrade() {
+                let _ = context.enter(handle, |ready| me.ready(ready));
+            }
+        });
+    }
+}
+
 impl Handler for Acceptor {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         let thread = ready.context().id();
@@ -119,13 +144,14 @@ impl Handler for Acceptor {
         if let Some(hold) = hold.filter(|hold| hold.exempt != Some(thread)) {
             hold.gate.pass();
         }
-        let accepted = accept_some(ready, |connection| {
+        let accepted = accept_some(ready, BURST, |connection| {
             let number = self.greeted.fetch_add(1, Ordering::SeqCst);
             unpoisoned(&self.tallies).entry(thread).or_default().accepted += 1;
             greet(&connection, number)
         });
         match accepted {
             Ok(0) => unpoisoned(&self.tallies).entry(thread).or_default().empty += 1,
+            Ok(BURST) if is_edge(ready) => self.go_on_later(ready),
             Ok(_) => {}
             // The panic ends the runtime, which the scenario then reports.
             Err(error) => panic!("accepting: {error}"),
