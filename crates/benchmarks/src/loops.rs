@@ -92,7 +92,7 @@ impl Loop {
     /// # Errors
     /// The error of a system call.
     pub fn run(self, ring: Ring, poller: Poller) -> io::Result<Duration> {
-        let sample = thread::spawn(move || self.run_here(ring, poller));
+        let sample = thread::Builder::new().spawn(move || self.run_here(ring, poller))?;
         sample.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 
