@@ -42,8 +42,8 @@ impl PollPoller {
         Self { thread, interest, half_closes, slots: Vec::new(), parts: Parts::default(), in_parts: false }
     }
 
-    /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll, unless
-    /// nothing has changed: the kernel has written `revents` only.
+    /// Fills the array with the descriptors that the group wants and `permission` lets this thread poll.
+    /// Keeps it if nothing has changed: the kernel has written `revents` only.
     fn build(&mut self, permission: impl Fn(RawFd) -> Option<Generation>) {
         let Self { interest, half_closes, slots, .. } = self;
         if interest.is_current() {
