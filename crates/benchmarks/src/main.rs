@@ -1,6 +1,8 @@
 //! Compares the event loop of fd-core with the bare system calls and with other loops, by the processor time
 //! per event, in one run.
 
+#[cfg(target_os = "linux")]
+mod listener;
 mod loops;
 mod ring;
 mod samples;
@@ -9,6 +11,8 @@ mod work;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -42,6 +46,10 @@ struct Arguments {
     /// List the works and the loops, and measure nothing
     #[arg(long)]
     list: bool,
+    /// Measure a listener that belongs to one of four threads instead: a poller per thread beside one for all
+    #[cfg(target_os = "linux")]
+    #[arg(long, conflicts_with_all = ["works", "events", "list"])]
+    listener: bool,
 }
 
 fn main() -> ExitCode {
@@ -80,6 +88,10 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
                     help: use ci/bench.sh, or `cargo run --release -p pollmatrix-benchmarks`"
             .into());
     }
+    #[cfg(target_os = "linux")]
+    if arguments.listener {
+        return one_listener(arguments);
+    }
     // A row is printed as soon as it is measured: all of them take minutes.
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
     print_line(&line(&header.map(str::to_owned)))?;
@@ -93,7 +105,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
             rows.push(serde_json::json!({
                 "work": work.name,
                 "beside": other.name(),
-                "nanoseconds": compared.nanoseconds,
+                "nanoseconds": compared.medians,
                 "ratio": compared.ratio,
                 "interval": compared.interval,
                 "is_noise": !is_sure,
@@ -107,6 +119,33 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(are_sure)
 }
 
+#[cfg(target_os = "linux")]
+fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
+    let (rows, woken) = listener::compare(arguments.pairs, Duration::from_millis(500))?;
+    let text = |[name, one, all, ratio, interval]: [&str; 5]| {
+        format!("{name:<41}  {one:>19}  {all:>11}  {ratio:>6}  {interval:>13}")
+    };
+    print_line(&text([
+        "a listener of one of 4 threads",
+        "a poller per thread",
+        "one for all",
+        "ratio",
+        "95 % interval",
+    ]))?;
+    let mut are_sure = true;
+    for row in &rows {
+        let ([one, all], [low, high]) = (row.compared.medians, row.compared.interval);
+        let is_sure = row.compared.spread_percent() <= arguments.noise;
+        are_sure &= is_sure;
+        let ratio = if is_sure { format!("{:.2}", row.compared.ratio) } else { "noise".into() };
+        let interval = format!("{low:.2} to {high:.2}");
+        print_line(&text([row.name, &format!("{one:.2}"), &format!("{all:.2}"), &ratio, &interval]))?;
+    }
+    let [one, all] = woken.map(|count| count.to_string());
+    print_line(&text(["wake-ups of the other threads", &one, &all, "", ""]))?;
+    Ok(are_sure)
+}
+
 /// Aligns the columns.
 fn line([work, other, times, ratio, interval]: &[String; 5]) -> String {
     let width = WORKS.iter().map(|work| work.name.len()).max().unwrap_or_default();
@@ -114,7 +153,7 @@ fn line([work, other, times, ratio, interval]: &[String; 5]) -> String {
 }
 
 fn row(work: &Work, other: Loop, compared: &Compared, is_sure: bool) -> [String; 5] {
-    let [own, its] = compared.nanoseconds;
+    let [own, its] = compared.medians;
     let [low, high] = compared.interval;
     let ratio = if is_sure { format!("{:.2}", compared.ratio) } else { "noise".into() };
     [

@@ -11,8 +11,8 @@ use crate::work::Work;
 
 /// The ratio of two loops.
 pub struct Compared {
-    /// The medians of the processor time per event, of the first and of the second loop.
-    pub nanoseconds: [f64; 2],
+    /// The medians of what the first and the second did, such as the nanoseconds of an event.
+    pub medians: [f64; 2],
     /// The median of the ratios of the pairs.
     pub ratio: f64,
     /// The 95 % confidence interval of that median.
@@ -21,11 +21,11 @@ pub struct Compared {
 
 impl Compared {
     /// Summarises pairs of costs.
-    fn of(pairs: &[[f64; 2]]) -> Self {
+    pub fn of(pairs: &[[f64; 2]]) -> Self {
         let column = |index: usize| median(pairs.iter().map(|pair| pair[index]).collect());
         let ratios: Vec<f64> = pairs.iter().map(|[first, second]| first / second).collect();
         Self {
-            nanoseconds: [column(0), column(1)],
+            medians: [column(0), column(1)],
             ratio: median(ratios.clone()),
             interval: confidence_of_median(ratios),
         }
@@ -87,10 +87,7 @@ mod tests {
     #[test]
     fn equal_costs_have_the_ratio_one_and_no_spread() {
         let compared = Compared::of(&[[200.0, 100.0]; 9]);
-        assert_eq!(
-            (compared.ratio, compared.interval, compared.nanoseconds),
-            (2.0, [2.0; 2], [200.0, 100.0])
-        );
+        assert_eq!((compared.ratio, compared.interval, compared.medians), (2.0, [2.0; 2], [200.0, 100.0]));
         assert_eq!(compared.spread_percent(), 0.0);
     }
 

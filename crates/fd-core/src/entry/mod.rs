@@ -109,6 +109,9 @@ pub(crate) struct Polled {
     pub(crate) send: AtomicU64,
 }
 
+#[cfg(not(any(loom, shuttle)))]
+const _: () = assert!(size_of::<Polled>() == 16);
+
 // SAFETY: zero is a valid value of both atomics.
 unsafe impl Zeroed for Polled {
     #[cfg(any(loom, shuttle))]
