@@ -1,5 +1,5 @@
-//! A listener that belongs to one of several threads, as in the commit that gave each thread of HAProxy its own
-//! epoll: beside one poller that all threads share, in which every connection wakes threads that must skip it.
+//! A listener that belongs to one of several threads, as in the commit that gave each thread of HAProxy its
+//! own epoll (bug 9), beside one poller that all threads share: there a connection wakes threads in vain.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::linux::net::SocketAddrExt;
