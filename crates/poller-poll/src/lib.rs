@@ -1,4 +1,4 @@
-//! The poll backend: the interest is in memory that the group shares. Before each wait, each thread builds an
+//! The poll backend: the interest is in memory that the group shares. After a change, each thread builds an
 //! array of the descriptors that it may poll.
 //!
 //! - It is level-triggered only, and O(descriptors): the portable last resort, and the reference for the

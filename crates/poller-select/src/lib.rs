@@ -1,4 +1,4 @@
-//! The select backend: the interest is in memory that the group shares. Before each wait, each thread builds
+//! The select backend: the interest is in memory that the group shares. After a change, each thread builds
 //! sets of the descriptors that it may poll.
 //!
 //! - It is level-triggered, and reports only readable and writable, without errors and hang-ups. The handler

@@ -109,7 +109,7 @@ fn lost_within_takeover(
         .recv_timeout(crate::patience::patience())
         .map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
     check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
-    // A thread that builds its arrays for each wait may have built the last ones after the takeover.
+    // A thread that builds arrays of what it may poll may have built them after the takeover.
     let is_polled =
         window == Point::TakeoverRunningSet || harness.core().backend().capabilities().kernel_state;
     check_lost(test, harness, &label, endpoint, route, &counted, u64::from(is_polled)..=1)
