@@ -15,7 +15,7 @@ use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
-use crate::samples::Compared;
+use crate::samples::{Compared, alternately};
 
 /// The threads of the server. The first one has the listener.
 const THREADS: usize = 4;
@@ -24,7 +24,7 @@ const CLIENTS: usize = 4;
 const BURST: u32 = 64;
 
 /// The pollers of the server's threads.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Server {
     /// fd-core: one per thread.
     PerThread,
@@ -57,16 +57,7 @@ pub struct Row {
 pub fn compare(pairs: u32, sample: Duration) -> io::Result<(Vec<Row>, [u64; 2])> {
     let mut columns: [Vec<[f64; 2]>; 3] = Default::default();
     let mut woken = [0; 2];
-    for number in 0..pairs {
-        let mut both = [Server::PerThread, Server::Shared].map(|server| (server, None));
-        if number % 2 == 1 {
-            both.reverse();
-        }
-        for (server, served) in &mut both {
-            *served = Some(serve(*server, sample)?);
-        }
-        both.sort_by_key(|(server, _)| *server == Server::Shared);
-        let both = both.map(|(_, served)| served.expect("both have run"));
+    for both in alternately(pairs, || serve(Server::PerThread, sample), || serve(Server::Shared, sample))? {
         let per_second = |served: &Served| served.connections as f64 / served.elapsed.as_secs_f64();
         let processors = |served: &Served| served.processor.as_secs_f64() / served.elapsed.as_secs_f64();
         columns[0].push([per_second(&both[0]), per_second(&both[1])]);

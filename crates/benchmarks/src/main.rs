@@ -48,7 +48,7 @@ struct Arguments {
     list: bool,
     /// Measure a listener that belongs to one of four threads instead: a poller per thread beside one for all
     #[cfg(target_os = "linux")]
-    #[arg(long, conflicts_with_all = ["works", "events", "list"])]
+    #[arg(long, conflicts_with_all = ["works", "events", "json", "list"])]
     listener: bool,
 }
 
@@ -99,16 +99,16 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     for work in works {
         for other in work.others() {
             let compared = compare(work, other.counterpart(), other, arguments.pairs, arguments.events)?;
-            let is_sure = compared.spread_percent() <= arguments.noise;
-            are_sure &= is_sure;
-            print_line(&line(&row(work, other, &compared, is_sure)))?;
+            let is_noise = compared.is_noise(arguments.noise);
+            are_sure &= !is_noise;
+            print_line(&line(&row(work, other, &compared, arguments.noise)))?;
             rows.push(serde_json::json!({
                 "work": work.name,
                 "beside": other.name(),
                 "nanoseconds": compared.medians,
                 "ratio": compared.ratio,
                 "interval": compared.interval,
-                "is_noise": !is_sure,
+                "is_noise": is_noise,
             }));
         }
     }
@@ -134,11 +134,8 @@ fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error
     ]))?;
     let mut are_sure = true;
     for row in &rows {
-        let ([one, all], [low, high]) = (row.compared.medians, row.compared.interval);
-        let is_sure = row.compared.spread_percent() <= arguments.noise;
-        are_sure &= is_sure;
-        let ratio = if is_sure { format!("{:.2}", row.compared.ratio) } else { "noise".into() };
-        let interval = format!("{low:.2} to {high:.2}");
+        let ([one, all], [ratio, interval]) = (row.compared.medians, row.compared.texts(arguments.noise));
+        are_sure &= !row.compared.is_noise(arguments.noise);
         print_line(&text([row.name, &format!("{one:.2}"), &format!("{all:.2}"), &ratio, &interval]))?;
     }
     let [one, all] = woken.map(|count| count.to_string());
@@ -152,17 +149,9 @@ fn line([work, other, times, ratio, interval]: &[String; 5]) -> String {
     format!("{work:<width$}  {other:<9}  {times:>15}  {ratio:>12}  {interval:>13}")
 }
 
-fn row(work: &Work, other: Loop, compared: &Compared, is_sure: bool) -> [String; 5] {
-    let [own, its] = compared.medians;
-    let [low, high] = compared.interval;
-    let ratio = if is_sure { format!("{:.2}", compared.ratio) } else { "noise".into() };
-    [
-        work.name.into(),
-        other.name().into(),
-        format!("{own:.0} and {its:.0}"),
-        ratio,
-        format!("{low:.2} to {high:.2}"),
-    ]
+fn row(work: &Work, other: Loop, compared: &Compared, noise: f64) -> [String; 5] {
+    let ([own, its], [ratio, interval]) = (compared.medians, compared.texts(noise));
+    [work.name.into(), other.name().into(), format!("{own:.0} and {its:.0}"), ratio, interval]
 }
 
 /// Prints a line. A closed pipe is not an error.

@@ -32,8 +32,20 @@ impl Compared {
     }
 
     /// The width of the interval, in percent of the ratio.
-    pub fn spread_percent(&self) -> f64 {
+    fn spread_percent(&self) -> f64 {
         (self.interval[1] - self.interval[0]) / self.ratio * 100.0
+    }
+
+    /// Whether the interval is wider than `noise` percent of the ratio.
+    pub fn is_noise(&self, noise: f64) -> bool {
+        self.spread_percent() > noise
+    }
+
+    /// The ratio, unless it is noise, and the interval.
+    pub fn texts(&self, noise: f64) -> [String; 2] {
+        let ratio = if self.is_noise(noise) { "noise".into() } else { format!("{:.2}", self.ratio) };
+        let [low, high] = self.interval;
+        [ratio, format!("{low:.2} to {high:.2}")]
     }
 }
 
@@ -68,16 +80,27 @@ pub fn compare(work: &Work, first: Loop, second: Loop, pairs: u32, events: u64) 
     // Warm up: code, allocator, caches.
     sample(first, events / 10)?;
     sample(second, events / 10)?;
-    // The first one of a pair alternates, so that a drift of the machine favours none.
+    let pairs = alternately(pairs, || sample(first, events), || sample(second, events))?;
+    Ok(Compared::of(&pairs))
+}
+
+/// Takes pairs of samples. The first one of a pair alternates, so that a drift of the machine favours none.
+///
+/// # Errors
+/// The error of a sample.
+pub fn alternately<T>(
+    pairs: u32,
+    first: impl Fn() -> io::Result<T>,
+    second: impl Fn() -> io::Result<T>,
+) -> io::Result<Vec<[T; 2]>> {
     let pair = |number: u32| match number % 2 {
-        0 => Ok([sample(first, events)?, sample(second, events)?]),
+        0 => Ok([first()?, second()?]),
         _ => {
-            let second = sample(second, events)?;
-            Ok([sample(first, events)?, second])
+            let second = second()?;
+            Ok([first()?, second])
         }
     };
-    let pairs: io::Result<Vec<_>> = (0..pairs).map(pair).collect();
-    Ok(Compared::of(&pairs?))
+    (0..pairs).map(pair).collect()
 }
 
 #[cfg(test)]

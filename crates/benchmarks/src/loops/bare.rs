@@ -78,9 +78,13 @@ fn select(ring: &Ring) -> io::Result<Duration> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-mod kernel {
+pub(super) mod kernel {
     use super::*;
+    use fd_core::poller::MakeBackend;
     use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+
+    /// fd-core's backend for the same interface.
+    pub const BACKEND: MakeBackend = poller_epoll::backend;
 
     pub fn run(ring: &Ring) -> io::Result<Duration> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
@@ -109,9 +113,13 @@ mod kernel {
     target_os = "openbsd",
     target_os = "dragonfly"
 ))]
-mod kernel {
+pub(super) mod kernel {
     use super::*;
+    use fd_core::poller::MakeBackend;
     use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
+
+    /// fd-core's backend for the same interface.
+    pub const BACKEND: MakeBackend = poller_kqueue::backend;
 
     pub fn run(ring: &Ring) -> io::Result<Duration> {
         let queue = Kqueue::new()?;
@@ -145,6 +153,11 @@ mod kernel {
     target_os = "openbsd",
     target_os = "dragonfly"
 )))]
-mod kernel {
-    pub(super) use super::poll as run;
+pub(super) mod kernel {
+    use fd_core::poller::MakeBackend;
+
+    pub use super::poll as run;
+
+    /// fd-core's backend for the same interface.
+    pub const BACKEND: MakeBackend = poller_poll::backend;
 }

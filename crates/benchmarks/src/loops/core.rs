@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use cfg_if::cfg_if;
 use fd_core::poller::{MakeBackend, Trigger};
 use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
 
+use crate::loops::bare::kernel::BACKEND;
 use crate::ring::{Ring, thread_time};
 use crate::work::Poller;
 
@@ -58,24 +58,8 @@ pub fn run(mut ring: Ring, poller: Poller, trigger: Trigger) -> io::Result<Durat
 
 fn backend(poller: Poller) -> MakeBackend {
     match poller {
-        Poller::Kernel => QUEUE,
+        Poller::Kernel => BACKEND,
         Poller::Poll => poller_poll::backend,
         Poller::Select => poller_select::backend,
-    }
-}
-
-cfg_if! {
-    if #[cfg(target_os = "linux")] {
-        const QUEUE: MakeBackend = poller_epoll::backend;
-    } else if #[cfg(any(
-        target_os = "freebsd",
-        target_os = "macos",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
-    ))] {
-        const QUEUE: MakeBackend = poller_kqueue::backend;
-    } else {
-        const QUEUE: MakeBackend = poller_poll::backend;
     }
 }

@@ -121,9 +121,7 @@ impl Acceptor {
     pub(super) fn runs(&self) -> u64 {
         unpoisoned(&self.tallies).values().map(|tally| tally.runs).sum()
     }
-}
 
-impl Acceptor {
     /// Accepts the rest after the other work of this thread: the edge is consumed, and does not come again.
     fn go_on_later(&self, ready: &ReadyGuard<'_>) {
         let (me, handle, context) = (Weak::clone(&self.me), ready.handle(), ready.context());
