@@ -8,9 +8,9 @@ use std::io::{PipeReader, Read, Write, pipe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use cfg_if::cfg_if;
 use fd_core::poller::MakeBackend;
 use fd_core::{ActivitySnapshot, InsertOptions, ReadyGuard, Runtime, Source};
+use runner::testing::backends;
 
 struct Counting;
 
@@ -32,22 +32,6 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-cfg_if! {
-    if #[cfg(any(target_os = "linux", target_os = "android"))] {
-        const BACKENDS: &[MakeBackend] = &[poller_epoll::backend, poller_poll::backend];
-    } else if #[cfg(any(
-        target_os = "freebsd",
-        target_os = "macos",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
-    ))] {
-        const BACKENDS: &[MakeBackend] = &[poller_kqueue::backend, poller_poll::backend];
-    } else {
-        const BACKENDS: &[MakeBackend] = &[poller_poll::backend];
-    }
-}
 
 /// What the thread had done at a call of a handler.
 struct Seen {
@@ -106,16 +90,16 @@ fn assert_steady([first, second]: [Seen; 2], what: &str) {
 
 #[test]
 fn an_iteration_in_which_nothing_changes_allocates_nothing_and_waits_once() {
-    for (index, backend) in BACKENDS.iter().enumerate() {
+    for (name, backend) in backends() {
         let (reader, mut writer) = pipe().unwrap();
         writer.write_all(b"x").unwrap();
         let move_on = move |mut reader: &PipeReader| {
             reader.read_exact(&mut [0]).unwrap();
             (&writer).write_all(b"x").unwrap();
         };
-        assert_steady(looks(*backend, reader, move_on), &format!("a pipe, backend {index}"));
+        assert_steady(looks(backend, reader, move_on), &format!("a pipe, {name}"));
         // Where the poller refuses it, the core's own list reports it.
         let file = File::open("Cargo.toml").unwrap();
-        assert_steady(looks(*backend, file, |_| ()), &format!("a file, backend {index}"));
+        assert_steady(looks(backend, file, |_| ()), &format!("a file, {name}"));
     }
 }
