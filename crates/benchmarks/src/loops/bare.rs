@@ -7,9 +7,6 @@ use std::time::Duration;
 use crate::ring::{Ring, thread_time};
 use crate::work::Poller;
 
-/// The number of events that one wait may return, as in fd-core.
-const BATCH: usize = 256;
-
 pub fn run(ring: &Ring, poller: Poller) -> io::Result<Duration> {
     match poller {
         Poller::Kernel => kernel::run(ring),
@@ -80,7 +77,7 @@ fn select(ring: &Ring) -> io::Result<Duration> {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) mod kernel {
     use super::*;
-    use fd_core::poller::MakeBackend;
+    use fd_core::poller::{BATCH, MakeBackend};
     use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
     /// fd-core's backend for the same interface.
@@ -115,7 +112,7 @@ pub(super) mod kernel {
 ))]
 pub(super) mod kernel {
     use super::*;
-    use fd_core::poller::MakeBackend;
+    use fd_core::poller::{BATCH, MakeBackend};
     use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
 
     /// fd-core's backend for the same interface.
@@ -154,10 +151,13 @@ pub(super) mod kernel {
     target_os = "dragonfly"
 )))]
 pub(super) mod kernel {
+    use super::*;
     use fd_core::poller::MakeBackend;
-
-    pub use super::poll as run;
 
     /// fd-core's backend for the same interface.
     pub const BACKEND: MakeBackend = poller_poll::backend;
+
+    pub fn run(ring: &Ring) -> io::Result<Duration> {
+        poll(ring)
+    }
 }

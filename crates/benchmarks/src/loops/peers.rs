@@ -4,13 +4,11 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use fd_core::poller::BATCH;
 use mio::unix::SourceFd;
 use polling::{Event, PollMode};
 
 use crate::ring::{Ring, thread_time};
-
-/// The number of events that one wait may return, as in fd-core.
-const BATCH: usize = 256;
 
 pub fn mio(ring: &Ring) -> io::Result<Duration> {
     let mut poll = mio::Poll::new()?;

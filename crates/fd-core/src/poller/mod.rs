@@ -24,6 +24,9 @@ use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 pub use crate::entry::error::BackendError;
 pub use crate::words::events::{Change, DeregisterReason, Event, Events, Generation, Interest, Trigger};
 
+/// The number of events that one wait may return: the capacity of the batch that [`Poller::wait`] fills.
+pub const BATCH: usize = 256;
+
 /// The features of a backend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {

@@ -16,7 +16,7 @@ use nix::errno::Errno;
 use nix::poll::{PollTimeout, poll};
 
 use crate::entry::guarded::Guarded;
-use crate::poller::{Capabilities, Poller};
+use crate::poller::{BATCH, Capabilities, Poller};
 use crate::shared::context::{Context, Reported};
 use crate::shared::task_queue::Task;
 use crate::table::{Pin, Update};
@@ -25,9 +25,6 @@ use crate::words::sync::Ordering;
 use crate::worker::refused::{RETRY, Refused};
 use crate::worker::signals::Signals;
 use crate::worker::stale::{StaleRegistrations, has_children};
-
-/// The number of events that one wait may return.
-const BATCH: usize = 256;
 
 /// The number of changes that may be queued, with their entries pinned, before they are submitted.
 const QUEUE: usize = 64;
