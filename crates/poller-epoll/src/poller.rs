@@ -64,26 +64,35 @@ impl EpollPoller {
         timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
-        let mut timeout = timeout;
-        let mut room = batch.capacity() - batch.len();
         if !self.always_ready.is_empty() {
             self.always_ready.prune(registration);
         }
-        if !self.always_ready.is_empty() {
-            timeout = Some(Duration::ZERO);
-            room = self.always_ready.room_for_kernel(room);
+        let room = batch.capacity() - batch.len();
+        if self.always_ready.is_empty() {
+            return self.wait_for_kernel(room, timeout, batch);
         }
+        self.wait_for_kernel(self.always_ready.room_for_kernel(room), Some(Duration::ZERO), batch)?;
+        self.always_ready.report(batch);
+        Ok(())
+    }
+
+    /// Appends at most `room` events of the kernel to the batch.
+    #[inline]
+    fn wait_for_kernel(
+        &mut self,
+        room: usize,
+        timeout: Option<Duration>,
+        batch: &mut Vec<Event>,
+    ) -> io::Result<()> {
         // An empty buffer is EINVAL.
-        if room > 0 {
-            if self.buffer.len() < room {
-                self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
-            }
-            let seen = self.queue.wait(&mut self.buffer[..room], timeout)?;
-            batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
+        if room == 0 {
+            return Ok(());
         }
-        if !self.always_ready.is_empty() {
-            self.always_ready.report(batch);
+        if self.buffer.len() < room {
+            self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
         }
+        let seen = self.queue.wait(&mut self.buffer[..room], timeout)?;
+        batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
         Ok(())
     }
 }

@@ -40,8 +40,10 @@ pub struct Context {
     timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
-    /// The registrations that this thread uses, the latest last: an action may enter another one.
-    inside: RefCell<Vec<FdHandle>>,
+    /// The registration whose event this thread reports now.
+    reported: Cell<Option<FdHandle>>,
+    /// The registrations that this thread has entered, the latest last: an action may enter another one.
+    entered: RefCell<Vec<FdHandle>>,
 }
 
 type Timer = Box<dyn FnOnce(&Context)>;
@@ -74,7 +76,8 @@ impl Context {
             timers: RefCell::default(),
             timers_set: Cell::new(0),
             forked: Cell::new(false),
-            inside: RefCell::new(Vec::with_capacity(16)),
+            reported: Cell::new(None),
+            entered: RefCell::default(),
         }
     }
 
@@ -300,12 +303,13 @@ impl Context {
                 return Err(EnterError::NotAllowed);
             }
         };
-        self.inside.borrow_mut().push(handle);
+        self.entered.borrow_mut().push(handle);
         let report = Report { context: self, live, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
             let source = live.owner().source().downcast_ref()?;
             Some(action(&ReadyGuard { report, source }))
         }));
+        self.entered.borrow_mut().pop();
         let _ = self.exit(live, result.as_ref().err());
         let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
         answer.ok_or(EnterError::WrongSource)
@@ -313,20 +317,26 @@ impl Context {
 
     /// Whether this thread uses this registration.
     fn is_inside(&self, handle: FdHandle) -> bool {
-        self.inside.borrow().contains(&handle)
+        self.reported.get() == Some(handle) || self.entered.borrow().contains(&handle)
     }
 
     /// The descriptors that this thread uses.
     fn inside(&self) -> Vec<RawFd> {
-        self.inside.borrow().iter().map(|handle| handle.fd).collect()
+        self.reported.get().iter().chain(self.entered.borrow().iter()).map(|handle| handle.fd).collect()
     }
 
     /// Clears the running bit after the user's code, and ends the registration if this thread is the last
     /// user. The drop of the handler may panic then. If the user's code has panicked before, the first panic
     /// counts.
+    #[inline]
     fn exit(&self, live: Live<'_>, first: Option<&Panic>) -> Reported {
-        self.inside.borrow_mut().pop();
         let Some(orphan) = live.exit(self.id.mask()) else { return Reported::Done };
+        self.end(orphan, first)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end(&self, orphan: Orphan<'_>, first: Option<&Panic>) -> Reported {
         if first.is_none() {
             self.core.finish(orphan, Some(self));
         } else {
@@ -420,7 +430,9 @@ impl Context {
 
     /// The time when the next timer is due.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.borrow().keys().next().map(|(due, _)| *due)
+        let timers = self.timers.borrow();
+        // For a map that is empty, `first_key_value` costs much more.
+        if timers.is_empty() { None } else { timers.first_key_value().map(|((due, _), _)| *due) }
     }
 
     /// Runs the timers that are due.
@@ -458,10 +470,11 @@ impl Context {
             Err(denied) => return self.refuse(handle, event.events, denied),
         };
         // From here on the running bit alone protects the registration: a takeover fails, and the end waits.
-        self.inside.borrow_mut().push(handle);
+        self.reported.set(Some(handle));
         let (ran, must_stop) = self.run_handler(live, event.events);
         checkpoint!(ReportHandlerDone, event.fd);
         self.stop_unwanted(&live, must_stop, event.events);
+        self.reported.set(None);
         let reported = self.exit(live, ran.as_ref().err());
         fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
         fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });

@@ -59,6 +59,18 @@ impl Word {
     pub(crate) fn is_locked(self) -> bool {
         self.0 & LOCK != 0
     }
+
+    /// What the word is for a thread of `group` that wants to use the registration of this generation.
+    fn find(self, generation: Generation, group: GroupId) -> Found {
+        if self.group().is_none() || self.generation() != generation {
+            return Found::Ended;
+        }
+        if self.is_locked() {
+            unless!(PinIgnoresLock => return Found::Locked);
+        }
+        fault!(NoGroupCheck => return Found::Here);
+        if self.group() == Some(group) { Found::Here } else { Found::Elsewhere }
+    }
 }
 
 /// What a thread that wants to use a registration finds in the group word.
@@ -114,14 +126,11 @@ impl GroupWord {
     pub(crate) fn find(&self, generation: Generation, group: GroupId) -> Found {
         // Pairs: publish, move, enter-move.
         let word = Word(pairs::read(&self.0));
-        if word.group().is_none() || word.generation() != generation {
-            return Found::Ended;
+        // The usual answer needs one comparison.
+        if word.0 & !REFERENCES == u64::from(generation) << GENERATION_SHIFT | group.bits() {
+            return Found::Here;
         }
-        if word.is_locked() {
-            unless!(PinIgnoresLock => return Found::Locked);
-        }
-        fault!(NoGroupCheck => return Found::Here);
-        if word.group() == Some(group) { Found::Here } else { Found::Elsewhere }
+        word.find(generation, group)
     }
 
     /// Takes a reference and returns the pinned word, if the word has a group and `wanted` accepts it

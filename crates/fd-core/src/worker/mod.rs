@@ -180,7 +180,10 @@ impl<'c> Worker<'c> {
     /// possible, because the work of this iteration has taken time (L10). Without a timer, neither this
     /// thread nor the kernel reads a clock.
     fn timeout(&self) -> Option<Duration> {
-        let due = [self.context.next_timer(), self.refused.retry_at].into_iter().flatten().min()?;
+        let due = match (self.context.next_timer(), self.refused.retry_at) {
+            (Some(timer), Some(retry)) => timer.min(retry),
+            (timer, retry) => timer.or(retry)?,
+        };
         let now = self.context.now();
         fault!(StaleClock: now => mistakes::noted_time(now));
         Some(due.saturating_duration_since(now))
