@@ -391,8 +391,12 @@ impl Context {
         guarded
     }
 
+    pub(crate) fn is_forked(&self) -> bool {
+        self.forked.get()
+    }
+
     pub(crate) fn take_forked(&self) -> bool {
-        self.forked.get() && self.forked.take()
+        self.forked.take()
     }
 
     pub(crate) fn owns_alone(&self, pin: &Live<'_>) -> bool {
@@ -430,19 +434,24 @@ impl Context {
 
     /// The time when the next timer is due.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        let timers = self.timers.borrow();
-        // For a map that is empty, `first_key_value` costs much more.
-        if timers.is_empty() { None } else { timers.first_key_value().map(|((due, _), _)| *due) }
+        self.timers.borrow().first_key_value().map(|((due, _), _)| *due)
+    }
+
+    /// Whether a timer is set.
+    #[inline]
+    pub(crate) fn has_timers(&self) -> bool {
+        !self.timers.borrow().is_empty()
     }
 
     /// Runs the timers that are due.
     #[inline]
     pub(crate) fn run_timers(&self) {
-        if !self.timers.borrow().is_empty() {
+        if self.has_timers() {
             self.run_due_timers();
         }
     }
 
+    #[inline(never)]
     fn run_due_timers(&self) {
         let now = self.now();
         loop {

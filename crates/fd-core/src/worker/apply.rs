@@ -15,24 +15,35 @@ use crate::words::sync::Ordering;
 impl<'c> Worker<'c> {
     /// Applies the pending updates of this thread: those of its private list, then those of the group's
     /// shared list.
+    #[inline]
     pub(crate) fn apply_updates(&mut self) {
-        let (context, id) = (self.context, self.context.id());
+        let context = self.context;
         if context.has_updates() {
-            let mut updates = std::mem::take(&mut self.updates);
-            context.swap_updates(&mut updates);
-            updates.drain(..).for_each(|update| self.apply_private(update));
-            self.updates = updates;
+            self.apply_all_private();
         }
-        let is_shared = !self.kernel_state;
-        let table = context.core().table();
-        if table.has_listed_updates(id.group()) {
-            let walked = table.walk_updates(id, is_shared, |pin| self.apply(pin, false));
-            context.activity().poll_drop.add(walked.dropped);
-            unless!(RelistedNotWoken => context.core().wake_all(id.group(), walked.to_wake));
+        if context.core().table().has_listed_updates(context.id().group()) {
+            self.apply_listed();
         }
         if !self.queued.is_empty() {
             self.flush();
         }
+    }
+
+    #[inline(never)]
+    fn apply_all_private(&mut self) {
+        let mut updates = std::mem::take(&mut self.updates);
+        self.context.swap_updates(&mut updates);
+        updates.drain(..).for_each(|update| self.apply_private(update));
+        self.updates = updates;
+    }
+
+    #[inline(never)]
+    fn apply_listed(&mut self) {
+        let (context, id) = (self.context, self.context.id());
+        let is_shared = !self.kernel_state;
+        let walked = context.core().table().walk_updates(id, is_shared, |pin| self.apply(pin, false));
+        context.activity().poll_drop.add(walked.dropped);
+        unless!(RelistedNotWoken => context.core().wake_all(id.group(), walked.to_wake));
     }
 
     /// Applies an update of the private list (protocol 12.1).
@@ -126,6 +137,7 @@ impl<'c> Worker<'c> {
     }
 
     /// Submits the queued changes, records what the poller holds, and unpins the entries.
+    #[inline(never)]
     pub(super) fn flush(&mut self) {
         let Self { poller, queued, refused, context, .. } = self;
         poller.flush(&mut |fd, holds| {

@@ -109,6 +109,9 @@ impl<'c> Worker<'c> {
     /// for work and applies updates, then waits. A thread that publishes work after the announcement wakes
     /// it.
     ///
+    /// After a wait, the processor has to fetch most of the code again. So what an iteration rarely does is
+    /// in functions that are not inlined, and the rest is a straight line.
+    ///
     /// # Errors
     /// The error that made the poller unusable.
     pub(crate) fn iterate(&mut self) -> io::Result<()> {
@@ -116,13 +119,11 @@ impl<'c> Worker<'c> {
         let shared = context.shared();
         context.activity().loops.bump();
         fault!(StaleClock => mistakes::note_time(context.now()));
-        self.run_tasks();
+        if self.has_signals() || !shared.tasks.is_empty() {
+            self.run_tasks();
+        }
         context.run_timers();
-        let is_forked = context.take_forked();
-        fault!(ForkKeepsPoller: is_forked => false);
-        self.inherited |= is_forked;
-        if self.inherited && !self.replace_inherited_poller() {
-            self.pause(self.timeout().unwrap_or(RETRY).min(RETRY));
+        if (self.inherited || context.is_forked()) && !self.continue_forked() {
             return Ok(());
         }
 
@@ -139,30 +140,52 @@ impl<'c> Worker<'c> {
         checkpoint!(BeforeWait);
         let waited = self.poller.wait(context.core().table(), timeout, &mut self.batch);
         shared.sleep.end();
-        self.check_wait(waited)?;
+        if self.poller.is_degraded() {
+            context.activity().poll_degraded.bump();
+        }
+        match waited {
+            Ok(()) => self.failed_waits = 0,
+            Err(error) => self.continue_failed(error)?,
+        }
         checkpoint!(AfterWait);
         self.dispatch();
-        self.end_stale();
+        if !self.stale_events.is_empty() {
+            self.end_stale();
+        }
+        self.batch.clear();
         Ok(())
     }
 
-    /// Whether a task, a signal or a stop is pending. The sleep is announced already.
-    fn has_work(&self) -> bool {
-        let (shared, activity) = (self.context.shared(), self.context.activity());
-        fault!(NoLookBeforeSleep => return false);
-        let tasks = !shared.tasks.is_empty();
-        fault!(WorkIsEverybodys: tasks => tasks || mistakes::some_thread_has_work(self.context.core()));
+    /// Whether a signal is pending.
+    #[inline]
+    fn has_signals(&self) -> bool {
         // Pairs: signals, sleep.
-        let signals = self.signals.is_some() && shared.signals.load(Ordering::Acquire) != 0;
-        if tasks {
-            activity.wake_tasks.bump();
-        }
-        if signals {
-            activity.wake_signal.bump();
+        self.signals.is_some() && self.context.shared().signals.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether a task, a signal or a stop is pending. The sleep is announced already.
+    #[inline]
+    fn has_work(&self) -> bool {
+        fault!(NoLookBeforeSleep => return false);
+        let tasks = !self.context.shared().tasks.is_empty();
+        fault!(WorkIsEverybodys: tasks => tasks || mistakes::some_thread_has_work(self.context.core()));
+        let signals = self.has_signals();
+        if tasks || signals {
+            self.count_work(tasks, signals);
         }
         tasks || signals || self.context.core().is_stopping()
     }
 
+    #[cold]
+    #[inline(never)]
+    fn count_work(&self, tasks: bool, signals: bool) {
+        let activity = self.context.activity();
+        activity.wake_tasks.add(tasks.into());
+        activity.wake_signal.add(signals.into());
+    }
+
+    /// Runs the actions of pending signals, then the posted tasks.
+    #[inline(never)]
     fn run_tasks(&mut self) {
         if let Some(signals) = &self.signals {
             signals.handle(self.context);
@@ -179,31 +202,27 @@ impl<'c> Worker<'c> {
     /// The timeout of the wait: up to the next timer or retry, if there is one. It reads the clock as late as
     /// possible, because the work of this iteration has taken time (L10). Without a timer, neither this
     /// thread nor the kernel reads a clock.
+    #[inline]
     fn timeout(&self) -> Option<Duration> {
-        let due = match (self.context.next_timer(), self.refused.retry_at) {
-            (Some(timer), Some(retry)) => timer.min(retry),
-            (timer, retry) => timer.or(retry)?,
-        };
+        if self.context.has_timers() || self.refused.retry_at.is_some() { self.time_left() } else { None }
+    }
+
+    #[inline(never)]
+    fn time_left(&self) -> Option<Duration> {
+        let due = self.context.next_timer().into_iter().chain(self.refused.retry_at).min()?;
         let now = self.context.now();
         fault!(StaleClock: now => mistakes::noted_time(now));
         Some(due.saturating_duration_since(now))
     }
 
-    /// Evaluates the result of a wait. If a worker can wait again, it counts the failure, pauses and
-    /// continues.
+    /// Counts a failed wait, and pauses, if the worker can wait again.
     ///
     /// # Errors
     /// The error of the last of [`LOST`] consecutive waits on a poller that is lost.
-    fn check_wait(&mut self, waited: io::Result<()>) -> io::Result<()> {
-        let activity = self.context.activity();
-        if self.poller.is_degraded() {
-            activity.poll_degraded.bump();
-        }
-        let Err(error) = waited else {
-            self.failed_waits = 0;
-            return Ok(());
-        };
-        activity.poll_error.bump();
+    #[cold]
+    #[inline(never)]
+    fn continue_failed(&mut self, error: io::Error) -> io::Result<()> {
+        self.context.activity().poll_error.bump();
         self.failed_waits += 1;
         let lost = matches!(
             error.raw_os_error().map(Errno::from_raw),
@@ -218,19 +237,26 @@ impl<'c> Worker<'c> {
     }
 
     /// Delivers the events of the batch, and collects those whose registration had ended before.
+    #[inline]
     fn dispatch(&mut self) {
-        let activity = self.context.activity();
+        let context = self.context;
         if !self.batch.is_empty() {
-            activity.poll_io.bump();
+            context.activity().poll_io.bump();
         }
-        if self.context.next_timer().is_some_and(|due| due <= self.context.now()) {
-            activity.poll_exp.bump();
+        if context.has_timers() {
+            self.count_expiry();
         }
-        for index in 0..self.batch.len() {
-            let event = self.batch[index];
-            if self.context.report(event) == Reported::Stale && self.has_stale {
-                self.stale_events.push(event);
+        for event in &self.batch {
+            if context.report(*event) == Reported::Stale && self.has_stale {
+                self.stale_events.push(*event);
             }
+        }
+    }
+
+    #[inline(never)]
+    fn count_expiry(&self) {
+        if self.context.next_timer().is_some_and(|due| due <= self.context.now()) {
+            self.context.activity().poll_exp.bump();
         }
     }
 
@@ -239,12 +265,10 @@ impl<'c> Worker<'c> {
     /// epoll forgets a closed descriptor, unless a copy of it keeps the open file. kqueue identifies a
     /// registration by the number: an event of a registration that has ended means that its close has not
     /// been executed yet, and the close ends the registration, however late it is.
+    #[cold]
+    #[inline(never)]
     fn end_stale(&mut self) {
         let only_stale = self.stale_events.len() == self.batch.len();
-        self.batch.clear();
-        if self.stale_events.is_empty() {
-            return;
-        }
         let now = self.context.now();
         self.stale.note(&self.stale_events, now);
         self.stale_events.clear();
@@ -261,6 +285,20 @@ impl<'c> Worker<'c> {
         let time = time.max(PAUSE);
         self.context.activity().poll_pause.add(time.as_millis() as u64);
         pause(time);
+    }
+
+    /// Continues in a forked child. Returns whether the thread has its own poller; otherwise it has paused.
+    #[cold]
+    #[inline(never)]
+    fn continue_forked(&mut self) -> bool {
+        let is_forked = self.context.take_forked();
+        fault!(ForkKeepsPoller: is_forked => false);
+        self.inherited |= is_forked;
+        let is_ready = !self.inherited || self.replace_inherited_poller();
+        if !is_ready {
+            self.pause(self.timeout().unwrap_or(RETRY).min(RETRY));
+        }
+        is_ready
     }
 
     /// Gives a forked child its own wake descriptor and poller, and registers everything again (protocol

@@ -35,6 +35,14 @@ impl Refused {
     /// Schedules the refused changes again once their delay is over.
     #[inline]
     pub(super) fn retry(&mut self, context: &Context) {
+        if self.retry_at.is_some() {
+            self.retry_due(context);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn retry_due(&mut self, context: &Context) {
         if self.retry_at.is_some_and(|at| at <= context.now()) {
             self.retry_at = None;
             context.activity().poll_retry.add(self.handles.len() as u64);
