@@ -64,19 +64,24 @@ impl EpollPoller {
         timeout: Option<Duration>,
         batch: &mut Vec<Event>,
     ) -> io::Result<()> {
+        let room = batch.capacity() - batch.len();
         if !self.always_ready.is_empty() {
             self.always_ready.prune(registration);
+            if !self.always_ready.is_empty() {
+                return self.wait_with_always_ready(room, batch);
+            }
         }
-        let room = batch.capacity() - batch.len();
-        if self.always_ready.is_empty() {
-            return self.wait_for_kernel(room, timeout, batch);
-        }
+        self.wait_for_kernel(room, timeout, batch)
+    }
+
+    #[inline(never)]
+    fn wait_with_always_ready(&mut self, room: usize, batch: &mut Vec<Event>) -> io::Result<()> {
         self.wait_for_kernel(self.always_ready.room_for_kernel(room), Some(Duration::ZERO), batch)?;
         self.always_ready.report(batch);
         Ok(())
     }
 
-    /// Appends at most `room` events of the kernel to the batch.
+    /// Appends at most `room` events of the kernel to the batch, which has so much room.
     #[inline]
     fn wait_for_kernel(
         &mut self,
@@ -89,11 +94,17 @@ impl EpollPoller {
             return Ok(());
         }
         if self.buffer.len() < room {
-            self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
+            self.grow(room);
         }
         let seen = self.queue.wait(&mut self.buffer[..room], timeout)?;
         batch.extend(seen.iter().map(|raw| events::event(raw.events, raw.u64)));
         Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, room: usize) {
+        self.buffer.resize(room, libc::epoll_event { events: 0, u64: 0 });
     }
 }
 

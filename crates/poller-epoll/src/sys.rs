@@ -107,19 +107,32 @@ pub(crate) fn is_open(fd: RawFd) -> bool {
 }
 
 /// Calls epoll_wait(2) once, or epoll_pwait2(2) if the timeout needs it. `None` waits without a limit.
+#[inline]
 pub(crate) fn wait(
     epoll: RawFd,
     buffer: &mut [libc::epoll_event],
     timeout: Option<Duration>,
 ) -> Result<usize, Errno> {
     let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
-    let fine = timeout.filter(|timeout| !timeout.subsec_nanos().is_multiple_of(1_000_000));
-    fault!(TimeoutRoundedDown: fine => None);
-    match fine {
-        Some(timeout) if fine_timeouts().is_ok() => {
-            epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))
-        }
-        _ => epoll_wait(epoll, buffer, room, milliseconds(timeout)),
+    match timeout {
+        None => epoll_wait(epoll, buffer, room, -1),
+        Some(timeout) => wait_at_most(epoll, buffer, room, timeout),
+    }
+}
+
+#[inline(never)]
+fn wait_at_most(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    room: i32,
+    timeout: Duration,
+) -> Result<usize, Errno> {
+    let is_fine = !timeout.subsec_nanos().is_multiple_of(1_000_000);
+    fault!(TimeoutRoundedDown: is_fine => false);
+    if is_fine && fine_timeouts().is_ok() {
+        epoll_pwait2(epoll, buffer, room, KernelTimespec::of(timeout))
+    } else {
+        epoll_wait(epoll, buffer, room, milliseconds(Some(timeout)))
     }
 }
 
@@ -149,6 +162,14 @@ pub(crate) fn wait_raw(
     }
 }
 
+/// The number of epoll_wait(2), which ignores the arguments after the timeout. On newer processors, it is
+/// that of epoll_pwait(2), which does the same without a signal mask, and takes a little longer.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm", target_arch = "s390x"))]
+const EPOLL_WAIT: libc::c_long = libc::SYS_epoll_wait;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm", target_arch = "s390x")))]
+const EPOLL_WAIT: libc::c_long = libc::SYS_epoll_pwait;
+
+#[inline]
 fn epoll_wait(
     epoll: RawFd,
     buffer: &mut [libc::epoll_event],
@@ -158,13 +179,12 @@ fn epoll_wait(
     assert!(usize::try_from(room).is_ok_and(|room| room <= buffer.len()) || room < 0);
     inject::before(Call::EpollWait)?;
     // As a plain system call: the function of the C library is a cancellation point, and enters and leaves
-    // cancellation by two atomic read-modify-writes in every process with threads. Without a signal mask,
-    // epoll_pwait is epoll_wait, which newer processors do not have as a system call.
+    // cancellation by two atomic read-modify-writes in every process with threads.
     // SAFETY: the kernel writes at most `room` elements, and the buffer has as many. It writes none if `room`
     // is negative. It reads no signal mask.
     let result = unsafe {
         libc::syscall(
-            libc::SYS_epoll_pwait,
+            EPOLL_WAIT,
             epoll,
             buffer.as_mut_ptr(),
             room,
