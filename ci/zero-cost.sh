@@ -18,11 +18,11 @@ code() {
   rm -f "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s
   (cd "$work/tree" && cargo rustc --quiet --release -p "pollmatrix-$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
   # Generated names contain hashes of the source text, and numbers. Number the labels in the order of their appearance.
-  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
+  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+\.?/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
     awk '{
       rest = $0
       line = ""
-      while (match(rest, /\.L(BB|tmp|func_(begin|end)|ttbase|cst_begin|cst_end|ttbaseref|JTI|CPI|exception)[0-9_]+/)) {
+      while (match(rest, /\.L(BB|anon|tmp|func_(begin|end)|ttbase|cst_begin|cst_end|ttbaseref|JTI|CPI|exception)[0-9_]+/)) {
         label = substr(rest, RSTART, RLENGTH)
         if (!(label in names)) names[label] = ".Llabel" ++count
         line = line substr(rest, 1, RSTART - 1) names[label]

@@ -16,7 +16,7 @@ use crate::shared::activity::Activity;
 use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
-use crate::table::{Denied, FdHandle, Live, Orphan, Pin, Update};
+use crate::table::{Denied, Failed, FdHandle, Live, Orphan, Pin, Update};
 use crate::words::events::{Event, Events, Interest};
 use crate::words::ids::ThreadId;
 use crate::words::state;
@@ -292,27 +292,37 @@ impl Context {
         handle: FdHandle,
         action: impl FnOnce(&ReadyGuard<'_, S>) -> R,
     ) -> Result<R, EnterError> {
-        if self.is_inside(handle) {
-            return Err(EnterError::Nested);
-        }
-        let live = match self.core.table().enter(handle, self.id) {
-            Ok(live) => live,
-            Err(Denied::Stale) => return Err(handle.stale().into()),
-            Err(denied) => {
-                self.withdraw(denied);
-                return Err(EnterError::NotAllowed);
-            }
-        };
-        self.entered.borrow_mut().push(handle);
+        let live = self.begin_use(handle)?;
         let report = Report { context: self, live, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
             let source = live.owner().source().downcast_ref()?;
             Some(action(&ReadyGuard { report, source }))
         }));
-        self.entered.borrow_mut().pop();
-        let _ = self.exit(live, result.as_ref().err());
+        self.end_use(live, result.as_ref().err());
         let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
         answer.ok_or(EnterError::WrongSource)
+    }
+
+    fn begin_use(&self, handle: FdHandle) -> Result<Live<'_>, EnterError> {
+        if self.is_inside(handle) {
+            return Err(EnterError::Nested);
+        }
+        match self.core.table().enter(handle, self.id) {
+            Ok(live) => {
+                self.entered.borrow_mut().push(handle);
+                Ok(live)
+            }
+            Err(Denied::Stale) => Err(handle.stale().into()),
+            Err(denied) => {
+                self.withdraw(denied);
+                Err(EnterError::NotAllowed)
+            }
+        }
+    }
+
+    fn end_use(&self, live: Live<'_>, panic: Option<&Panic>) {
+        self.entered.borrow_mut().pop();
+        self.exit(live, panic);
     }
 
     /// Whether this thread uses this registration.
@@ -474,15 +484,30 @@ impl Context {
         let handle = table.handle(event.fd, event.generation);
         fault!(LockPassesForGroup => if mistakes::drop_if_locked(self, event) { return Reported::Migrated });
         fault!(NoGenerationCheck => if let Some(done) = mistakes::report_next(self, event) { return done });
-        let live = match table.enter(handle, self.id) {
-            Ok(live) => live,
-            Err(denied) => return self.refuse(handle, event.events, denied),
-        };
-        // From here on the running bit alone protects the registration: a takeover fails, and the end waits.
+        match table.enter_at_once(handle, self.id) {
+            Ok(live) => self.report_entered(live, handle, event.events),
+            Err(failed) => self.report_again(handle, event.events, failed),
+        }
+    }
+
+    /// Reports an event whose first attempt to enter failed.
+    #[cold]
+    #[inline(never)]
+    fn report_again(&self, handle: FdHandle, events: Events, failed: Failed) -> Reported {
+        match self.core.table().enter_again(handle, self.id, failed) {
+            Ok(live) => self.report_entered(live, handle, events),
+            Err(denied) => self.refuse(handle, events, denied),
+        }
+    }
+
+    /// Applies an event and runs the handler. The running bit is set: it alone protects the registration, as
+    /// a takeover fails, and the end waits.
+    #[inline(always)]
+    fn report_entered(&self, live: Live<'_>, handle: FdHandle, events: Events) -> Reported {
         self.reported.set(Some(handle));
-        let (ran, must_stop) = self.run_handler(live, event.events);
-        checkpoint!(ReportHandlerDone, event.fd);
-        self.stop_unwanted(&live, must_stop, event.events);
+        let (ran, must_stop) = self.run_handler(live, events);
+        checkpoint!(ReportHandlerDone, handle.fd);
+        self.stop_unwanted(&live, must_stop, events);
         self.reported.set(None);
         let reported = self.exit(live, ran.as_ref().err());
         fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));

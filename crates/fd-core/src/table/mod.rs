@@ -23,7 +23,7 @@ mod tests;
 
 pub(crate) use pin::{Live, Pin};
 pub(crate) use registration::{Orphan, Retired};
-pub(crate) use running::Denied;
+pub(crate) use running::{Denied, Failed};
 pub(crate) use update::{Scheduled, Update};
 
 use std::io;

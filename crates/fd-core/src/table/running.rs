@@ -31,6 +31,29 @@ pub(crate) enum Denied<'t> {
     LostRace(Option<Orphan<'t>>),
 }
 
+/// Why one attempt to enter failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Failed {
+    /// See [`Denied::Stale`].
+    Stale,
+    /// See [`Denied::Elsewhere`].
+    Elsewhere,
+    /// See [`Denied::NotAllowed`].
+    NotAllowed,
+    /// The entry is changing its group.
+    Locked,
+    /// The running bit was set already, by the thread of this index in another group: it uses the entry,
+    /// which belongs to its group by now, or it came too late and leaves.
+    ForeignBit,
+    /// The running bit is set, and the entry moved or ended before that was seen.
+    Changed,
+    /// The running bit is set, and the thread mask does not contain the thread.
+    Removed,
+    /// The running bit is set. A runner outside the thread mask is a takeover between its steps 8.2 and 8.5,
+    /// or a thread that came too late and leaves.
+    Crowded,
+}
+
 impl FdTable {
     /// Begins to use a registration as the thread `me` (protocol 4.1 to 4.5). After a success the running bit
     /// keeps the registration, its handler and its group, up to [`Live::exit`].
@@ -40,97 +63,118 @@ impl FdTable {
     ///
     /// # Errors
     /// [`Denied`], if the thread may not run the handler.
-    #[inline]
     pub(crate) fn enter(&self, handle: FdHandle, me: ThreadId) -> Result<Live<'_>, Denied<'_>> {
+        self.enter_at_once(handle, me).or_else(|failed| self.enter_again(handle, me, failed))
+    }
+
+    /// One attempt of [`FdTable::enter`], without waiting: nearly every report needs no other.
+    ///
+    /// # Errors
+    /// [`Failed`], for [`FdTable::enter_again`], which must follow: the running bit may be set.
+    #[inline(always)]
+    pub(crate) fn enter_at_once(&self, handle: FdHandle, me: ThreadId) -> Result<Live<'_>, Failed> {
         let Some(entry) = self.entry(handle.fd).filter(|_| self.check_table(handle).is_ok()) else {
-            return Err(Denied::Stale);
+            return Err(Failed::Stale);
         };
-        let (mut backoff, mut must_wait) = (Backoff::default(), false);
+        match entry.group.find(handle.generation, me.group()) {
+            Found::Here => {}
+            Found::Locked => return Err(Failed::Locked),
+            Found::Elsewhere => return Err(Failed::Elsewhere),
+            Found::Ended => {
+                checkpoint!(PinRefused, handle.fd);
+                return Err(Failed::Stale);
+            }
+        }
+        // A hint, which keeps most running bits out of entries that they do not belong to. If it is wrong,
+        // the update that follows a refusal restores what this thread's poller should hold.
+        if !allowed(entry).contains(me.mask()) {
+            return Err(Failed::NotAllowed);
+        }
+        checkpoint!(ReportBeforeRunning, handle.fd);
+        // Pairs: enter-delete, enter-move, exit. Set this thread's running bit, then read the group word and
+        // the masks. A takeover sets a running bit, replaces the thread mask, and clears the running bit.
+        let before = pairs::set_running(&entry.running, me.mask().bits());
+        checkpoint!(ReportRunningSet, handle.fd);
+        if before & me.mask().bits() != 0 {
+            unless!(ForeignBitTaken => return Err(Failed::ForeignBit));
+        }
+        self.admit(entry, handle, me)
+    }
+
+    /// Continues after an attempt that failed: decides, or waits for the other threads and tries again.
+    ///
+    /// # Errors
+    /// As [`FdTable::enter`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn enter_again(
+        &self,
+        handle: FdHandle,
+        me: ThreadId,
+        mut failed: Failed,
+    ) -> Result<Live<'_>, Denied<'_>> {
+        let mut backoff = Backoff::default();
         loop {
-            if must_wait {
-                backoff.wait();
-            }
-            must_wait = true;
-            match entry.group.find(handle.generation, me.group()) {
-                Found::Here => {}
-                Found::Locked => {
+            let attempt = match failed {
+                Failed::Stale => return Err(Denied::Stale),
+                Failed::Elsewhere => return Err(Denied::Elsewhere),
+                Failed::NotAllowed => return Err(Denied::NotAllowed),
+                Failed::Removed => return Err(Denied::LostRace(self.leave(handle.fd, me.mask()))),
+                Failed::Locked => {
                     checkpoint!(PinWaits, handle.fd);
-                    continue;
+                    backoff.wait();
+                    self.enter_at_once(handle, me)
                 }
-                Found::Elsewhere => return Err(Denied::Elsewhere),
-                Found::Ended => {
-                    checkpoint!(PinRefused, handle.fd);
-                    return Err(Denied::Stale);
+                Failed::ForeignBit => {
+                    backoff.wait();
+                    self.enter_at_once(handle, me)
                 }
-            }
-            // A hint, which keeps most running bits out of entries that they do not belong to. If it is
-            // wrong, the update that follows a refusal restores what this thread's poller should hold.
-            if !allowed(entry).contains(me.mask()) {
-                return Err(Denied::NotAllowed);
-            }
-            checkpoint!(ReportBeforeRunning, handle.fd);
-            // Pairs: enter-delete, enter-move, exit. Set this thread's running bit, then read the group word
-            // and the masks. A takeover sets a running bit, replaces the thread mask, and clears the running
-            // bit.
-            let before = pairs::set_running(&entry.running, me.mask().bits());
-            checkpoint!(ReportRunningSet, handle.fd);
-            if before & me.mask().bits() != 0 {
-                // The thread of this index in another group has set it: it uses the entry, which belongs to
-                // its group by now, or it came too late and leaves.
-                unless!(ForeignBitTaken => continue);
-            }
-            match self.admit(entry, handle, me) {
-                Admission::Granted(live) => return Ok(live),
-                Admission::Removed => return Err(Denied::LostRace(self.leave(handle.fd, me.mask()))),
-                // It moved or ended before this thread's bit was seen.
-                Admission::Changed => {
-                    must_wait = false;
-                    if let Some(orphan) = self.leave(handle.fd, me.mask()) {
-                        return Err(Denied::LostRace(Some(orphan)));
-                    }
+                Failed::Changed => match self.leave(handle.fd, me.mask()) {
+                    None => self.enter_at_once(handle, me),
+                    orphan => return Err(Denied::LostRace(orphan)),
+                },
+                Failed::Crowded => {
+                    backoff.wait();
+                    self.admit(&self.entries[handle.fd as usize], handle, me)
                 }
+            };
+            match attempt {
+                Ok(live) => return Ok(live),
+                Err(again) => failed = again,
             }
         }
     }
 
     /// Decides whether the thread `me`, whose running bit is set, may use the entry.
-    #[inline]
-    fn admit<'t>(&'t self, entry: &'t Entry, handle: FdHandle, me: ThreadId) -> Admission<'t> {
+    #[inline(always)]
+    fn admit<'t>(&'t self, entry: &'t Entry, handle: FdHandle, me: ThreadId) -> Result<Live<'t>, Failed> {
         let is_same = || entry.group.find(handle.generation, me.group()) == Found::Here;
         let me_bit = me.mask();
         // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
         // fails. So from here on the masks are those of this group (S3, S9).
         if !is_same() {
-            unless!(EnterLooksLate => return Admission::Changed);
+            unless!(EnterLooksLate => return Err(Failed::Changed));
         }
-        let mut backoff = Backoff::default();
-        loop {
-            // The running mask first: a thread mask that is read after it is at least as new (suspect 4).
-            // Pairs: enter-delete, exit.
-            let others = self::others(entry, me_bit);
-            let allowed = self::allowed(entry);
-            fault!(MaskBeforeRunning: others => self::others(entry, me_bit));
-            // Pair: publish. If the word still has this generation, the mask was that of this registration:
-            // the end of it changes the word before the next one writes its mask (S5, S7).
-            if !is_same() {
-                unless!(EnterLooksEarly => return Admission::Changed);
-            }
-            let (fd, generation) = (handle.fd, handle.generation);
-            let live = Live { table: self, entry, fd, generation, group: me.group() };
-            fault!(LateReportRuns => if others.is_empty() { return Admission::Granted(live) });
-            fault!(LateReportsWait => if !allowed.contains(others) { backoff.wait(); continue });
-            if !allowed.contains(me_bit) {
-                // This check precedes the wait below, because two late threads of a deleted entry would
-                // otherwise wait for each other (bug 67).
-                return Admission::Removed;
-            }
-            if allowed.contains(others) {
-                return Admission::Granted(live);
-            }
-            // A runner outside the thread mask is a takeover between its steps 8.2 and 8.5, or a thread that
-            // came too late and leaves.
-            backoff.wait();
+        // The running mask first: a thread mask that is read after it is at least as new (suspect 4).
+        // Pairs: enter-delete, exit.
+        let others = self::others(entry, me_bit);
+        let allowed = self::allowed(entry);
+        fault!(MaskBeforeRunning: others => self::others(entry, me_bit));
+        // Pair: publish. If the word still has this generation, the mask was that of this registration: the
+        // end of it changes the word before the next one writes its mask (S5, S7).
+        if !is_same() {
+            unless!(EnterLooksEarly => return Err(Failed::Changed));
         }
+        let (fd, generation) = (handle.fd, handle.generation);
+        let live = Live { table: self, entry, fd, generation, group: me.group() };
+        fault!(LateReportRuns => if others.is_empty() { return Ok(live) });
+        fault!(LateReportsWait => if !allowed.contains(others) { return Err(Failed::Crowded) });
+        if !allowed.contains(me_bit) {
+            // This check precedes the wait for others, because two late threads of a deleted entry would
+            // otherwise wait for each other (bug 67).
+            return Err(Failed::Removed);
+        }
+        if allowed.contains(others) { Ok(live) } else { Err(Failed::Crowded) }
     }
 
     /// Clears the running bit of a thread that came too late. Whatever registration has the number now, this
@@ -178,15 +222,6 @@ fn allowed(entry: &Entry) -> ThreadMask {
 #[inline]
 fn others(entry: &Entry, me: ThreadMask) -> ThreadMask {
     ThreadMask::from_bits(pairs::running(&entry.running)).without(me)
-}
-
-/// What a thread with its running bit set may do.
-enum Admission<'t> {
-    Granted(Live<'t>),
-    /// The thread mask does not contain it.
-    Removed,
-    /// The entry is no longer in this group, or no longer of this registration.
-    Changed,
 }
 
 impl<'t> Live<'t> {
