@@ -1,19 +1,21 @@
 //! The cost of the protocol, as ratios within one run.
 //!
-//! Each operation is compared with two others that do the same to the same number of entries: an entry behind
-//! a mutex, which is the obvious implementation, and the bare atomic operations that the protocol cannot
-//! avoid, which are a lower bound. `cargo bench -p pollmatrix-fd-core` prints the ratios after criterion's
-//! own report.
+//! Each operation is compared with two others on the same number of entries: an entry behind a mutex, which is
+//! the obvious implementation, and the bare read-modify-writes of the protocol (docs/performance.md), which
+//! are a lower bound. `cargo bench -p pollmatrix-fd-core` prints the ratios after criterion's own report.
+//!
+//! Without contention, one thread performs the operation, and the entries stay in the cache of its processor.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
 
+use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -41,6 +43,8 @@ struct Script {
     /// The number of events still to report. The entries are reported in turn.
     remaining: AtomicUsize,
     entries: Mutex<Vec<FdHandle>>,
+    /// Gets the time from the first event to the wait after the last one.
+    done: Mutex<Option<Sender<Duration>>>,
 }
 
 static SCRIPTS: OnceLock<Mutex<Vec<Arc<Script>>>> = OnceLock::new();
@@ -70,7 +74,7 @@ impl Backend for Scripted {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(ScriptedPoller(Arc::clone(&self.threads[thread.index()]))))
+        Ok(Box::new(ScriptedPoller { script: Arc::clone(&self.threads[thread.index()]), started: None }))
     }
 
     fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {
@@ -80,7 +84,10 @@ impl Backend for Scripted {
     fn forget(&self, _: RawFd, _: GroupId, _: ThreadMask, _: ThreadMask, _: DeregisterReason) {}
 }
 
-struct ScriptedPoller(Arc<Script>);
+struct ScriptedPoller {
+    script: Arc<Script>,
+    started: Option<Instant>,
+}
 
 impl Poller for ScriptedPoller {
     fn update(&mut self, change: &Change) -> Option<Interest> {
@@ -88,9 +95,13 @@ impl Poller for ScriptedPoller {
     }
 
     fn wait(&mut self, _: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
-        let script = &self.0;
+        let script = &self.script;
         let remaining = script.remaining.load(SeqCst);
         if remaining == 0 {
+            if let Some(started) = self.started.take() {
+                let took = started.elapsed();
+                script.done.lock().unwrap().take().unwrap().send(took).unwrap();
+            }
             script.thread.get_or_init(std::thread::current);
             if !script.woken.swap(false, SeqCst) && timeout != Some(Duration::ZERO) {
                 std::thread::park_timeout(Duration::from_millis(1));
@@ -104,6 +115,7 @@ impl Poller for ScriptedPoller {
             generation: handle.generation(),
             events: Events::READY_R,
         };
+        self.started.get_or_insert_with(Instant::now);
         batch.extend(entries.iter().take(count).map(event));
         script.remaining.fetch_sub(count, SeqCst);
         Ok(())
@@ -122,20 +134,30 @@ fn descriptor() -> OwnedFd {
     OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
-/// A handler that counts its runs and keeps a disowned descriptor.
+/// A handler that counts its runs.
 #[derive(Default)]
 struct Counter {
     runs: AtomicU64,
-    back: Mutex<Option<OwnedFd>>,
 }
 
 impl Handler for Counter {
     fn ready(&self, _: &ReadyGuard<'_>) {
         self.runs.store(self.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
     }
+}
+
+thread_local! {
+    static BACK: Cell<Option<OwnedFd>> = const { Cell::new(None) };
+}
+
+/// A handler that keeps a disowned descriptor.
+struct Keep;
+
+impl Handler for Keep {
+    fn ready(&self, _: &ReadyGuard<'_>) {}
 
     fn released(&self, fd: OwnedFd) {
-        *self.back.lock().unwrap() = Some(fd);
+        BACK.set(Some(fd));
     }
 }
 
@@ -161,41 +183,41 @@ impl Bench {
         Self { runtime, handler, handles, scripts }
     }
 
-    /// Starts `action` on a worker thread. The receiver gets the time that the action took there.
-    fn start(
+    /// Starts `action` on a worker thread. The receiver gets its result.
+    fn start<R: Send + 'static>(
         &self,
         index: usize,
-        action: impl FnOnce(&Context) + Send + 'static,
-    ) -> std::sync::mpsc::Receiver<Duration> {
+        action: impl FnOnce(&Context) -> R + Send + 'static,
+    ) -> Receiver<R> {
         let (sender, receiver) = channel();
-        let timed = move |context: &Context| {
-            let start = Instant::now();
-            action(context);
-            sender.send(start.elapsed()).unwrap();
-        };
-        self.runtime.core().post(thread(index), timed).unwrap();
+        let task = move |context: &Context| sender.send(action(context)).unwrap();
+        self.runtime.core().post(thread(index), task).unwrap();
         receiver
     }
 
     /// Reports `rounds` events on every entry, on each of `threads` threads at once.
     fn dispatch(&self, rounds: usize, threads: usize) -> Duration {
-        let before = self.runtime.core().activity();
-        let goal = (rounds * ENTRIES) as u64;
-        let start = Instant::now();
-        for (index, script) in self.scripts.iter().take(threads).enumerate() {
+        let begin = |(index, script): (usize, &Arc<Script>)| {
+            let (sender, receiver) = channel();
+            *script.done.lock().unwrap() = Some(sender);
             *script.entries.lock().unwrap() = self.handles.to_vec();
             script.remaining.store(rounds * ENTRIES, SeqCst);
             self.runtime.core().wake(thread(index));
-        }
-        loop {
-            let now = self.runtime.core().activity();
-            let run = |index: usize| now.0[index].1.since(&before.0[index].1).fd_run;
-            if (0..threads).all(|index| run(index) >= goal) {
-                return start.elapsed();
-            }
-            std::thread::yield_now();
-        }
+            receiver
+        };
+        longest(self.scripts.iter().take(threads).enumerate().map(begin).collect())
     }
+}
+
+/// Waits for all threads.
+fn longest(threads: Vec<Receiver<Duration>>) -> Duration {
+    threads.into_iter().map(|thread| thread.recv().unwrap()).max().unwrap()
+}
+
+fn timed(action: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    action();
+    start.elapsed()
 }
 
 /// The obvious implementation: the same fields behind a lock.
@@ -272,7 +294,7 @@ impl Guarded {
     }
 }
 
-/// The read-modify-writes that an entry with pins, masks and a generation needs at least.
+/// The read-modify-writes of the protocol, as docs/performance.md counts them.
 #[derive(Default)]
 #[repr(align(64))]
 struct Bare {
@@ -285,24 +307,17 @@ struct Bare {
 
 impl Bare {
     fn takeover(&self, me: u64) {
-        self.word.fetch_add(1, SeqCst);
         if self.running.compare_exchange(0, me, SeqCst, SeqCst).is_ok() {
             let old = self.allowed.load(SeqCst);
             let _ = self.allowed.compare_exchange(old, me, SeqCst, SeqCst);
             self.state.fetch_and(!1, SeqCst);
             self.running.fetch_and(!me, SeqCst);
         }
-        self.word.fetch_sub(1, SeqCst);
     }
 
     fn report(&self, me: u64) {
-        self.word.fetch_add(1, SeqCst);
         self.running.fetch_or(me, SeqCst);
-        self.word.fetch_sub(1, SeqCst);
-        self.state.fetch_or(0x100, SeqCst);
-        self.word.fetch_add(1, SeqCst);
         self.running.fetch_and(!me, SeqCst);
-        self.word.fetch_sub(1, SeqCst);
     }
 
     fn want_stop(&self, me: u64) {
@@ -310,7 +325,9 @@ impl Bare {
         self.state.fetch_or(1, SeqCst);
         self.update.fetch_or(me, SeqCst);
         self.word.fetch_sub(1, SeqCst);
+        self.word.fetch_add(1, SeqCst);
         self.state.fetch_and(!1, SeqCst);
+        self.word.fetch_sub(1, SeqCst);
     }
 
     fn insert_delete(&self) {
@@ -349,65 +366,85 @@ struct Operation<'a> {
 
 fn takeover(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     let owner = OwnerId::of(&bench.handler);
-    let handles = &bench.handles;
-    let start = |index: usize, handles: Arc<[FdHandle]>, rounds: usize| {
+    let start = |index: usize| {
+        let handles = bench.handles.clone();
         bench.start(index, move |context| {
-            for _ in 0..rounds {
+            let take_all = || {
                 for handle in handles.iter() {
                     // With two threads, the other one may be in the middle of a takeover of this entry.
                     let _ = context.takeover(*handle, owner);
                 }
+            };
+            if threads > 1 {
+                return timed(|| (0..rounds).for_each(|_| take_all()));
             }
+            let round = |_| {
+                // This thread gives them to the other one, so they stay in this processor's cache.
+                give_all(context, &handles);
+                timed(take_all)
+            };
+            (0..rounds).map(round).sum()
         })
     };
-    if threads == 1 {
-        // The threads alternate, so that each takeover changes the owner.
-        return (0..rounds).map(|round| start(round % 2, handles.clone(), 1).recv().unwrap()).sum();
+    // No poller has a descriptor at first: a takeover of one that it has makes an update.
+    for index in 0..bench.scripts.len() {
+        let handles = bench.handles.clone();
+        let stop_all = move |context: &Context| {
+            handles.iter().for_each(|handle| context.registration(*handle).stop_recv().unwrap());
+            handles.iter().for_each(|handle| _ = context.takeover(*handle, owner));
+        };
+        bench.start(index, stop_all).recv().unwrap();
+        // The updates are applied between two tasks of different iterations.
+        let (sender, receiver) = channel();
+        let _begun =
+            bench.start(index, |context| context.after(Duration::ZERO, move |_| sender.send(()).unwrap()));
+        receiver.recv().unwrap();
     }
-    let both: Vec<_> = (0..threads).map(|index| start(index, handles.clone(), rounds)).collect();
-    both.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
+    longest((0..threads).map(start).collect())
+}
+
+/// Makes the second thread the owner of every descriptor.
+fn give_all(context: &Context, handles: &[FdHandle]) {
+    handles.iter().for_each(|handle| context.registration(*handle).migrate_on(thread(1)).unwrap());
 }
 
 fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     let start = |index: usize| {
         let handles = bench.handles.clone();
         bench.start(index, move |context| {
-            for _ in 0..rounds {
-                for handle in handles.iter() {
-                    let fd = context.registration(*handle);
-                    fd.want_recv().unwrap();
-                    fd.stop_recv().unwrap();
+            timed(|| {
+                for _ in 0..rounds {
+                    for handle in handles.iter() {
+                        let fd = context.registration(*handle);
+                        fd.want_recv().unwrap();
+                        fd.stop_recv().unwrap();
+                    }
                 }
-            }
+            })
         })
     };
-    let all: Vec<_> = (0..threads).map(start).collect();
-    all.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
+    longest((0..threads).map(start).collect())
 }
 
-/// Inserts and disowns: a registration without the system calls that open and close.
+/// Inserts and disowns: a registration without the system calls that open, check and close. It allocates
+/// memory for the source and its handler, and frees it.
 fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     let start = |index: usize| {
         let mut fd = Some(descriptor());
         bench.start(index, move |context| {
-            let handler = Arc::new(Counter::default());
-            for _ in 0..rounds * ENTRIES {
-                let group = context.id().group();
-                let options = InsertOptions::default();
-                let inserted = context.core().insert(
-                    fd.take().unwrap(),
-                    handler.clone(),
-                    group,
-                    context.id().mask(),
-                    options,
-                );
-                context.registration(inserted.unwrap()).disown().unwrap();
-                fd = handler.back.lock().unwrap().take();
-            }
+            let options = InsertOptions { assume_nonblocking: true, ..InsertOptions::default() };
+            let (core, id) = (context.core(), context.id());
+            timed(|| {
+                for _ in 0..rounds * ENTRIES {
+                    let source = fd.take().unwrap();
+                    let inserted = core.insert(source, Keep, id.group(), id.mask(), options);
+                    context.registration(inserted.unwrap()).disown().unwrap();
+                    fd = BACK.take();
+                }
+            })
         })
     };
-    let all: Vec<_> = (0..threads).map(start).collect();
-    all.into_iter().map(|receiver| receiver.recv().unwrap()).max().unwrap()
+    longest((0..threads).map(start).collect())
 }
 
 fn main() {

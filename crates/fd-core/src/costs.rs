@@ -88,14 +88,14 @@ fn want_and_stop_make_four_and_three_outside_the_handler_and_two_and_one_inside(
     context.enter(handle, inside).unwrap();
 }
 
-/// The pin and its release, the running bit twice, the thread mask, the state.
+/// The running bit twice, the thread mask, the state.
 #[test]
-fn a_takeover_makes_six() {
+fn a_takeover_makes_four() {
     let context = one_thread();
     let handle = insert(&context);
     let owner = context.registration(handle).owner().unwrap();
     let taker = Context::new(Arc::clone(context.core()), thread(1, 1));
-    assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 6);
+    assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 4);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::entry::error::{DeleteError, InsertRefused, MoveError};
 use crate::entry::owner::{OwnerId, Registered};
 use crate::shared::handler::numbers::idle;
-use crate::table::{Denied, FdHandle, FdTable, Live, Orphan, Scheduled};
+use crate::table::{Denied, FdHandle, FdTable, Live, NotTaken, Orphan, Scheduled};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::sync::Ordering;
 use crate::words::update_list::{Link, Links, Next, UpdateList};
@@ -240,7 +240,11 @@ impl World {
         }
         let other = Arc::new(0_u8);
         let expected = if right_owner { owner } else { OwnerId::of(&other) };
-        let (taken, exited) = self.table.pin(handle).unwrap().takeover(id.mask(), expected);
+        let (taken, orphan) = self.table.takeover(handle, id, expected, |_| ());
+        let taken = taken.map_err(|not_taken| match not_taken {
+            NotTaken::Refused(refused) => refused,
+            NotTaken::Elsewhere => panic!("it is in the group of the taker"),
+        });
         let model = match () {
             () if !right_owner => Err(MoveError::WrongOwner),
             () if registration.running != 0 => Err(MoveError::Busy),
@@ -252,7 +256,7 @@ impl World {
         if taken.is_ok() {
             registration.allowed = id.mask().bits();
         }
-        assert!(exited.is_ok(), "the registration is in use or was not deleted, so it must not end");
+        assert!(orphan.is_none(), "the registration is in use or was not deleted, so it must not end");
     }
 
     fn relocate(&mut self, handle: usize, (group, id): (usize, ThreadId)) {

@@ -28,6 +28,15 @@ pub fn probe_enter(running: &AtomicU64, word: &AtomicU64, mask: &AtomicU64, me: 
     pairs::read(word) ^ pairs::running(running) ^ pairs::read(mask)
 }
 
+/// `FdTable::takeover`, against `Pin::delete` and `FdTable::relocate`.
+#[inline(never)]
+pub fn probe_takeover(running: &AtomicU64, word: &AtomicU64, mask: &AtomicU64, me: u64) -> u64 {
+    if !pairs::win_running(running, me) {
+        return 0;
+    }
+    pairs::read(word) ^ pairs::read(mask)
+}
+
 /// `FdTable::relocate`, against `FdTable::enter`.
 #[inline(never)]
 pub fn probe_relocate(word: &AtomicU64, running: &AtomicU64, free: u64, locked: u64) -> bool {

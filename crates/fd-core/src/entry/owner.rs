@@ -13,7 +13,7 @@ use crate::shared::ready::Report;
 /// Only [`Registered::run`], [`Registered::close`] and [`Registered::release`] call the user's handler.
 pub(crate) trait Registered: AsFd + Send + Sync {
     /// Calls the handler for a report.
-    fn run(&self, report: Report<'_>);
+    fn run(&self, report: &Report<'_>);
 
     /// The identity that a takeover expects. It calls no code of the user, because the caller holds a pin or
     /// the lock.

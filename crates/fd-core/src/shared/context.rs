@@ -16,8 +16,8 @@ use crate::shared::activity::Activity;
 use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
-use crate::table::{Denied, Failed, FdHandle, Live, Orphan, Pin, Update};
-use crate::words::events::{Event, Events, Interest};
+use crate::table::{Denied, Failed, FdHandle, Live, NotTaken, Orphan, Update};
+use crate::words::events::{Event, Events, Generation, Interest};
 use crate::words::ids::ThreadId;
 use crate::words::state;
 use crate::words::sync::Ordering;
@@ -40,8 +40,10 @@ pub struct Context {
     timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
-    /// The registration whose event this thread reports now.
-    reported: Cell<Option<FdHandle>>,
+    /// The number of the registration whose event this thread reports now, or -1, and its generation. Two
+    /// cells, because a report writes them from registers.
+    reported: Cell<RawFd>,
+    reported_generation: Cell<Generation>,
     /// The registrations that this thread has entered, the latest last: an action may enter another one.
     entered: RefCell<Vec<FdHandle>>,
 }
@@ -76,7 +78,8 @@ impl Context {
             timers: RefCell::default(),
             timers_set: Cell::new(0),
             forked: Cell::new(false),
-            reported: Cell::new(None),
+            reported: Cell::new(-1),
+            reported_generation: Cell::new(0),
             entered: RefCell::default(),
         }
     }
@@ -232,22 +235,24 @@ impl Context {
         result
     }
 
+    #[inline(always)]
     fn try_takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
-        let pin = self.core.table().pin(handle)?;
-        if pin.group() != self.id.group() {
-            drop(pin);
-            return self.core.relocate(handle, self.id, Some(expected));
-        }
-        let (result, left) = pin.takeover(self.id.mask(), expected);
-        if let (Ok(()), Some(pin)) = (result, self.end_if_last(left)) {
+        let (result, orphan) = self.core.table().takeover(handle, self.id, expected, |live| {
             // An interest that this thread's poller or its group still has ends before the next wait.
-            let (recv, send) = pin.polled().load();
+            let (recv, send) = live.polled().load();
             let is_held = (recv | send) & self.id.mask().bits() != 0;
             if is_held || !self.core.capabilities().kernel_state {
-                self.schedule_own(&pin, false);
+                self.schedule_own(live, false);
             }
+        });
+        if let Some(orphan) = orphan {
+            self.core.finish(orphan, Some(self));
         }
-        result
+        match result {
+            Ok(()) => Ok(()),
+            Err(NotTaken::Refused(refused)) => Err(refused),
+            Err(NotTaken::Elsewhere) => self.core.relocate(handle, self.id, Some(expected)),
+        }
     }
 
     /// Uses a registered source outside a report: to read after a takeover, or to write from a task. This
@@ -296,7 +301,7 @@ impl Context {
         let report = Report { context: self, live, events: Events::NONE };
         let result = catch_unwind(AssertUnwindSafe(|| {
             let source = live.owner().source().downcast_ref()?;
-            Some(action(&ReadyGuard { report, source }))
+            Some(action(&ReadyGuard { report: &report, source }))
         }));
         self.end_use(live, result.as_ref().err());
         let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
@@ -322,24 +327,30 @@ impl Context {
 
     fn end_use(&self, live: Live<'_>, panic: Option<&Panic>) {
         self.entered.borrow_mut().pop();
-        self.exit(live, panic);
+        self.exit(&live, panic);
     }
 
     /// Whether this thread uses this registration.
     fn is_inside(&self, handle: FdHandle) -> bool {
-        self.reported.get() == Some(handle) || self.entered.borrow().contains(&handle)
+        self.reported() == Some(handle) || self.entered.borrow().contains(&handle)
+    }
+
+    /// The registration whose event this thread reports now.
+    fn reported(&self) -> Option<FdHandle> {
+        let fd = self.reported.get();
+        (fd >= 0).then(|| self.core.table().handle(fd, self.reported_generation.get()))
     }
 
     /// The descriptors that this thread uses.
     fn inside(&self) -> Vec<RawFd> {
-        self.reported.get().iter().chain(self.entered.borrow().iter()).map(|handle| handle.fd).collect()
+        self.reported().iter().chain(self.entered.borrow().iter()).map(|handle| handle.fd).collect()
     }
 
     /// Clears the running bit after the user's code, and ends the registration if this thread is the last
     /// user. The drop of the handler may panic then. If the user's code has panicked before, the first panic
     /// counts.
     #[inline]
-    fn exit(&self, live: Live<'_>, first: Option<&Panic>) -> Reported {
+    fn exit(&self, live: &Live<'_>, first: Option<&Panic>) -> Reported {
         let Some(orphan) = live.exit(self.id.mask()) else { return Reported::Done };
         self.end(orphan, first)
     }
@@ -473,11 +484,6 @@ impl Context {
         }
     }
 
-    /// Ends the registration if this thread is the last user.
-    fn end_if_last<'t>(&self, left: Result<Pin<'t>, Orphan<'t>>) -> Option<Pin<'t>> {
-        left.map_err(|orphan| self.core.finish(orphan, Some(self))).ok()
-    }
-
     /// Reports an event to the descriptor's owner (protocol 4).
     pub(crate) fn report(&self, event: Event) -> Reported {
         let table = self.core.table();
@@ -504,12 +510,14 @@ impl Context {
     /// a takeover fails, and the end waits.
     #[inline(always)]
     fn report_entered(&self, live: Live<'_>, handle: FdHandle, events: Events) -> Reported {
-        self.reported.set(Some(handle));
-        let (ran, must_stop) = self.run_handler(live, events);
+        self.reported.set(handle.fd);
+        self.reported_generation.set(handle.generation);
+        let mut report = Report { context: self, live, events };
+        let (ran, must_stop) = self.run_handler(&mut report);
         checkpoint!(ReportHandlerDone, handle.fd);
-        self.stop_unwanted(&live, must_stop, events);
-        self.reported.set(None);
-        let reported = self.exit(live, ran.as_ref().err());
+        self.stop_unwanted(&report, must_stop);
+        self.reported.set(-1);
+        let reported = self.exit(&report.live, ran.as_ref().err());
         fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
         fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });
         if let Err(panic) = ran {
@@ -542,16 +550,19 @@ impl Context {
     }
 
     /// Applies the event to the state, and runs the handler if a direction is active. The running bit is set.
-    fn run_handler(&self, live: Live<'_>, mut events: Events) -> (Result<(), Panic>, Interest) {
-        let entry = live.entry();
-        if events.intersects(Events::INVALID) {
+    #[inline(always)]
+    fn run_handler(&self, report: &mut Report<'_>) -> (Result<(), Panic>, Interest) {
+        let (live, entry) = (&report.live, report.live.entry());
+        let is_invalid = report.events.intersects(Events::INVALID);
+        if is_invalid {
             // The number is not open, so every wait would report it. The handler gets one report, as an
             // error.
             self.activity().poll_inval.bump();
-            events = events.or(Events::ERR);
+            report.events = report.events.or(Events::ERR);
         }
-        let before = note_report(entry, live.fd(), events);
-        fault!(OneDirectionPerReport: events => mistakes::one_direction(events));
+        let before = note_report(entry, live.fd(), report.events);
+        fault!(OneDirectionPerReport => report.events = mistakes::one_direction(report.events));
+        let events = report.events;
         let must_stop = state::must_stop(before, events);
         let is_inactive = before & state::ACTIVE == 0;
         fault!(InactiveRuns: is_inactive => false);
@@ -559,28 +570,28 @@ impl Context {
         if is_inactive {
             return (Ok(()), must_stop);
         }
-        if events.intersects(Events::INVALID) {
+        if is_invalid {
             // Pair: update. The removal, scheduled after the handler, publishes it.
             entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
         }
         self.activity().fd_run.bump();
         let owner = live.owner();
         // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
-        let report = Report { context: self, live, events };
         let ran = catch_unwind(AssertUnwindSafe(|| {
             owner.run(report);
             fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
         }));
-        let must_stop = if events.intersects(Events::INVALID) { Interest::BOTH } else { must_stop };
+        let must_stop = if is_invalid { Interest::BOTH } else { must_stop };
         (ran, must_stop)
     }
 
     /// Schedules the removal of directions that were reported without being active, if they are still
     /// inactive (L6).
     #[inline]
-    fn stop_unwanted(&self, live: &Live<'_>, unwanted: Interest, events: Events) {
+    fn stop_unwanted(&self, report: &Report<'_>, unwanted: Interest) {
         fault!(InactiveStaysPolled => return);
         // A deleted registration ends in this thread's poller with the exit.
+        let (live, events) = (&report.live, report.events);
         if unwanted.is_none() || live.thread_mask().is_empty() {
             return;
         }

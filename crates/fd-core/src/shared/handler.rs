@@ -106,7 +106,7 @@ impl<S: AsFd, H> AsFd for Registration<S, H> {
 }
 
 impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
-    fn run(&self, report: Report<'_>) {
+    fn run(&self, report: &Report<'_>) {
         self.handler.ready(&ReadyGuard { report, source: &self.source });
     }
 

@@ -19,7 +19,9 @@ use crate::words::state::{self, State};
 use crate::words::sync::Ordering;
 
 /// A report, or an entry outside a report. The running bit of the context's thread is set.
-#[derive(Clone, Copy)]
+///
+/// It is passed by reference: a copy would load in one piece what was just stored in several, which waits for
+/// the stores.
 pub(crate) struct Report<'a> {
     pub(crate) context: &'a Context,
     pub(crate) live: Live<'a>,
@@ -62,7 +64,7 @@ pub(crate) struct Report<'a> {
 /// # }
 /// ```
 pub struct ReadyGuard<'a, S = OwnedFd> {
-    pub(crate) report: Report<'a>,
+    pub(crate) report: &'a Report<'a>,
     pub(crate) source: &'a S,
 }
 
@@ -99,7 +101,7 @@ impl<S> ReadyGuard<'_, S> {
             core: self.report.context.core(),
             caller: Some(self.report.context),
             handle: self.handle(),
-            entered: Some(self.report.live),
+            entered: Some(&self.report.live),
         }
     }
 }
@@ -164,7 +166,7 @@ pub struct RegistrationRef<'a> {
     pub(crate) caller: Option<&'a Context>,
     pub(crate) handle: FdHandle,
     /// The registration of the handler that runs: its running bit keeps it, so no call needs a pin.
-    pub(crate) entered: Option<Live<'a>>,
+    pub(crate) entered: Option<&'a Live<'a>>,
 }
 
 /// The calls that change the state and schedule nothing (protocol 10).

@@ -1,12 +1,15 @@
 //! The numbers of registrations that have begun and ended. Each thread counts on a line of its own, so that
 //! threads that accept and close do not write the same cache line.
 
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 use crate::words::sync::{Ordering, count};
 
-/// The number of lines. More threads than that share them.
+/// The number of lines.
 const STRIPES: usize = 64;
+
+/// The line of the threads that have none of their own.
+const SHARED: usize = STRIPES - 1;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -29,20 +32,41 @@ struct Stripe([count::AtomicU64; 5]);
 
 pub(crate) struct Counts(Box<[Stripe]>);
 
-/// The line of the calling thread.
-fn stripe() -> usize {
-    static NEXT: count::AtomicU32 = count::AtomicU32::new(0);
-    thread_local! {
-        static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
-    OWN.try_with(|own| {
-        if own.get() == usize::MAX {
-            own.set(NEXT.fetch_add(1, Ordering::Relaxed) as usize % STRIPES);
+/// The lines that belong to no thread, as a mask.
+static FREE: Mutex<u64> = Mutex::new(u64::MAX >> (64 - SHARED));
+
+/// The line of a thread, from its first count to its end.
+struct Line(usize);
+
+impl Line {
+    fn take() -> Self {
+        // A mask is whole at any moment.
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = free.trailing_zeros() as usize;
+        if line >= SHARED {
+            return Self(SHARED);
         }
-        own.get()
-    })
-    // The thread's variables are gone already, and it may use any line.
-    .unwrap_or(0)
+        *free &= !(1 << line);
+        Self(line)
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.0 != SHARED {
+            *FREE.lock().unwrap_or_else(PoisonError::into_inner) |= 1 << self.0;
+        }
+    }
+}
+
+/// The line of the calling thread.
+#[inline]
+fn stripe() -> usize {
+    thread_local! {
+        static OWN: Line = Line::take();
+    }
+    // Without its variables, the thread is about to end.
+    OWN.try_with(|own| own.0).unwrap_or(SHARED)
 }
 
 impl Counts {
@@ -50,9 +74,17 @@ impl Counts {
         Self((0..STRIPES).map(|_| Stripe::default()).collect())
     }
 
+    #[inline]
     pub(crate) fn add(&self, what: Count, number: u64) {
+        let line = stripe();
+        let count = &self.0[line].0[what as usize];
         // No pair: these are counters. Release: a thread that sees a count also sees what was counted before.
-        self.0[stripe()].0[what as usize].fetch_add(number, Ordering::Release);
+        if line == SHARED {
+            count.fetch_add(number, Ordering::Release);
+        } else {
+            // No other thread writes the line: the lock of `FREE` is between two threads that have it.
+            count.store(count.load(Ordering::Relaxed) + number, Ordering::Release);
+        }
     }
 
     pub(crate) fn sum(&self, what: Count) -> u64 {
@@ -74,25 +106,35 @@ impl Counts {
 mod tests {
     use super::*;
 
+    /// More threads than lines, so that some share one.
     #[test]
     fn threads_count_on_lines_of_their_own_and_the_sum_has_all() {
+        const THREADS: usize = STRIPES + 6;
         let counts = Counts::new();
+        let all_have_a_line = std::sync::Barrier::new(THREADS);
         let count = || {
-            for _ in 0..100 {
+            let line = stripe();
+            all_have_a_line.wait();
+            for _ in 0..1000 {
                 counts.add(Count::Inserted, 1);
             }
-            counts.add(Count::Closed, 40);
-            stripe()
+            counts.add(Count::Closed, 400);
+            line
         };
-        let lines = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(count)).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap())
-                .collect::<std::collections::BTreeSet<_>>()
+        let mut lines: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(count)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        assert!(lines.len() > 1, "{lines:?}");
-        assert_eq!((counts.sum(Count::Inserted), counts.sum(Count::Closed), counts.used()), (400, 160, 240));
+        assert_eq!(counts.sum(Count::Inserted), 1000 * THREADS as u64);
+        assert_eq!(counts.used(), 600 * THREADS as u64);
+        assert!(lines.iter().filter(|line| **line == SHARED).count() >= THREADS - SHARED);
+        lines.retain(|line| *line != SHARED);
+        lines.sort_unstable();
+        let owners = lines.len();
+        lines.dedup();
+        assert_eq!(lines.len(), owners, "two threads at once have a line of their own");
         assert_eq!(size_of::<Stripe>(), 128);
+        // The threads have ended, and others use their lines.
+        assert_ne!(std::thread::spawn(stripe).join().unwrap(), SHARED);
     }
 }

@@ -4,12 +4,14 @@ use std::os::fd::RawFd;
 
 use super::moving::Locked;
 use super::{FdHandle, FdTable, Live, Orphan, Pin};
+use crate::entry::Entry;
 use crate::entry::error::MoveError;
 use crate::entry::owner::Registered;
 use crate::words::backoff::Backoff;
 use crate::words::events::Generation;
 use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
+use crate::words::state;
 use crate::words::sync::Ordering;
 
 /// Answers an insertion with the handle of the registration in the slot. Only the handler of the new one
@@ -77,16 +79,28 @@ pub(super) fn wipe(table: &FdTable, fd: RawFd) {
 }
 
 /// The end of a takeover that clears its running bit without an exit.
-pub(super) fn end_takeover(pin: Pin<'_>, me: ThreadMask) -> Result<Pin<'_>, Orphan<'_>> {
-    pin.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
-    Ok(pin)
+#[inline]
+pub(super) fn end_takeover<'t>(live: &Live<'t>, me: ThreadMask) -> Option<Orphan<'t>> {
+    live.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);
+    None
+}
+
+/// Deactivates both directions of a registration that the thread does not get.
+pub(super) fn deactivate(pin: &Pin<'_>) {
+    pin.entry().state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
+}
+
+/// Sets the running bit of a takeover beside those of users.
+pub(super) fn enter_occupied(entry: &Entry, me: ThreadMask) -> bool {
+    entry.running.fetch_or(me.bits(), Ordering::AcqRel);
+    true
 }
 
 /// Makes `me` the owner whatever the thread mask is, even that of a deleted entry.
-pub(super) fn store_owner(pin: &Pin<'_>, me: ThreadMask) -> Result<(), MoveError> {
-    pin.entry().thread_mask.store(me.bits(), Ordering::Release);
-    pin.entry().changed_owner();
-    Ok(())
+pub(super) fn store_owner(live: &Live<'_>, me: ThreadMask) -> Option<Result<(), MoveError>> {
+    live.entry().thread_mask.store(me.bits(), Ordering::Release);
+    live.entry().changed_owner();
+    Some(Ok(()))
 }
 
 /// The end of a [`FdTable::relocate`] that unlocks the entry before it wipes the old group's bits.

@@ -21,6 +21,7 @@ mod fork_tests;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
+pub(crate) use moving::NotTaken;
 pub(crate) use pin::{Live, Pin};
 pub(crate) use registration::{Orphan, Retired};
 pub(crate) use running::{Denied, Failed};

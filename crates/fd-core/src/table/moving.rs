@@ -6,13 +6,13 @@
 
 use std::os::fd::RawFd;
 
-use super::{FdHandle, FdTable, Orphan, Pin, mistakes};
+use super::{FdHandle, FdTable, Live, Orphan, mistakes};
 use crate::entry::Entry;
 use crate::entry::error::MoveError;
 use crate::entry::owner::OwnerId;
 use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
-use crate::words::group_word::LockRefused;
+use crate::words::group_word::{Found, LockRefused};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
@@ -23,52 +23,140 @@ use crate::words::sync::Ordering;
 /// each other; the caller gets `Busy` in both cases (L7).
 pub(super) const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
-impl<'t> Pin<'t> {
-    /// Makes `me`, a thread of the pinned group, the only allowed thread (protocol 8). It needs no
+/// Why a thread could not take a registration over inside its group.
+pub(crate) enum NotTaken {
+    /// The registration belongs to another group.
+    Elsewhere,
+    /// The answer of the call.
+    Refused(MoveError),
+}
+
+/// Why a thread did not win the running mask.
+enum NotWon {
+    /// A thread uses the entry.
+    Occupied,
+    /// See [`NotTaken::Elsewhere`].
+    Elsewhere,
+    /// The registration has ended.
+    Ended,
+}
+
+impl FdTable {
+    /// Makes `me` the only allowed thread of a registration of its group (protocol 8). It needs no
     /// double-word compare-and-swap: it wins the running mask from zero, which excludes every user, replaces
-    /// the thread mask, and then exits.
+    /// the thread mask, and then exits. As in a report, the running bit alone protects the registration.
     ///
-    /// Both directions are inactive afterwards. The new owner enables the interest that it needs.
+    /// Both directions are inactive afterwards. The new owner enables the interest that it needs. After a
+    /// success, `taken` is called before the exit.
     ///
     /// Every failure leaves the entry as it was. In every case the descriptor may have been deleted
     /// meanwhile, and the exit may then return the [`Orphan`] to the caller.
-    pub(crate) fn takeover(
-        self,
-        me: ThreadMask,
+    #[inline(always)]
+    pub(crate) fn takeover<'t>(
+        &'t self,
+        handle: FdHandle,
+        me: ThreadId,
         expected: OwnerId,
-    ) -> (Result<(), MoveError>, Result<Pin<'t>, Orphan<'t>>) {
-        fault!(TakeoverIgnoresOwner: expected => self.owner_id());
-        if self.owner_id() != expected {
-            return (Err(MoveError::WrongOwner), Ok(self));
+        taken: impl FnOnce(&Live<'t>),
+    ) -> (Result<(), NotTaken>, Option<Orphan<'t>>) {
+        loop {
+            let entry = match self.win(handle, me) {
+                Ok(entry) => entry,
+                Err(NotWon::Occupied) => return (Err(self.refuse_takeover(handle, expected)), None),
+                Err(NotWon::Elsewhere) => return (Err(NotTaken::Elsewhere), None),
+                Err(NotWon::Ended) => return (Err(NotTaken::Refused(handle.stale().into())), None),
+            };
+            let (fd, generation) = (handle.fd, handle.generation);
+            let live = Live { table: self, entry, fd, generation, group: me.group() };
+            checkpoint!(TakeoverRunningSet, handle.fd);
+            let Some(result) = live.replace_owner(me.mask(), expected) else {
+                match self.leave(handle.fd, me.mask()) {
+                    None => continue,
+                    orphan => return (Err(NotTaken::Refused(MoveError::Busy)), orphan),
+                }
+            };
+            checkpoint!(TakeoverMaskSet, handle.fd);
+            if result.is_ok() {
+                taken(&live);
+            }
+            let result = result.map_err(NotTaken::Refused);
+            fault!(TakeoverNoExit => return (result, mistakes::end_takeover(&live, me.mask())));
+            return (result, live.exit(me.mask()));
         }
-        let entry = self.entry();
-        // Pair: exit. Acquire: a takeover that wins reads what the last user wrote.
-        let won = entry.running.compare_exchange(0, me.bits(), Ordering::AcqRel, Ordering::Acquire);
-        fault!(TakeoverIgnoresRunning: won => Ok(entry.running.fetch_or(me.bits(), Ordering::AcqRel)));
-        if won.is_err() {
-            fault!(TakeoverStopsOnFailure => entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel));
-            return (Err(MoveError::Busy), Ok(self));
-        }
-        checkpoint!(TakeoverRunningSet, self.fd());
-        let result = self.replace_owner(me);
-        checkpoint!(TakeoverMaskSet, self.fd());
-        fault!(TakeoverNoExit => return (result, mistakes::end_takeover(self, me)));
-        (result, self.exit(me))
     }
 
-    /// Replaces a thread mask of one thread by `me`, which is the only runner.
-    fn replace_owner(&self, me: ThreadMask) -> Result<(), MoveError> {
+    /// Sets the running bit of `me` if no other bit is set (protocol 8.1). Does not wait for a user.
+    #[inline(always)]
+    fn win(&self, handle: FdHandle, me: ThreadId) -> Result<&Entry, NotWon> {
+        let entry = self.entry(handle.fd).filter(|_| self.check_table(handle).is_ok());
+        let entry = entry.ok_or(NotWon::Ended)?;
+        let mut backoff = Backoff::default();
+        loop {
+            match entry.group.find(handle.generation, me.group()) {
+                Found::Here => break,
+                Found::Elsewhere => return Err(NotWon::Elsewhere),
+                Found::Ended => return Err(NotWon::Ended),
+                Found::Locked => {
+                    checkpoint!(PinWaits, handle.fd);
+                    backoff.wait();
+                }
+            }
+        }
+        // Pairs: enter-delete, enter-move, exit.
+        let won = pairs::win_running(&entry.running, me.mask().bits());
+        fault!(TakeoverIgnoresRunning: won => won || mistakes::enter_occupied(entry, me.mask()));
+        won.then_some(entry).ok_or(NotWon::Occupied)
+    }
+
+    /// The answer to a takeover of a registration that a thread uses.
+    #[cold]
+    #[inline(never)]
+    fn refuse_takeover(&self, handle: FdHandle, expected: OwnerId) -> NotTaken {
+        NotTaken::Refused(match self.pin(handle) {
+            Err(stale) => stale.into(),
+            Ok(pin) => {
+                fault!(TakeoverStopsOnFailure => mistakes::deactivate(&pin));
+                if pin.owner_id() == expected { MoveError::Busy } else { MoveError::WrongOwner }
+            }
+        })
+    }
+}
+
+impl Live<'_> {
+    /// Replaces a thread mask of one thread by `me`, which has won the running mask. Returns `None` if the
+    /// entry moved or ended before its bit was seen.
+    #[inline(always)]
+    fn replace_owner(&self, me: ThreadMask, expected: OwnerId) -> Option<Result<(), MoveError>> {
         let entry = self.entry();
+        let is_same = || entry.group.find(self.generation, self.group) == Found::Here;
+        // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
+        // fails.
+        if !is_same() {
+            unless!(EnterLooksLate => return None);
+        }
+        // Pair: enter-delete. A delete that clears the mask after this read sees the running bit, and leaves
+        // the end to this thread.
         let old = self.thread_mask();
+        // Pair: publish. If the word still has this generation, the mask was that of this registration.
+        if !is_same() {
+            unless!(EnterLooksEarly => return None);
+        }
+        // Zero means deleted: the registration may end any moment, so its owner is not looked at.
+        if old.is_empty() {
+            fault!(TakeoverStoresMask => return mistakes::store_owner(self, me));
+            return Some(Err(MoveError::Deleted));
+        }
+        fault!(TakeoverIgnoresOwner: expected => self.owner_id());
+        if self.owner_id() != expected {
+            return Some(Err(MoveError::WrongOwner));
+        }
         if old == me {
-            return Ok(());
+            return Some(Ok(()));
         }
         fault!(TakeoverStoresMask => return mistakes::store_owner(self, me));
-        match old.len() {
-            0 => return Err(MoveError::Deleted),
-            1 => {}
+        if old.len() > 1 {
             // Between allowed threads, a takeover in progress cannot be distinguished from a running handler.
-            _ => return Err(MoveError::Shared),
+            return Some(Err(MoveError::Shared));
         }
         fault!(TakeoverKeepsThreadMask: me => old);
         // Pairs: exit, rearm. The mask first, then the mark. A plain store would revive an entry under
@@ -78,11 +166,11 @@ impl<'t> Pin<'t> {
         let replaced =
             entry.thread_mask.compare_exchange(old_bits, new_bits, Ordering::AcqRel, Ordering::Acquire);
         if replaced.is_err() {
-            return Err(MoveError::Deleted);
+            return Some(Err(MoveError::Deleted));
         }
         fault!(PolledFollowsOwner => self.polled().set(old.bits(), false, false));
         entry.changed_owner();
-        Ok(())
+        Some(Ok(()))
     }
 }
 
@@ -96,7 +184,8 @@ impl Entry {
         // Pair: rearm.
         let order = ordering!(RearmRelaxed, AcqRel);
         let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
-        self.takeovers.fetch_add(1, Ordering::Relaxed);
+        // One thread at a time: it has won the running mask, or locked the group word.
+        self.takeovers.store(self.takeovers.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
 

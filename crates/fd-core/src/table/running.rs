@@ -11,7 +11,7 @@
 
 use std::os::fd::RawFd;
 
-use super::{FdHandle, FdTable, Live, Orphan, Pin, mistakes};
+use super::{FdHandle, FdTable, Live, Orphan, mistakes};
 use crate::entry::Entry;
 use crate::words::backoff::Backoff;
 use crate::words::group_word::Found;
@@ -235,8 +235,8 @@ impl<'t> Live<'t> {
     /// # Panics
     /// If the registration has ended meanwhile, against S5.
     #[inline]
-    pub(crate) fn exit(self, me: ThreadMask) -> Option<Orphan<'t>> {
-        fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(self, me));
+    pub(crate) fn exit(&self, me: ThreadMask) -> Option<Orphan<'t>> {
+        fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(*self, me));
         self.clear_running(me);
         fault!(LastUserDoesNotClose => return None);
         self.table().end_if_deleted(self.fd())
@@ -255,15 +255,5 @@ impl<'t> Live<'t> {
         // that can happen.
         assert!(before & me.bits() != 0, "S5: the registration of fd {} ended under its runner", self.fd());
         checkpoint!(ExitRunningCleared, self.fd());
-    }
-}
-
-impl<'t> Pin<'t> {
-    /// The exit of a takeover, which has a pin from before it won the running mask. Returns the pin, or the
-    /// [`Orphan`], as [`Live::exit`] does.
-    pub(super) fn exit(self, me: ThreadMask) -> Result<Pin<'t>, Orphan<'t>> {
-        self.clear_running(me);
-        fault!(LastUserDoesNotClose => return Ok(self));
-        self.end_if_deleted()
     }
 }

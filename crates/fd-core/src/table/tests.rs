@@ -203,23 +203,38 @@ fn pollers_get_the_deregister_reason() {
     }
 }
 
+/// Takes over as a thread of the first group.
+fn takeover(
+    table: &FdTable,
+    handle: FdHandle,
+    index: usize,
+    owner: OwnerId,
+) -> (Result<(), MoveError>, Option<Orphan<'_>>) {
+    let (result, orphan) = table.takeover(handle, thread(1, index), owner, |_| ());
+    let refused = |not_taken| match not_taken {
+        NotTaken::Refused(refused) => refused,
+        NotTaken::Elsewhere => panic!("it is in the first group"),
+    };
+    (result.map_err(refused), orphan)
+}
+
 #[test]
 fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
-    let pin = table.pin(handle).unwrap();
-    pin.entry().state.fetch_or(state::ACTIVE | state::CLONED, Ordering::SeqCst);
-    let (result, exited) = pin.takeover(thread(1, 1).mask(), owner);
-    assert_eq!(result, Ok(()));
-    let pin = exited.map_err(drop).unwrap();
+    table.pin(handle).unwrap().entry().state.fetch_or(state::ACTIVE | state::CLONED, Ordering::SeqCst);
+    let taken = |index| {
+        let (result, orphan) = takeover(&table, handle, index, owner);
+        assert!(result.is_ok() && orphan.is_none());
+        table.pin(handle).unwrap()
+    };
+    let pin = taken(1);
     assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (0b10, 0));
     assert_eq!(pin.state() & state::ACTIVE, 0, "bug 41");
     assert_eq!(pin.state() & (state::CLONED | state::REARM), state::CLONED | state::REARM, "suspect 10");
     assert_eq!(pin.entry().takeovers.load(Ordering::Relaxed), 1);
     // A second takeover, before the first new owner has applied its update.
-    let (result, exited) = pin.takeover(thread(1, 2).mask(), owner);
-    assert_eq!(result, Ok(()));
-    let pin = exited.map_err(drop).unwrap();
+    let pin = taken(2);
     assert_eq!(pin.state() & state::REARM, state::REARM, "the mark stays until a poller takes it");
     assert_eq!((pin.thread_mask().bits(), pin.entry().takeovers.load(Ordering::Relaxed)), (0b100, 2));
 }
@@ -236,9 +251,8 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     table.pin(handle).unwrap().entry().state.fetch_or(state::ACTIVE, Ordering::SeqCst);
     let attempt = |handle, owner| {
         let before = snapshot(&table, handle);
-        let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
-        assert!(exited.is_ok());
-        drop(exited);
+        let (result, orphan) = takeover(&table, handle, 1, owner);
+        assert!(orphan.is_none());
         assert_eq!(snapshot(&table, handle), before);
         result
     };
@@ -246,15 +260,18 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     assert_eq!(attempt(shared, shared_owner), Err(MoveError::Shared));
     enter(&table, handle, thread(1, 0));
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy), "S3");
+    assert_eq!(attempt(handle, stranger), Err(MoveError::WrongOwner), "a busy one, too");
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     assert_eq!(attempt(handle, owner), Err(MoveError::Busy));
     // Between two steps of the end: the thread mask is zero, and the last user is about to read the running
     // mask.
     table.pin(handle).unwrap().entry().running.store(0, Ordering::SeqCst);
-    let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 1).mask(), owner);
+    let (result, orphan) = takeover(&table, handle, 1, owner);
     assert_eq!(result, Err(MoveError::Deleted), "a takeover never revives an entry");
-    assert!(exited.is_err(), "the takeover was the last user");
-    retire(exited.err().unwrap());
+    retire(orphan.expect("the takeover was the last user"));
+    assert_eq!(takeover(&table, handle, 1, owner).0, Err(MoveError::Stale(handle.stale())));
+    let (elsewhere, _) = table.takeover(shared, thread(2, 0), shared_owner, |_| panic!("not taken"));
+    assert!(matches!(elsewhere, Err(NotTaken::Elsewhere)));
 }
 
 #[test]
@@ -262,8 +279,8 @@ fn a_takeover_by_the_owner_changes_nothing() {
     let table = table();
     let (handle, owner) = insert(&table, 0, 0b01);
     let before = snapshot(&table, handle);
-    let (result, exited) = table.pin(handle).unwrap().takeover(thread(1, 0).mask(), owner);
-    drop(exited);
+    let (result, orphan) = takeover(&table, handle, 0, owner);
+    assert!(orphan.is_none());
     assert_eq!((result, snapshot(&table, handle)), (Ok(()), before));
 }
 

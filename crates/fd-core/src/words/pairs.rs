@@ -34,6 +34,18 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     before
 }
 
+/// `takeover`: sets a running bit in a running mask without bits. It is an `enter` in every pair of
+/// [`set_running`]. Returns whether the mask was zero.
+#[inline(always)]
+pub(crate) fn win_running(running: &AtomicU64, me: u64) -> bool {
+    // Pairs: enter-delete, enter-move, exit. Acquire: a takeover that wins reads what the last user wrote.
+    let won = running.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    if won {
+        unless!(EnterFence => fence_after_rmw());
+    }
+    won
+}
+
 /// `exit`: clears running bits. Pairs with [`clear_mask`], as [`set_running`] does. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {

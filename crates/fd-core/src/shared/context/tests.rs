@@ -347,13 +347,14 @@ fn unwanted_directions_are_removed_unless_the_registration_is_deleted() {
     let mine = insert(&context);
     let pin = context.core().table().pin(mine).unwrap();
     pin.polled().set(0b1, true, true);
-    context.stop_unwanted(&pin, Interest::NONE, Events::READY_R);
+    let report = |events| crate::shared::ready::Report { context: &context, live: *pin, events };
+    context.stop_unwanted(&report(Events::READY_R), Interest::NONE);
     assert!(!context.has_updates());
-    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), Interest::BOTH);
     assert!(context.has_updates(), "L6");
     context.swap_updates(&mut Vec::new());
     pin.entry().thread_mask.store(0, Ordering::SeqCst);
-    context.stop_unwanted(&pin, Interest::BOTH, Events::READY_R.or(Events::READY_W));
+    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), Interest::BOTH);
     assert!(!context.has_updates());
 }
 
