@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::loops::Loop;
+use crate::ring::raise_limit;
 use crate::samples::{Compared, compare};
 use crate::work::{WORKS, Work};
 
@@ -52,13 +53,12 @@ struct Arguments {
     listener: bool,
 }
 
+const NOISE: &str = "some ratios are noise: repeat on a quiet machine, or with more --pairs";
+
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => {
-            print_error_line("some ratios are noise: repeat on a quiet machine, or with more --pairs");
-            ExitCode::from(1)
-        }
+        Ok(false) => ExitCode::from(1),
         Err(error) => {
             print_error_line(&format!("error: {error}"));
             ExitCode::from(2)
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints. Returns whether every ratio could be told from noise.
+/// Measures and prints. Returns whether every ratio was measured and could be told from noise.
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let is_chosen = |work: &&Work| {
         arguments.works.is_empty() || arguments.works.iter().any(|part| work.name.contains(part))
@@ -78,7 +78,8 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     }
     if arguments.list {
         for work in works {
-            let others: Vec<_> = work.others().map(Loop::name).collect();
+            let others: Vec<_> =
+                work.others().map(Loop::name).chain(work.with_few_idle().map(|_| "few idle")).collect();
             print_line(&format!("{}: {}", work.name, others.join(", ")))?;
         }
         return Ok(true);
@@ -95,16 +96,29 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     // A row is printed as soon as it is measured: all of them take minutes.
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
     print_line(&line(&header.map(str::to_owned)))?;
-    let (mut rows, mut are_sure) = (Vec::new(), true);
+    let (mut rows, mut are_sure, mut are_measured) = (Vec::new(), true, true);
+    let limit = raise_limit()?;
     for work in works {
-        for other in work.others() {
-            let compared = compare(work, other.counterpart(), other, arguments.pairs, arguments.events)?;
+        if work.descriptors() > limit {
+            let needed = work.descriptors();
+            print_error_line(&format!(
+                "not measured: {}: it needs {needed} descriptors, and the limit (ulimit -n) is {limit}",
+                work.name
+            ));
+            are_measured = false;
+            continue;
+        }
+        let few_idle = work.with_few_idle();
+        let itself = few_idle.as_ref().map(|few| ("few idle", Loop::FdCore, (few, Loop::FdCore)));
+        let others = work.others().map(|other| (other.name(), other.counterpart(), (work, other)));
+        for (name, own, other) in others.chain(itself) {
+            let compared = compare((work, own), other, arguments.pairs, arguments.events)?;
             let is_noise = compared.is_noise(arguments.noise);
             are_sure &= !is_noise;
-            print_line(&line(&row(work, other, &compared, arguments.noise)))?;
+            print_line(&line(&row(work, name, &compared, arguments.noise)))?;
             rows.push(serde_json::json!({
                 "work": work.name,
-                "beside": other.name(),
+                "beside": name,
                 "nanoseconds": compared.medians,
                 "ratio": compared.ratio,
                 "interval": compared.interval,
@@ -116,7 +130,10 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
         std::fs::write(file, serde_json::to_string_pretty(&rows)? + "\n")
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    Ok(are_sure)
+    if !are_sure {
+        print_error_line(NOISE);
+    }
+    Ok(are_sure && are_measured)
 }
 
 #[cfg(target_os = "linux")]
@@ -140,6 +157,9 @@ fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error
     }
     let [one, all] = woken.map(|count| count.to_string());
     print_line(&text(["wake-ups of the other threads", &one, &all, "", ""]))?;
+    if !are_sure {
+        print_error_line(NOISE);
+    }
     Ok(are_sure)
 }
 
@@ -149,9 +169,9 @@ fn line([work, other, times, ratio, interval]: &[String; 5]) -> String {
     format!("{work:<width$}  {other:<9}  {times:>15}  {ratio:>12}  {interval:>13}")
 }
 
-fn row(work: &Work, other: Loop, compared: &Compared, noise: f64) -> [String; 5] {
+fn row(work: &Work, other: &str, compared: &Compared, noise: f64) -> [String; 5] {
     let ([own, its], [ratio, interval]) = (compared.medians, compared.texts(noise));
-    [work.name.into(), other.name().into(), format!("{own:.0} and {its:.0}"), ratio, interval]
+    [work.name.into(), other.into(), format!("{own:.0} and {its:.0}"), ratio, interval]
 }
 
 /// Prints a line. A closed pipe is not an error.

@@ -153,15 +153,16 @@ fn put(number: RawFd) {
     assert_eq!(sent, TOKEN.len() as isize, "{}", io::Error::last_os_error());
 }
 
-/// Raises the limit of descriptors to the greatest that this process may have.
-fn raise_limit() -> io::Result<()> {
+/// Raises the limit of descriptors to the greatest that this process may have, up to a million. Returns it.
+///
+/// # Errors
+/// Those of getrlimit(2) and setrlimit(2).
+pub fn raise_limit() -> io::Result<usize> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    if soft < hard {
-        // A system may refuse an unlimited number.
-        let wanted = hard.min(1 << 20);
-        if soft < wanted {
-            setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)?;
-        }
+    // A system may refuse an unlimited number.
+    let wanted = hard.min(1 << 20);
+    if soft < wanted {
+        setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)?;
     }
-    Ok(())
+    Ok(usize::try_from(soft.max(wanted)).unwrap_or(usize::MAX))
 }

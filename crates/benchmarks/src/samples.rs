@@ -65,12 +65,12 @@ fn confidence_of_median(values: Vec<f64>) -> [f64; 2] {
     [values.order_statistic(rank), values.order_statistic(count + 1 - rank)]
 }
 
-/// Runs two loops alternately, and compares them.
+/// Runs two loops alternately, each with its work, and compares them.
 ///
 /// # Errors
 /// The error of a loop, with its name.
-pub fn compare(work: &Work, first: Loop, second: Loop, pairs: u32, events: u64) -> io::Result<Compared> {
-    let sample = |which: Loop, events| {
+pub fn compare(first: (&Work, Loop), second: (&Work, Loop), pairs: u32, events: u64) -> io::Result<Compared> {
+    let sample = |(work, which): (&Work, Loop), events| {
         let ring = Ring::new(work, events)?;
         which
             .run(ring, work.poller)

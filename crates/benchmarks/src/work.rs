@@ -45,6 +45,22 @@ impl Work {
     pub fn others(&self) -> impl Iterator<Item = Loop> {
         LOOPS.iter().copied().filter(|other| other.can(self))
     }
+
+    /// The same work with few idle descriptors, if this one has many.
+    pub fn with_few_idle(&self) -> Option<Self> {
+        (self.idle > 1_000).then_some(Self { idle: 10, ..*self })
+    }
+
+    /// The number of descriptors that a sample opens at most, with some for the loop itself.
+    pub fn descriptors(&self) -> usize {
+        let places = match self.shape {
+            Shape::Pipes(count) => 2 * count,
+            Shape::Pair => 2,
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            Shape::EventFd => 1,
+        };
+        self.active * places + self.idle + 50
+    }
 }
 
 const KERNEL: Work = Work { name: "", poller: Poller::Kernel, shape: Shape::Pair, active: 1, idle: 0 };
@@ -57,6 +73,7 @@ pub const WORKS: &[Work] = &[
     Work { name: "eventfd-1-active", shape: Shape::EventFd, ..KERNEL },
     Work { name: "pipes-50-active-10-idle", shape: Shape::Pipes(2), active: 50, idle: 10, ..KERNEL },
     Work { name: "pipes-50-active-19000-idle", shape: Shape::Pipes(2), active: 50, idle: 19_000, ..KERNEL },
+    Work { name: "pipes-50-active-100000-idle", shape: Shape::Pipes(2), active: 50, idle: 100_000, ..KERNEL },
     Work {
         name: "poll-1-active-700-idle",
         poller: Poller::Poll,

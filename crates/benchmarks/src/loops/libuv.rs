@@ -10,6 +10,7 @@ use crate::ring::{Ring, thread_time};
 const UV_POLL: c_int = 8;
 const UV_READABLE: c_int = 1;
 const UV_RUN_DEFAULT: c_int = 0;
+const UV_RUN_NOWAIT: c_int = 2;
 
 type PollCallback = extern "C" fn(*mut c_void, c_int, c_int);
 
@@ -77,7 +78,8 @@ pub fn run(ring: &Ring) -> io::Result<Duration> {
             uv_handle_set_data(handle, std::ptr::from_ref(place).cast_mut().cast());
             check(uv_poll_start(handle, UV_READABLE, ready))?;
         }
-        // The first iteration registers the handles: it must not count.
+        // An iteration registers the handles: they do not count.
+        uv_run(uv, UV_RUN_NOWAIT);
         let begin = thread_time();
         ring.start();
         uv_run(uv, UV_RUN_DEFAULT);

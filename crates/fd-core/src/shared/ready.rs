@@ -309,7 +309,7 @@ impl<'a> RegistrationRef<'a> {
 
     fn want(&self, active: u32) -> Result<(), Stale> {
         match self.entered {
-            Some(live) => self.want_of(&live, active),
+            Some(live) => self.want_of(live, active),
             None => self.want_of(&*self.core.table().pin(self.handle)?, active),
         }
         Ok(())
