@@ -393,12 +393,8 @@ fn takeover(bench: &Bench, rounds: usize, threads: usize) -> Duration {
             handles.iter().for_each(|handle| context.registration(*handle).stop_recv().unwrap());
             handles.iter().for_each(|handle| _ = context.takeover(*handle, owner));
         };
+        // A later task runs in a later iteration, after the updates.
         bench.start(index, stop_all).recv().unwrap();
-        // The updates are applied between two tasks of different iterations.
-        let (sender, receiver) = channel();
-        let _begun =
-            bench.start(index, |context| context.after(Duration::ZERO, move |_| sender.send(()).unwrap()));
-        receiver.recv().unwrap();
     }
     longest((0..threads).map(start).collect())
 }
