@@ -235,6 +235,8 @@ mod switch {
     static COUNTS: [[AtomicU64; ERRORS]; Call::ALL.len()] =
         [const { [const { AtomicU64::new(0) }; ERRORS] }; Call::ALL.len()];
 
+    static MADE: [AtomicU64; Call::ALL.len()] = [const { AtomicU64::new(0) }; Call::ALL.len()];
+
     thread_local! {
         static THREAD: Cell<Option<u64>> = const { Cell::new(None) };
         static CALLS: Cell<u64> = const { Cell::new(0) };
@@ -264,12 +266,18 @@ mod switch {
         Call::ALL.iter().flat_map(of_call).filter(|(_, _, count)| *count > 0).collect()
     }
 
-    /// Decides whether `call` fails without being made.
+    /// How often the backends have made this call, in this process.
+    pub fn made(call: Call) -> u64 {
+        MADE[call as usize].load(Ordering::Relaxed)
+    }
+
+    /// Counts `call`, and decides whether it fails without being made.
     ///
     /// # Errors
     /// The error to return instead of making the call.
     #[inline]
     pub fn before(call: Call) -> Result<(), Errno> {
+        MADE[call as usize].fetch_add(1, Ordering::Relaxed);
         if is_on() { decide(call) } else { Ok(()) }
     }
 
@@ -344,7 +352,7 @@ mod switch {
 }
 
 #[cfg(feature = "faults")]
-pub use switch::{after, before, counts, enable, is_on};
+pub use switch::{after, before, counts, enable, is_on, made};
 
 /// Whether calls may fail: never, in a build without the feature `faults`.
 #[cfg(not(feature = "faults"))]
