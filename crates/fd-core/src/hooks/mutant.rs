@@ -27,6 +27,8 @@ macro_rules! mutants {
 mutants! {
     /// A report does not order its running bit before its read of the thread mask.
     EnterFence = "enter-fence";
+    /// A takeover does not order its running bit before its reads of the group word and the thread mask.
+    TakeFence = "take-fence";
     /// An exit does not order its cleared running bit before its read of the thread mask.
     ExitFence = "exit-fence";
     /// An exit that finds the thread mask zero does not order that read before its read of the running mask.

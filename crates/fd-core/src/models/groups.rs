@@ -199,6 +199,38 @@ fn m10_two_takeovers_and_report() {
     });
 }
 
+/// M10: takeover by a thread of the group ∥ migrate_on inside the group, to another group, and there and back.
+/// The taker has no pin. The mask belongs to the group in the end, and one of the two succeeds. S1, S3, S9,
+/// L9.
+#[test]
+fn m10_takeover_and_migrate() {
+    let model = model("m10_takeover_and_migrate", 2, Bound::quick(3));
+    let (start, inside, outside) = (thread(1, 0), thread(1, 2), thread(2, 0));
+    for route in [vec![inside], vec![outside], vec![outside, inside]] {
+        model.check(move || {
+            let (world, registration) = World::one(&[3, 1], 0b01);
+            let taker = thread(1, 1);
+            let taken = spawn(&world, &registration, move |world, registration| {
+                world.context(taker).takeover(registration.handle, registration.owner)
+            });
+            let migrate =
+                |target: &&_| world.core.registration(registration.handle).migrate_on(**target).is_ok();
+            let moved: Vec<_> = route.iter().take_while(migrate).collect();
+            let taken = taken.join().unwrap();
+            world.assert_at_rest(&registration);
+            assert!(matches!(taken, Ok(()) | Err(MoveError::Busy)), "S9: {taken:?}");
+            assert!(taken.is_ok() || !moved.is_empty(), "L9: {taken:?}, {moved:?}");
+            let last = **moved.last().unwrap_or(&&start);
+            let possible = [(taken.is_ok(), taker), (taken.is_err() || !moved.is_empty(), last)];
+            let pin = world.core.table().pin(registration.handle).unwrap();
+            let owner = (pin.group(), pin.thread_mask());
+            let is_owner = |id: crate::words::ids::ThreadId| owner == (id.group(), id.mask());
+            let is_possible = possible.into_iter().any(|(may_be, id)| may_be && is_owner(id));
+            assert!(is_possible, "S9: {owner:?} after {taken:?}, {moved:?}");
+        });
+    }
+}
+
 /// M10: migrate_on to a thread of another group ∥ a report in the old one. S1, S9.
 #[test]
 fn m10_migrate_and_report() {

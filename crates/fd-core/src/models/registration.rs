@@ -307,6 +307,42 @@ fn m6_reuse_and_late_report() {
     }
 }
 
+/// M6: delete of a registration, and the next one of its number, in the same group or in another one ∥ a late
+/// takeover of the first registration, which has no pin. It changes nothing of the next one. S4, S5, S7, L4,
+/// L9.
+#[test]
+fn m6_reuse_and_late_takeover() {
+    let model = model("m6_reuse_and_late_takeover", 2, Bound::quick(3));
+    for (next_group, is_deleted) in [(1, false), (1, true), (2, false), (2, true)] {
+        model.check(move || {
+            let (world, registration) = World::one(&[2, 1], 0b01);
+            let taker = spawn(&world, &registration, |world, registration| {
+                let taken = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
+                assert!(!matches!(taken, Err(MoveError::WrongOwner | MoveError::Shared)), "S7: {taken:?}");
+            });
+            world.core.registration(registration.handle).delete().unwrap();
+            // Only the thread that closes can make the number available again.
+            if registration.observed.closed.load(Ordering::SeqCst) != 1 {
+                taker.join().unwrap();
+            } else if is_deleted {
+                let next = world.insert(0, next_group, 0b01);
+                world.core.registration(next.handle).delete().unwrap();
+                taker.join().unwrap();
+                world.assert_ended(&next);
+            } else {
+                let next = world.insert(0, next_group, 0b01);
+                taker.join().unwrap();
+                let pin = world.core.table().pin(next.handle).unwrap();
+                assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (0b01, 0), "S7: taken over");
+                assert_eq!(pin.group(), thread(next_group, 0).group(), "S9");
+                drop(pin);
+                world.assert_at_rest(&next);
+            }
+            world.assert_ended(&registration);
+        });
+    }
+}
+
 /// M6: the exit of the last user ∥ delete, the next registration of the number, and its delete. The exiting
 /// thread has no pin: what it reads after its running bit is cleared may belong to the next registration. S4,
 /// S5, L4.

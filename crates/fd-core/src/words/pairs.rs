@@ -41,7 +41,7 @@ pub(crate) fn win_running(running: &AtomicU64, me: u64) -> bool {
     // Pairs: enter-delete, enter-move, exit. Acquire: a takeover that wins reads what the last user wrote.
     let won = running.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire).is_ok();
     if won {
-        unless!(EnterFence => fence_after_rmw());
+        unless!(TakeFence => fence_after_rmw());
     }
     won
 }
