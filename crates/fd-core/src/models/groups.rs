@@ -199,8 +199,8 @@ fn m10_two_takeovers_and_report() {
     });
 }
 
-/// M10: takeover by a thread of the group ∥ migrate_on inside the group, to another group, and there and back.
-/// The taker has no pin. The mask belongs to the group in the end, and one of the two succeeds. S1, S3, S9,
+/// M10: takeover by a thread of the group ∥ migrate_on inside the group, to another group, and there and
+/// back. The taker has no pin. The mask belongs to the group in the end, and one of the two succeeds. S1, S3, S9,
 /// L9.
 #[test]
 fn m10_takeover_and_migrate() {
