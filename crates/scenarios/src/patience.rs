@@ -40,3 +40,23 @@ pub(crate) fn patience() -> Duration {
     let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::Relaxed));
     patience.saturating_mul(SLOWNESS.load(Ordering::Relaxed)).min(LONGEST)
 }
+
+/// Waits between two looks at something that another thread does. What takes microseconds is seen after
+/// microseconds; what takes longer costs the processors little.
+#[derive(Default)]
+pub(crate) struct Looks(u32);
+
+impl Looks {
+    /// Looks that only give the processor away, before any sleep.
+    const YIELDS: u32 = 20;
+    const LONGEST: Duration = Duration::from_micros(200);
+
+    /// Waits, a little longer at each call.
+    pub(crate) fn pause(&mut self) {
+        match self.0.checked_sub(Self::YIELDS) {
+            None => std::thread::yield_now(),
+            Some(sleeps) => std::thread::sleep(Self::LONGEST.min(Duration::from_micros(10 << sleeps.min(8)))),
+        }
+        self.0 = self.0.saturating_add(1);
+    }
+}

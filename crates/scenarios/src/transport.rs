@@ -5,6 +5,7 @@ use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use metadata::Transport;
 use nix::errno::Errno;
@@ -13,6 +14,7 @@ use nix::sys::socket::{MsgFlags, recv};
 
 use crate::descriptors;
 pub use crate::far_end::FarEnd;
+use crate::mutex::unpoisoned;
 use crate::patience::patience;
 
 /// Two connected ends: `near` goes under test, `far` stays with the scenario.
@@ -54,14 +56,7 @@ pub(crate) fn unsupported(transport: Transport) -> io::Error {
 /// Those of the system calls.
 pub fn pair(transport: Transport) -> io::Result<Pair> {
     let (near, far): (OwnedFd, FarEnd) = match transport {
-        Transport::Tcp => {
-            let listener = TcpListener::bind(("127.0.0.1", 0))?;
-            let far = TcpStream::connect(listener.local_addr()?)?;
-            // Each small write is sent as one segment at once, so the order on the wire is the scenario's
-            // order.
-            far.set_nodelay(true)?;
-            (listener.accept()?.0.into(), FarEnd::from(far))
-        }
+        Transport::Tcp => tcp_pair(&TcpListener::bind(("127.0.0.1", 0))?)?,
         Transport::Unix => {
             let (near, far) = UnixStream::pair()?;
             (near.into(), FarEnd::from(far))
@@ -74,6 +69,45 @@ pub fn pair(transport: Transport) -> io::Result<Pair> {
     };
     set_nonblocking(&near)?;
     Ok(Pair { near, far })
+}
+
+/// Creates a connection to a listener that no other client uses.
+fn tcp_pair(listener: &TcpListener) -> io::Result<(OwnedFd, FarEnd)> {
+    let far = TcpStream::connect(listener.local_addr()?)?;
+    // Each small write is sent as one segment at once, so the order on the wire is the scenario's order.
+    far.set_nodelay(true)?;
+    Ok((listener.accept()?.0.into(), FarEnd::from(far)))
+}
+
+/// Creates many connected pairs. The TCP ones come from one listener: a search for a free port takes long
+/// where thousands of connections are in TIME_WAIT.
+pub(crate) struct Pairs {
+    transport: Transport,
+    /// Locked from a connect to its accept.
+    listener: Option<Mutex<TcpListener>>,
+}
+
+impl Pairs {
+    /// Prepares for pairs of this transport.
+    ///
+    /// # Errors
+    /// Those of the system calls.
+    pub(crate) fn new(transport: Transport) -> io::Result<Self> {
+        let listen = || TcpListener::bind(("127.0.0.1", 0)).map(Mutex::new);
+        let listener = (transport == Transport::Tcp).then(listen).transpose()?;
+        Ok(Self { transport, listener })
+    }
+
+    /// Creates a connected pair. Every thread may call it.
+    ///
+    /// # Errors
+    /// Those of the system calls.
+    pub(crate) fn pair(&self) -> io::Result<Pair> {
+        let Some(listener) = &self.listener else { return pair(self.transport) };
+        let (near, far) = tcp_pair(&unpoisoned(listener))?;
+        set_nonblocking(&near)?;
+        Ok(Pair { near, far })
+    }
 }
 
 /// Sets non-blocking mode: reads and writes return `EAGAIN` instead of waiting.

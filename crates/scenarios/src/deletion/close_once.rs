@@ -34,7 +34,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
     let (before, used) = (harness.core().registration_counts(), harness.core().table().used());
-    let workload = Workload::new(&harness, test.params);
+    let workload = Workload::new(&harness, test.params)?;
     for thread in harness.threads() {
         let (workload, seed) = (Arc::clone(&workload), test.seed.wrapping_add(thread.index() as u64));
         let seed = seed.wrapping_mul(31).wrapping_add(thread.group().get() as u64);

@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use fastrand::Rng;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
-use metadata::{Transport, Variant};
+use metadata::Variant;
 
 use super::registration::TrackedRegistration;
 use crate::descriptors::inode;
+use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::mutex::unpoisoned;
 use crate::needs;
-use crate::transport::{pair, read_all};
+use crate::transport::{Pairs, read_all};
 
 /// Steps of all threads together.
 pub(super) const STEPS: u64 = 50_000;
@@ -30,7 +31,7 @@ const STEPS_PER_ITERATION: u64 = 16;
 pub(super) struct Workload {
     core: Arc<FdCore>,
     threads: Vec<ThreadId>,
-    transport: Transport,
+    pairs: Pairs,
     options: InsertOptions,
     places: Vec<Mutex<Option<Arc<TrackedRegistration>>>>,
     registrations: Mutex<Vec<Arc<TrackedRegistration>>>,
@@ -41,15 +42,15 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    pub(super) fn new(harness: &Harness, params: Variant) -> Arc<Self> {
+    pub(super) fn new(harness: &Harness, params: Variant) -> Result<Arc<Self>, Failure> {
         // Each pair has two ends, and each thread may be about to make one more.
         let pairs = needs::room(params) / 2;
         let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);
-        Arc::new(Self {
+        Ok(Arc::new(Self {
             lingering,
             core: Arc::clone(harness.core()),
             threads: harness.threads(),
-            transport: params.transport,
+            pairs: Pairs::new(params.transport).map_err(Failure::set_up)?,
             // Avoids connections in TIME_WAIT.
             options: InsertOptions { reset_on_close: true, ..harness.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
@@ -57,7 +58,7 @@ impl Workload {
             steps: AtomicU64::new(0),
             most_lingering: AtomicUsize::new(0),
             violations: Mutex::default(),
-        })
+        }))
     }
 
     pub(super) fn is_active(&self) -> bool {
@@ -135,7 +136,7 @@ impl Workload {
         let thread = self.threads[random.usize(..self.threads.len())];
         let shared = random.u32(..10) < 3;
         let mask = if shared { self.core.table().threads(thread.group()) } else { thread.mask() };
-        let ends = match pair(self.transport) {
+        let ends = match self.pairs.pair() {
             Ok(ends) => ends,
             Err(error) => return self.note(format!("no descriptors: {error}")),
         };

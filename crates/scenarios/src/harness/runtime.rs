@@ -19,7 +19,7 @@ use crate::descriptors;
 use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
-use crate::patience::patience;
+use crate::patience::{Looks, patience};
 use crate::retry;
 use crate::test_context::TestContext;
 use crate::transport::{self, FarEnd};
@@ -213,12 +213,12 @@ impl Harness {
         what: &str,
         mut holds: impl FnMut() -> bool,
     ) -> Result<(), Failure> {
-        let end = Instant::now() + patience();
+        let (end, mut looks) = (Instant::now() + patience(), Looks::default());
         while !holds() {
             if Instant::now() >= end {
                 return Err(Failure::Wrong(format!("never happened: {what}\n{}", core.entries())));
             }
-            std::thread::sleep(Duration::from_micros(200));
+            looks.pause();
         }
         Ok(())
     }
@@ -397,9 +397,9 @@ impl Harness {
         // The wake descriptors are closed with the core. A thread of the scenario may still hold a reference
         // after its last message, and if a worker thread has stopped the runtime, no thread waits for the
         // workers.
-        let end = Instant::now() + patience();
+        let (end, mut looks) = (Instant::now() + patience(), Looks::default());
         while Arc::strong_count(&core) > 1 && Instant::now() < end {
-            std::thread::sleep(Duration::from_micros(200));
+            looks.pause();
         }
         let registrations = core.registration_counts();
         let used = core.table().used();

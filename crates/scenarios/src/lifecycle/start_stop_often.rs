@@ -13,7 +13,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use super::{both_ends, builder, stop};
 use crate::descriptors;
 use crate::failure::Failure;
-use crate::patience::{patience, slowness};
+use crate::patience::{Looks, patience, slowness};
 use crate::retry;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -87,13 +87,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 /// Returns the number of threads, as soon as it is not above `expected`: for a moment, the kernel still
 /// counts a thread that was joined.
 fn threads_left(expected: u64) -> u64 {
-    let end = Instant::now() + patience();
+    let (end, mut looks) = (Instant::now() + patience(), Looks::default());
     loop {
         let threads = mapped().map_or(0, |(_, threads)| threads);
         if threads <= expected || Instant::now() >= end {
             return threads;
         }
-        std::thread::sleep(Duration::from_micros(200));
+        looks.pause();
     }
 }
 
