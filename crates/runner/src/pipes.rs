@@ -314,8 +314,9 @@ pub fn watch(
     stop: impl Fn() -> bool,
 ) -> io::Result<Waited> {
     // There is no portable wait for a process with a time limit. The interval grows, so that a short process
-    // is noticed early.
+    // is noticed early. A process that exits closes its streams a moment before it can be waited for.
     let mut step = Duration::from_millis(1);
+    let mut after_the_end = Duration::from_micros(50);
     loop {
         if let Err(too_much) = outputs.read() {
             return Ok(Waited::TooMuchOutput(too_much));
@@ -329,8 +330,14 @@ pub fn watch(
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Ok(Waited::TimedOut);
         }
-        outputs.wait(step);
-        step = (step * 2).min(CHECK_INTERVAL);
+        let step = if outputs.is_open() {
+            outputs.wait(step);
+            &mut step
+        } else {
+            std::thread::sleep(after_the_end);
+            &mut after_the_end
+        };
+        *step = (*step * 2).min(CHECK_INTERVAL);
     }
 }
 

@@ -14,8 +14,8 @@ use nix::sys::stat::fstat;
 /// Numbers from here on are ignored: no scenario opens that many descriptors.
 const HIGHEST: usize = 1 << 16;
 
-/// How many numbers one poll(2) checks. No system has a lower default limit of open descriptors.
-const PER_POLL: usize = 256;
+/// How many numbers one poll(2) checks at most. Above the limit of open descriptors the call may fail.
+const PER_POLL: usize = 4096;
 
 /// Returns how many descriptors this process may have, as far as a scenario can use them.
 pub fn limit() -> usize {
