@@ -109,11 +109,9 @@ fn add_injected_errors(outcome: &mut CellOutcome) {
 
 /// Returns the cell of this id, if the matrix has it.
 fn known_cell(source: &Source<'_>, id: &str) -> Result<Cell, Error> {
-    let cells = source.matrix.cells();
-    if let Some(cell) = cells.iter().find(|cell| cell.id.to_string() == id) {
-        return Ok(cell.clone());
-    }
-    Err(plan::unknown_cell(id, &cells).into())
+    // Not from the list of all cells, which takes a third of a short cell's time.
+    let known = id.parse().ok().and_then(|id| source.matrix.cell(&id));
+    known.ok_or_else(|| plan::unknown_cell(id, &source.matrix.cells()).into())
 }
 
 /// Makes a panic of any thread abort the process after its message. Otherwise the scenario would wait for a

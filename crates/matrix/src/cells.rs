@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metadata::{CellId, Layer, Variant};
 
-use crate::file::Matrix;
+use crate::file::{Matrix, Scenario};
 
 /// One scenario on one backend with one set of parameters: one process, one result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,25 +25,31 @@ impl Matrix {
     /// Includes the cells of backends that this machine does not have. A backend without edge triggers has no
     /// edge cells.
     pub fn cells(&self) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for scenario in &self.scenarios {
-            for backend in &self.backends {
-                let variants = scenario.variants.iter().copied().filter(|variant| {
-                    backend.triggers.contains(&variant.trigger)
-                        && !scenario.exclude.iter().any(|exclude| exclude.matches(variant, &backend.id))
-                });
-                cells.extend(variants.map(|variant| Cell {
-                    id: CellId {
-                        scenario: scenario.id.clone(),
-                        variant: variant.to_string(),
-                        backend: backend.id.clone(),
-                    },
-                    variant,
-                    layer: scenario.layer,
-                    timeout: scenario.timeout,
-                }));
-            }
-        }
-        cells
+        self.scenarios.iter().flat_map(|scenario| self.cells_of(scenario)).collect()
+    }
+
+    /// Returns the cell of this id, if the matrix has it.
+    pub fn cell(&self, id: &CellId) -> Option<Cell> {
+        let of_id = self.scenarios.iter().filter(|scenario| scenario.id == id.scenario);
+        of_id.flat_map(|scenario| self.cells_of(scenario)).find(|cell| cell.id == *id)
+    }
+
+    fn cells_of<'m>(&'m self, scenario: &'m Scenario) -> impl Iterator<Item = Cell> + use<'m> {
+        self.backends.iter().flat_map(move |backend| {
+            let variants = scenario.variants.iter().copied().filter(move |variant| {
+                backend.triggers.contains(&variant.trigger)
+                    && !scenario.exclude.iter().any(|exclude| exclude.matches(variant, &backend.id))
+            });
+            variants.map(move |variant| Cell {
+                id: CellId {
+                    scenario: scenario.id.clone(),
+                    variant: variant.to_string(),
+                    backend: backend.id.clone(),
+                },
+                variant,
+                layer: scenario.layer,
+                timeout: scenario.timeout,
+            })
+        })
     }
 }
