@@ -35,6 +35,8 @@ pub(super) struct Workload {
     options: InsertOptions,
     places: Vec<Mutex<Option<Arc<TrackedRegistration>>>>,
     registrations: Mutex<Vec<Arc<TrackedRegistration>>>,
+    /// Those whose peer has not seen the end.
+    unended: Mutex<Vec<Arc<TrackedRegistration>>>,
     steps: AtomicU64,
     lingering: usize,
     most_lingering: AtomicUsize,
@@ -55,6 +57,7 @@ impl Workload {
             options: InsertOptions { reset_on_close: true, ..harness.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),
             registrations: Mutex::default(),
+            unended: Mutex::default(),
             steps: AtomicU64::new(0),
             most_lingering: AtomicUsize::new(0),
             violations: Mutex::default(),
@@ -159,6 +162,7 @@ impl Workload {
             Ok(handle) => {
                 registration.handle.get_or_init(|| handle);
                 unpoisoned(&self.registrations).push(Arc::clone(&registration));
+                unpoisoned(&self.unended).push(Arc::clone(&registration));
                 // Another thread may have put a registration here meanwhile. Only this call ends it.
                 let other = unpoisoned(place).replace(registration);
                 if let Some(other) = other {
@@ -171,10 +175,10 @@ impl Workload {
 
     /// Closes the peers that have seen their end. Returns whether few enough registrations linger.
     fn has_room(&self) -> bool {
-        let lingers = |registration: &&Arc<TrackedRegistration>| {
-            !registration.peer_saw_the_end() && registration.ended() > 0
-        };
-        let now = unpoisoned(&self.registrations).iter().filter(lingers).count();
+        let mut unended = unpoisoned(&self.unended);
+        unended.retain(|registration| !registration.peer_saw_the_end());
+        let now = unended.iter().filter(|registration| registration.ended() > 0).count();
+        drop(unended);
         self.most_lingering.fetch_max(now, Ordering::Relaxed);
         now <= self.lingering
     }
