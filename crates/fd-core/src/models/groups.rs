@@ -200,8 +200,8 @@ fn m10_two_takeovers_and_report() {
 }
 
 /// M10: takeover by a thread of the group ∥ migrate_on inside the group, to another group, and there and
-/// back. The taker has no pin. The mask belongs to the group in the end, and one of the two succeeds. S1, S3, S9,
-/// L9.
+/// back. The taker has no pin. The mask belongs to the group in the end, and one of the two succeeds. S1, S3,
+/// S9, L9.
 #[test]
 fn m10_takeover_and_migrate() {
     let model = model("m10_takeover_and_migrate", 2, Bound::quick(3));
