@@ -1,13 +1,14 @@
-//! The number of atomic read-modify-writes of each operation, without contention. These are most of its cost,
-//! and do not depend on the machine.
+//! The number of atomic read-modify-writes of each operation, without contention, and the cache lines that a
+//! thread writes. These are most of its cost, and do not depend on the machine.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::poller::{Capabilities, Change, Event, Events, Interest, Poller};
+use crate::shared::activity::Activity;
 use crate::shared::context::{Context, Reported};
 use crate::shared::ready::ReadyGuard;
-use crate::shared::{FdCore, options::InsertOptions};
+use crate::shared::{FdCore, SharedThread, options::InsertOptions};
 use crate::table::{FdHandle, FdTable};
 use crate::testing::{Time, context, insert, open, thread};
 use crate::words::counted;
@@ -27,6 +28,22 @@ fn reported(context: &Context) -> FdHandle {
     context.registration(handle).want_recv().unwrap();
     assert_eq!(context.report(readable(handle)), Reported::Done);
     handle
+}
+
+/// A thread counts each event. The other fields are written by threads that wake it.
+#[test]
+fn a_thread_counts_on_cache_lines_that_no_other_thread_writes() {
+    use std::mem::offset_of;
+    /// Some processors fetch lines of 64 bytes in pairs.
+    const LINE: usize = 128;
+    let counters = offset_of!(SharedThread, activity);
+    let end = counters + size_of::<Activity>();
+    assert_eq!((align_of::<SharedThread>(), counters % LINE, end % LINE), (LINE, 0, 0));
+    for field in
+        [offset_of!(SharedThread, sleep), offset_of!(SharedThread, tasks), offset_of!(SharedThread, signals)]
+    {
+        assert!(!(counters..end).contains(&field));
+    }
 }
 
 /// Sets and clears the running bit.
