@@ -107,6 +107,7 @@ broken writes \
   's/\bmask\.swap\(0, Ordering::AcqRel\)/mask.store(0, Ordering::Release)/' \
   's/\bclosed\.swap\(true, Ordering::AcqRel\)/closed.store(true, Ordering::Release)/' \
   's/\blink\.swap\(unlinked, .*\);/link.store(unlinked, Ordering::Release);/' \
+  's/\brunning\.compare_exchange\(0, me, .*\)\.is_ok\(\)/{ running.store(me, Ordering::Release); true }/' \
   's/\b(slot|word)\.compare_exchange\(free, .*\)\.is_ok\(\)/{ \1.store(locked ^ free, Ordering::Release); true }/'
 
 if [ "$missing" != ' ' ]; then
