@@ -6,6 +6,8 @@ mod listener;
 mod loops;
 mod ring;
 mod samples;
+#[cfg(target_os = "linux")]
+mod server;
 mod work;
 
 use std::io::{self, Write};
@@ -51,6 +53,10 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, conflicts_with_all = ["works", "events", "json", "list"])]
     listener: bool,
+    /// Measure a server of one thread under the load of 64 clients instead: fd-core beside bare epoll
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["works", "events", "json", "list", "listener"])]
+    server: Option<server::Protocol>,
 }
 
 const NOISE: &str = "some ratios are noise: repeat on a quiet machine, or with more --pairs";
@@ -92,6 +98,10 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     #[cfg(target_os = "linux")]
     if arguments.listener {
         return one_listener(arguments);
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(protocol) = arguments.server {
+        return one_server(protocol, arguments);
     }
     // A row is printed as soon as it is measured: all of them take minutes.
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
@@ -157,6 +167,30 @@ fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error
     }
     let [one, all] = woken.map(|count| count.to_string());
     print_line(&text(["wake-ups of the other threads", &one, &all, "", ""]))?;
+    if !are_sure {
+        print_error_line(NOISE);
+    }
+    Ok(are_sure)
+}
+
+#[cfg(target_os = "linux")]
+fn one_server(protocol: server::Protocol, arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
+    let text = |[name, own, its, ratio, interval]: [&str; 5]| {
+        format!("{name:<37}  {own:>9}  {its:>10}  {ratio:>6}  {interval:>13}")
+    };
+    print_line(&text([
+        "a server of one thread, 64 clients",
+        "fd-core",
+        "bare epoll",
+        "ratio",
+        "95 % interval",
+    ]))?;
+    let mut are_sure = true;
+    for row in server::compare(protocol, arguments.pairs, Duration::from_millis(300))? {
+        let ([own, its], [ratio, interval]) = (row.compared.medians, row.compared.texts(arguments.noise));
+        are_sure &= !row.compared.is_noise(arguments.noise);
+        print_line(&text([row.name, &format!("{own:.2}"), &format!("{its:.2}"), &ratio, &interval]))?;
+    }
     if !are_sure {
         print_error_line(NOISE);
     }

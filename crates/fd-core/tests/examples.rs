@@ -99,6 +99,51 @@ fn the_echo_server_returns_the_bytes_of_each_client_and_ends_with_its_input() {
     assert_eq!(server.finish(), "");
 }
 
+/// Reads one answer: its status line and its body.
+fn http_answer(answers: &mut impl BufRead) -> (String, String) {
+    let mut line = || {
+        let mut line = String::new();
+        answers.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    };
+    let status = line();
+    let headers: Vec<_> = std::iter::from_fn(|| Some(line()).filter(|line| !line.is_empty())).collect();
+    let length = headers.iter().find_map(|header| header.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    answers.read_exact(&mut body).unwrap();
+    (status, String::from_utf8(body).unwrap())
+}
+
+#[test]
+fn the_http_server_answers_each_request_of_a_connection_in_order() {
+    let mut server = Example::start("http_server");
+    let address = server.address();
+    let hello = ("HTTP/1.1 200 OK".to_owned(), "hello\n".to_owned());
+    let mut clients: Vec<_> = (0..5).map(|_| BufReader::new(connect(address))).collect();
+    for _ in 0..3 {
+        for client in &mut clients {
+            client.get_ref().write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            assert_eq!(http_answer(client), hello);
+        }
+    }
+    // Two requests at once, the second one in two parts.
+    let client = &mut clients[0];
+    client.get_ref().write_all(b"GET /a HTTP/1.1\r\n\r\nGET /b HT").unwrap();
+    assert_eq!(http_answer(client), hello);
+    client.get_ref().write_all(b"TP/1.1\r\nConnection: close\r\n\r\n").unwrap();
+    assert_eq!(http_answer(client), hello);
+    assert_eq!(client.read(&mut [0]).unwrap(), 0, "the client asked for the end");
+    let ends_refused = |request: &str| {
+        let mut client = BufReader::new(connect(address));
+        client.get_ref().write_all(request.as_bytes()).unwrap();
+        assert_eq!(http_answer(&mut client).0, "HTTP/1.1 400 Bad Request", "{request:?}");
+        assert_eq!(client.read(&mut [0]).unwrap(), 0, "{request:?}");
+    };
+    ends_refused("nonsense\r\n\r\n");
+    ends_refused("POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n");
+    assert_eq!(server.finish(), "");
+}
+
 #[test]
 fn threads_of_both_groups_may_accept_from_the_shared_listener() {
     let mut server = Example::start("shared_listener");
