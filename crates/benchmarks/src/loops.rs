@@ -19,6 +19,8 @@ use fd_core::poller::Trigger;
 use crate::ring::Ring;
 use crate::work::{Poller, Work};
 
+pub use bare::kernel::BACKEND;
+
 /// An event loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loop {

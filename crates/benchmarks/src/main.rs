@@ -8,6 +8,7 @@ mod ring;
 mod samples;
 #[cfg(target_os = "linux")]
 mod server;
+mod takeovers;
 mod work;
 
 use std::io::{self, Write};
@@ -57,6 +58,10 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["works", "events", "json", "list", "listener"])]
     server: Option<server::Protocol>,
+    /// Count takeovers per second instead, with 2 threads and more up to the number of processors, and predict
+    /// them for 64
+    #[arg(long, conflicts_with_all = ["works", "events", "json", "list", "noise"])]
+    takeovers: bool,
 }
 
 const NOISE: &str = "some ratios are noise: repeat on a quiet machine, or with more --pairs";
@@ -102,6 +107,9 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     #[cfg(target_os = "linux")]
     if let Some(protocol) = arguments.server {
         return one_server(protocol, arguments);
+    }
+    if arguments.takeovers {
+        return all_takeovers(arguments.pairs);
     }
     // A row is printed as soon as it is measured: all of them take minutes.
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
@@ -171,6 +179,31 @@ fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error
         print_error_line(NOISE);
     }
     Ok(are_sure)
+}
+
+fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
+    const DESCRIPTORS: usize = 1024;
+    let costs = takeovers::costs(DESCRIPTORS)?;
+    print_line(&format!(
+        "{:.1} ns a takeover, {:.1} ns one that changes nothing, {:.1} ns to get a line from another processor",
+        costs.takeover, costs.kept, costs.transfer
+    ))?;
+    print_line("millions of takeovers per second among 1024 descriptors")?;
+    print_line("threads    measured, and its 95 % interval    the model")?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    for threads in [2, 4, 8, 16, 32, 64] {
+        let predicted = takeovers::predict(costs, threads, DESCRIPTORS, 1) / 1e6;
+        let measured = if threads <= processors {
+            let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
+            let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
+            let [median, low, high] = samples::median_and_interval(rates).map(|rate| rate / 1e6);
+            format!("{median:.2}, {low:.2} to {high:.2}")
+        } else {
+            "not enough processors".into()
+        };
+        print_line(&format!("{threads:>7}    {measured:<34}    {predicted:.2}"))?;
+    }
+    Ok(true)
 }
 
 #[cfg(target_os = "linux")]

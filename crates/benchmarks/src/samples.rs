@@ -49,6 +49,12 @@ impl Compared {
     }
 }
 
+/// The median of some values, and the 95 % confidence interval of the median of their distribution.
+pub fn median_and_interval(values: Vec<f64>) -> [f64; 3] {
+    let [low, high] = confidence_of_median(values.clone());
+    [median(values), low, high]
+}
+
 fn median(values: Vec<f64>) -> f64 {
     Data::new(values).median()
 }
