@@ -36,7 +36,11 @@ fn visible_json(text: String) -> String {
         let mut units = [0; 2];
         c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
     };
-    escaped(&text, |c| is_invisible(c) && c != '\n', escape).into_owned()
+    // Without a copy of a text that needs no escape: a report can have hundreds of megabytes.
+    match escaped(&text, |c| is_invisible(c) && c != '\n', escape) {
+        Cow::Owned(escaped) => escaped,
+        Cow::Borrowed(_) => text,
+    }
 }
 
 fn is_invisible(c: char) -> bool {
@@ -49,10 +53,21 @@ fn is_invisible(c: char) -> bool {
 }
 
 fn escaped(text: &str, needs: impl Fn(char) -> bool, escape: impl Fn(char) -> String) -> Cow<'_, str> {
-    if !text.contains(&needs) {
+    if !unusual(text).any(&needs) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(|c| if needs(c) { escape(c) } else { c.to_string() }).collect())
+}
+
+/// The characters that are not printable ASCII: no other needs an escape.
+fn unusual(text: &str) -> impl Iterator<Item = char> {
+    let mut left = text;
+    std::iter::from_fn(move || {
+        let at = left.bytes().position(|byte| !(b' '..=b'~').contains(&byte))?;
+        let unusual = left[at..].chars().next()?;
+        left = &left[at + unusual.len_utf8()..];
+        Some(unusual)
+    })
 }
 
 #[cfg(test)]
