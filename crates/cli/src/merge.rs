@@ -1,8 +1,10 @@
 //! `pollmatrix merge`: merges the results of several runs into one report.
 
 use std::fmt::Write;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread::{self, Builder};
 
 use matrix::Target;
 use metadata::{NotRun, Results, Status, did_you_mean, one_line};
@@ -18,13 +20,12 @@ use crate::{exit, input, kernels};
 
 /// Merges the inputs, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
-    let mut inputs = Vec::new();
-    for path in &args.inputs {
+    let mut inputs = in_parallel(&args.inputs, |path| {
         let file = input::file(path);
         let read = input::read(&file)?;
         let results = if args.by_kernel { kernels::by_kernel(&file, read)? } else { read };
-        inputs.push(Input { results, name: file.display().to_string() });
-    }
+        Ok(Input { results, name: file.display().to_string() })
+    })?;
     inputs.extend(not_run(environment, matrix, &args.not_run)?);
     let dir = args.report_dir.path.as_path();
     if !args.force {
@@ -45,6 +46,27 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -
     report_dir::write(dir, &results)?;
     print(&results, dir, args.format)?;
     Ok(if results.has_failures() { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Reads the inputs, on every processor: a file can have tens of megabytes. Returns them in order, or the first
+/// error.
+fn in_parallel<T: Send>(
+    paths: &[PathBuf],
+    read: impl Fn(&Path) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let read_all = &|paths: &[PathBuf]| paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>();
+    thread::scope(|scope| {
+        let parts = paths.chunks(paths.len().div_ceil(processors).max(1));
+        let begin = |part| (part, Builder::new().spawn_scoped(scope, move || read_all(part)));
+        let threads: Vec<_> = parts.map(begin).collect();
+        let read = threads.into_iter().map(|(part, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // There are no more threads.
+            Err(_) => read_all(part),
+        });
+        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    })
 }
 
 /// Prints the report of several targets.
