@@ -58,8 +58,8 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["works", "events", "json", "list", "listener"])]
     server: Option<server::Protocol>,
-    /// Count takeovers per second instead, with 2 threads and more up to the number of processors, and predict
-    /// them for 64
+    /// Count takeovers per second instead, for 2 threads up to the number of processors, and predict them for
+    /// more
     #[arg(long, conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
 }

@@ -2,8 +2,8 @@
 //! more threads than this machine has processors.
 //!
 //! Each thread takes random descriptors over from the others as quickly as it can. Nothing else happens, so
-//! this is the greatest rate, and the hardest case for the cache: nearly each entry was last written by another
-//! thread.
+//! this is the greatest rate, and the hardest case for the cache: nearly each entry was last written by
+//! another thread.
 
 use std::io;
 use std::os::fd::OwnedFd;

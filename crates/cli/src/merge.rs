@@ -48,8 +48,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -
     Ok(if results.has_failures() { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Reads the inputs, on every processor: a file can have tens of megabytes. Returns them in order, or the first
-/// error.
+/// Reads the inputs, on every processor: a file can have tens of megabytes. Returns them in order, or the
+/// first error.
 fn in_parallel<T: Send>(
     paths: &[PathBuf],
     read: impl Fn(&Path) -> Result<T, Error> + Sync,
