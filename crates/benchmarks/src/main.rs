@@ -14,7 +14,6 @@ mod work;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use clap::Parser;
