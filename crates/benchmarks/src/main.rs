@@ -57,8 +57,7 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["works", "events", "json", "list", "listener"])]
     server: Option<server::Protocol>,
-    /// Count takeovers per second instead, for 2 threads up to the number of processors, and predict them for
-    /// more
+    /// Count takeovers per second instead, with 2 threads, 4, 8, up to the number of processors
     #[arg(long, conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
 }
@@ -182,25 +181,18 @@ fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error
 
 fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
     const DESCRIPTORS: usize = 1024;
-    let costs = takeovers::costs(DESCRIPTORS)?;
-    print_line(&format!(
-        "{:.1} ns a takeover, {:.1} ns one that changes nothing, {:.1} ns to get a line from another processor",
-        costs.takeover, costs.kept, costs.transfer
-    ))?;
-    print_line("millions of takeovers per second among 1024 descriptors")?;
-    print_line("threads    measured, and its 95 % interval    the model")?;
+    print_line("threads  millions of takeovers per second among 1024 descriptors  95 % interval")?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    for threads in [2, 4, 8, 16, 32, 64] {
-        let predicted = takeovers::predict(costs, threads, DESCRIPTORS, 1) / 1e6;
-        let measured = if threads <= processors {
-            let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
-            let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
-            let [median, low, high] = samples::median_and_interval(rates).map(|rate| rate / 1e6);
-            format!("{median:.2}, {low:.2} to {high:.2}")
-        } else {
-            "not enough processors".into()
-        };
-        print_line(&format!("{threads:>7}    {measured:<34}    {predicted:.2}"))?;
+    let doubled = |threads: &usize| threads.checked_mul(2);
+    for threads in std::iter::successors(Some(2), doubled).take_while(|threads| *threads <= processors) {
+        let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
+        let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
+        let [median, low, high] = samples::median_and_interval(rates).map(|rate| rate / 1e6);
+        let interval = format!("{low:.2} to {high:.2}");
+        print_line(&format!("{threads:>7}  {median:>55.2}  {interval:>13}"))?;
+    }
+    if processors < 2 {
+        return Err("one processor: no thread can take anything over from another meanwhile".into());
     }
     Ok(true)
 }
