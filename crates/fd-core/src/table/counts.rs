@@ -1,8 +1,6 @@
 //! The numbers of registrations that have begun and ended. Each thread counts on a line of its own, so that
 //! threads that accept and close do not write the same cache line.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::words::sync::{Ordering, count};
 
 /// The number of lines.
@@ -32,29 +30,29 @@ struct Stripe([count::AtomicU64; 5]);
 
 pub(crate) struct Counts(Box<[Stripe]>);
 
-/// The lines that belong to no thread, as a mask.
-static FREE: Mutex<u64> = Mutex::new(u64::MAX >> (64 - SHARED));
+/// The lines that belong to no thread, as a mask. No lock: in a forked child, a thread that does not exist
+/// there could hold it.
+static FREE: count::AtomicU64 = count::AtomicU64::new(u64::MAX >> (64 - SHARED));
 
 /// The line of a thread, from its first count to its end.
 struct Line(usize);
 
 impl Line {
     fn take() -> Self {
-        // A mask is whole at any moment.
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = free.trailing_zeros() as usize;
-        if line >= SHARED {
-            return Self(SHARED);
+        // No pair: the line itself is what is passed on. Acquire: the counts of its last thread.
+        let lowest = |free: u64| (free != 0).then_some(free & free.wrapping_sub(1));
+        match FREE.fetch_update(Ordering::Acquire, Ordering::Relaxed, lowest) {
+            Ok(before) => Self(before.trailing_zeros() as usize),
+            Err(_) => Self(SHARED),
         }
-        *free &= !(1 << line);
-        Self(line)
     }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
         if self.0 != SHARED {
-            *FREE.lock().unwrap_or_else(PoisonError::into_inner) |= 1 << self.0;
+            // No pair: see `take`. Release: what this thread has counted.
+            FREE.fetch_or(1 << self.0, Ordering::Release);
         }
     }
 }
@@ -82,7 +80,7 @@ impl Counts {
         if line == SHARED {
             count.fetch_add(number, Ordering::Release);
         } else {
-            // No other thread writes the line: the lock of `FREE` is between two threads that have it.
+            // No other thread writes the line: `FREE` is between two threads that have it.
             count.store(count.load(Ordering::Relaxed) + number, Ordering::Release);
         }
     }
