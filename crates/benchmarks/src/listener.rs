@@ -15,7 +15,7 @@ use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
-use crate::samples::{Compared, alternately};
+use crate::samples::{Compared, Row, alternately};
 
 /// The threads of the server. The first one has the listener.
 const THREADS: usize = 4;
@@ -40,14 +40,6 @@ struct Served {
     processor: Duration,
     /// How often the threads without the listener returned from a wait with an event.
     woken: u64,
-}
-
-/// One line of the table.
-pub struct Row {
-    /// What is compared.
-    pub name: &'static str,
-    /// With a poller per thread, and with one for all.
-    pub compared: Compared,
 }
 
 /// Runs both servers alternately.
@@ -93,7 +85,11 @@ fn serve(server: Server, time: Duration) -> io::Result<Served> {
     served
 }
 
-fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
+/// The result of a thread, or its panic.
+///
+/// # Errors
+/// The error of the thread.
+pub fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 

@@ -51,18 +51,16 @@ struct Arguments {
     list: bool,
     /// Measure a listener that belongs to one of four threads instead: a poller per thread beside one for all
     #[cfg(target_os = "linux")]
-    #[arg(long, conflicts_with_all = ["works", "events", "json", "list"])]
+    #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
     listener: bool,
     /// Measure a server of one thread under the load of 64 clients instead: fd-core beside bare epoll
     #[cfg(target_os = "linux")]
-    #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["works", "events", "json", "list", "listener"])]
+    #[arg(long, value_name = "PROTOCOL", group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
     server: Option<server::Protocol>,
     /// Count takeovers per second instead, with 2 threads, 4, 8, up to the number of processors
-    #[arg(long, conflicts_with_all = ["works", "events", "json", "list", "noise"])]
+    #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
 }
-
-const NOISE: &str = "some ratios are noise: repeat on a quiet machine, or with more --pairs";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -98,6 +96,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
                     help: use ci/bench.sh, or `cargo run --release -p pollmatrix-benchmarks`"
             .into());
     }
+    let limit = raise_limit()?;
     #[cfg(target_os = "linux")]
     if arguments.listener {
         return one_listener(arguments);
@@ -113,7 +112,6 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let header = ["work", "beside", "ns per event", "fd-core ÷ it", "95 % interval"];
     print_line(&line(&header.map(str::to_owned)))?;
     let (mut rows, mut are_sure, mut are_measured) = (Vec::new(), true, true);
-    let limit = raise_limit()?;
     for work in works {
         if work.descriptors() > limit {
             let needed = work.descriptors();
@@ -146,43 +144,63 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
         std::fs::write(file, serde_json::to_string_pretty(&rows)? + "\n")
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    if !are_sure {
-        print_error_line(NOISE);
-    }
-    Ok(are_sure && are_measured)
+    Ok(told_from_noise(are_sure) && are_measured)
 }
 
 #[cfg(target_os = "linux")]
 fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let (rows, woken) = listener::compare(arguments.pairs, Duration::from_millis(500))?;
-    let text = |[name, one, all, ratio, interval]: [&str; 5]| {
-        format!("{name:<41}  {one:>19}  {all:>11}  {ratio:>6}  {interval:>13}")
-    };
-    print_line(&text([
-        "a listener of one of 4 threads",
-        "a poller per thread",
-        "one for all",
-        "ratio",
-        "95 % interval",
-    ]))?;
-    let mut are_sure = true;
-    for row in &rows {
-        let ([one, all], [ratio, interval]) = (row.compared.medians, row.compared.texts(arguments.noise));
-        are_sure &= !row.compared.is_noise(arguments.noise);
-        print_line(&text([row.name, &format!("{one:.2}"), &format!("{all:.2}"), &ratio, &interval]))?;
-    }
+    let head = ["a listener of one of 4 threads", "a poller per thread", "one for all"];
+    let are_sure = print_servers(head, &rows, arguments.noise)?;
     let [one, all] = woken.map(|count| count.to_string());
-    print_line(&text(["wake-ups of the other threads", &one, &all, "", ""]))?;
-    if !are_sure {
-        print_error_line(NOISE);
-    }
+    print_line(&server_line(["wake-ups of the other threads", &one, &all, "", ""]))?;
     Ok(are_sure)
+}
+
+#[cfg(target_os = "linux")]
+fn one_server(protocol: server::Protocol, arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
+    let rows = server::compare(protocol, arguments.pairs, Duration::from_millis(300))?;
+    let head = ["a server of one thread, 64 clients", "fd-core", "bare epoll"];
+    Ok(print_servers(head, &rows, arguments.noise)?)
+}
+
+/// Prints the comparison of two servers. Returns whether every ratio could be told from noise.
+#[cfg(target_os = "linux")]
+fn print_servers([what, one, other]: [&str; 3], rows: &[samples::Row], noise: f64) -> io::Result<bool> {
+    print_line(&server_line([what, one, other, "ratio", "95 % interval"]))?;
+    for row in rows {
+        let ([one, other], [ratio, interval]) = (row.compared.medians, row.compared.texts(noise));
+        print_line(&server_line([
+            row.name,
+            &format!("{one:.2}"),
+            &format!("{other:.2}"),
+            &ratio,
+            &interval,
+        ]))?;
+    }
+    Ok(told_from_noise(rows.iter().all(|row| !row.compared.is_noise(noise))))
+}
+
+#[cfg(target_os = "linux")]
+fn server_line([name, one, other, ratio, interval]: [&str; 5]) -> String {
+    format!("{name:<41}  {one:>19}  {other:>11}  {ratio:>6}  {interval:>13}")
+}
+
+/// Says what to do if not.
+fn told_from_noise(are_sure: bool) -> bool {
+    if !are_sure {
+        print_error_line("some ratios are noise: repeat on a quiet machine, or with more --pairs");
+    }
+    are_sure
 }
 
 fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
     const DESCRIPTORS: usize = 1024;
-    print_line("threads  millions of takeovers per second among 1024 descriptors  95 % interval")?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if processors < 2 {
+        return Err("one processor: no thread can take anything over from another meanwhile".into());
+    }
+    print_line("threads  millions of takeovers per second among 1024 descriptors  95 % interval")?;
     let doubled = |threads: &usize| threads.checked_mul(2);
     for threads in std::iter::successors(Some(2), doubled).take_while(|threads| *threads <= processors) {
         let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
@@ -191,34 +209,7 @@ fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
         let interval = format!("{low:.2} to {high:.2}");
         print_line(&format!("{threads:>7}  {median:>55.2}  {interval:>13}"))?;
     }
-    if processors < 2 {
-        return Err("one processor: no thread can take anything over from another meanwhile".into());
-    }
     Ok(true)
-}
-
-#[cfg(target_os = "linux")]
-fn one_server(protocol: server::Protocol, arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
-    let text = |[name, own, its, ratio, interval]: [&str; 5]| {
-        format!("{name:<37}  {own:>9}  {its:>10}  {ratio:>6}  {interval:>13}")
-    };
-    print_line(&text([
-        "a server of one thread, 64 clients",
-        "fd-core",
-        "bare epoll",
-        "ratio",
-        "95 % interval",
-    ]))?;
-    let mut are_sure = true;
-    for row in server::compare(protocol, arguments.pairs, Duration::from_millis(300))? {
-        let ([own, its], [ratio, interval]) = (row.compared.medians, row.compared.texts(arguments.noise));
-        are_sure &= !row.compared.is_noise(arguments.noise);
-        print_line(&text([row.name, &format!("{own:.2}"), &format!("{its:.2}"), &ratio, &interval]))?;
-    }
-    if !are_sure {
-        print_error_line(NOISE);
-    }
-    Ok(are_sure)
 }
 
 /// Aligns the columns.

@@ -3,11 +3,10 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle, sleep};
+use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use fd_core::poller::BATCH;
@@ -15,8 +14,9 @@ use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 use httparse::{EMPTY_HEADER, Request, Status};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
+use crate::listener::joined;
 use crate::ring::thread_time;
-use crate::samples::{Compared, alternately};
+use crate::samples::{Compared, Row, alternately};
 
 const CLIENTS: usize = 64;
 
@@ -79,14 +79,6 @@ impl Protocol {
     }
 }
 
-/// One line of the table.
-pub struct Row {
-    /// What is compared.
-    pub name: &'static str,
-    /// With fd-core, and with the bare call.
-    pub compared: Compared,
-}
-
 /// Runs both servers alternately.
 ///
 /// # Errors
@@ -147,10 +139,6 @@ fn measure(
     joined(clients)?;
     (server.stop)()?;
     sampled
-}
-
-fn joined<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// All clients, in one thread. Reports when each of them has had an answer.

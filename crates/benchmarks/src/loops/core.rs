@@ -8,7 +8,7 @@ use std::time::Duration;
 use fd_core::poller::{MakeBackend, Trigger};
 use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 
-use crate::loops::bare::kernel::BACKEND;
+use crate::loops::BACKEND;
 use crate::ring::{Ring, thread_time};
 use crate::work::Poller;
 
