@@ -79,6 +79,8 @@ pub(super) fn wipe(table: &FdTable, fd: RawFd) {
 }
 
 /// The end of a takeover that clears its running bit without an exit.
+///
+/// Inline, for the reason of [`threads_of_first_group`].
 #[inline]
 pub(super) fn end_takeover<'t>(live: &Live<'t>, me: ThreadMask) -> Option<Orphan<'t>> {
     live.entry().running.fetch_and(!me.bits(), Ordering::AcqRel);

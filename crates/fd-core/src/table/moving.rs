@@ -24,6 +24,7 @@ use crate::words::sync::Ordering;
 pub(super) const LOCK_ROUNDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 128 };
 
 /// Why a thread could not take a registration over inside its group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotTaken {
     /// The registration belongs to another group.
     Elsewhere,
@@ -85,7 +86,7 @@ impl FdTable {
         }
     }
 
-    /// Sets the running bit of `me` if no other bit is set (protocol 8.1). Does not wait for a user.
+    /// Sets the running bit of `me` if no other bit is set (protocol 8.1 and 8.2). Does not wait for a user.
     #[inline(always)]
     fn win(&self, handle: FdHandle, me: ThreadId) -> Result<&Entry, NotWon> {
         let entry = self.entry(handle.fd).filter(|_| self.check_table(handle).is_ok());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fd_core::FdCore;
 
 use super::{Shared, worker};
-use crate::patience::patience;
+use crate::patience::{Looks, patience};
 
 /// A caller outside the runtime.
 pub(super) struct Client {
@@ -55,7 +55,7 @@ pub(super) fn check_progress(shared: &Shared, seen: &mut [(u64, Instant)]) {
 }
 
 fn wait(shared: &Shared, what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + patience();
+    let (end, mut looks) = (Instant::now() + patience(), Looks::default());
     while !holds() {
         if shared.violated.load(Ordering::SeqCst) {
             return;
@@ -63,7 +63,7 @@ fn wait(shared: &Shared, what: impl Fn() -> String, mut holds: impl FnMut() -> b
         if Instant::now() >= end {
             return shared.violate(what());
         }
-        std::thread::sleep(Duration::from_micros(100));
+        looks.pause();
     }
 }
 
