@@ -1,13 +1,11 @@
 //! Compares the event loop of fd-core with the bare system calls and with other loops, by the processor time
 //! per event, in one run.
 
-#[cfg(target_os = "linux")]
-mod listener;
 mod loops;
 mod ring;
 mod samples;
 #[cfg(target_os = "linux")]
-mod server;
+mod servers;
 mod takeovers;
 mod work;
 
@@ -56,7 +54,7 @@ struct Arguments {
     /// Measure a server of one thread under the load of 64 clients instead: fd-core beside bare epoll
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
-    server: Option<server::Protocol>,
+    server: Option<servers::Protocol>,
     /// Count takeovers per second instead, with 2 threads, 4, 8, up to the number of processors
     #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
@@ -99,11 +97,11 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let limit = raise_limit()?;
     #[cfg(target_os = "linux")]
     if arguments.listener {
-        return one_listener(arguments);
+        return Ok(told_from_noise(servers::print_listener(arguments.pairs, arguments.noise)?));
     }
     #[cfg(target_os = "linux")]
     if let Some(protocol) = arguments.server {
-        return one_server(protocol, arguments);
+        return Ok(told_from_noise(servers::print_server(protocol, arguments.pairs, arguments.noise)?));
     }
     if arguments.takeovers {
         return all_takeovers(arguments.pairs);
@@ -147,46 +145,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(told_from_noise(are_sure) && are_measured)
 }
 
-#[cfg(target_os = "linux")]
-fn one_listener(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
-    let (rows, woken) = listener::compare(arguments.pairs, Duration::from_millis(500))?;
-    let head = ["a listener of one of 4 threads", "a poller per thread", "one for all"];
-    let are_sure = print_servers(head, &rows, arguments.noise)?;
-    let [one, all] = woken.map(|count| count.to_string());
-    print_line(&server_line(["wake-ups of the other threads", &one, &all, "", ""]))?;
-    Ok(are_sure)
-}
-
-#[cfg(target_os = "linux")]
-fn one_server(protocol: server::Protocol, arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
-    let rows = server::compare(protocol, arguments.pairs, Duration::from_millis(300))?;
-    let head = ["a server of one thread, 64 clients", "fd-core", "bare epoll"];
-    Ok(print_servers(head, &rows, arguments.noise)?)
-}
-
-/// Prints the comparison of two servers. Returns whether every ratio could be told from noise.
-#[cfg(target_os = "linux")]
-fn print_servers([what, one, other]: [&str; 3], rows: &[samples::Row], noise: f64) -> io::Result<bool> {
-    print_line(&server_line([what, one, other, "ratio", "95 % interval"]))?;
-    for row in rows {
-        let ([one, other], [ratio, interval]) = (row.compared.medians, row.compared.texts(noise));
-        print_line(&server_line([
-            row.name,
-            &format!("{one:.2}"),
-            &format!("{other:.2}"),
-            &ratio,
-            &interval,
-        ]))?;
-    }
-    Ok(told_from_noise(rows.iter().all(|row| !row.compared.is_noise(noise))))
-}
-
-#[cfg(target_os = "linux")]
-fn server_line([name, one, other, ratio, interval]: [&str; 5]) -> String {
-    format!("{name:<41}  {one:>19}  {other:>11}  {ratio:>6}  {interval:>13}")
-}
-
-/// Says what to do if not.
+/// Says what to do about noise. Returns whether there was none.
 fn told_from_noise(are_sure: bool) -> bool {
     if !are_sure {
         print_error_line("some ratios are noise: repeat on a quiet machine, or with more --pairs");

@@ -49,14 +49,6 @@ impl Compared {
     }
 }
 
-/// One line of a table of two servers.
-pub struct Row {
-    /// What is compared.
-    pub name: &'static str,
-    /// The two servers.
-    pub compared: Compared,
-}
-
 /// The median of some values, and the 95 % confidence interval of the median of their distribution.
 pub fn median_and_interval(values: Vec<f64>) -> [f64; 3] {
     let [low, high] = confidence_of_median(values.clone());

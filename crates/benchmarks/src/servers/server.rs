@@ -14,9 +14,10 @@ use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 use httparse::{EMPTY_HEADER, Request, Status};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
-use crate::listener::joined;
 use crate::ring::thread_time;
-use crate::samples::{Compared, Row, alternately};
+use crate::samples::{Compared, alternately};
+use crate::servers::Row;
+use crate::servers::listener::joined;
 
 const CLIENTS: usize = 64;
 
