@@ -53,6 +53,17 @@ pub const LOOPS: &[Loop] = &[
     Loop::Libuv,
 ];
 
+/// The loop of this name, with hyphens for blanks.
+///
+/// # Errors
+/// A list of the names.
+pub fn named(name: &str) -> Result<Loop, String> {
+    let all = || [Loop::FdCore, Loop::FdCoreEdge].iter().chain(LOOPS);
+    let argument = |which: &Loop| which.name().replace(", ", "-").replace(' ', "-");
+    let names = || all().map(argument).collect::<Vec<_>>().join(", ");
+    all().find(|which| argument(which) == name).copied().ok_or_else(|| format!("use one of: {}", names()))
+}
+
 impl Loop {
     /// The name in the table.
     pub fn name(self) -> &'static str {

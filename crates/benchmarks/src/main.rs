@@ -47,6 +47,9 @@ struct Arguments {
     /// List the works and the loops, and measure nothing
     #[arg(long)]
     list: bool,
+    /// Run one sample of one loop, such as bare-call, for a profiler, and print the nanoseconds per event
+    #[arg(long, value_name = "LOOP", value_parser = loops::named, conflicts_with_all = ["pairs", "noise", "json", "list"])]
+    sample: Option<Loop>,
     /// Measure a listener that belongs to one of four threads instead: a poller per thread beside one for all
     #[cfg(target_os = "linux")]
     #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
@@ -95,6 +98,9 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
             .into());
     }
     let limit = raise_limit()?;
+    if let Some(which) = arguments.sample {
+        return one_sample(which, &works, arguments.events);
+    }
     #[cfg(target_os = "linux")]
     if arguments.listener {
         return Ok(told_from_noise(servers::print_listener(arguments.pairs, arguments.noise)?));
@@ -143,6 +149,14 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(told_from_noise(are_sure) && are_measured)
+}
+
+fn one_sample(which: Loop, works: &[&Work], events: u64) -> Result<bool, Box<dyn std::error::Error>> {
+    for work in works.iter().filter(|work| which.can(work)) {
+        let time = which.run(ring::Ring::new(work, events)?, work.poller)?;
+        print_line(&format!("{}: {:.0}", work.name, time.as_nanos() as f64 / events as f64))?;
+    }
+    Ok(true)
 }
 
 /// Says what to do about noise. Returns whether there was none.

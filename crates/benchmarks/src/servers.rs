@@ -33,7 +33,8 @@ pub fn print_listener(pairs: u32, noise: f64) -> io::Result<bool> {
     Ok(are_sure)
 }
 
-/// Measures a server of one thread, and prints the table. Returns whether every ratio could be told from noise.
+/// Measures a server of one thread, and prints the table. Returns whether every ratio could be told from
+/// noise.
 ///
 /// # Errors
 /// The error of a system call.

@@ -26,7 +26,7 @@ fn readable(handle: FdHandle) -> Event {
 fn reported(context: &Context) -> FdHandle {
     let handle = insert(context);
     context.registration(handle).want_recv().unwrap();
-    assert_eq!(context.report(readable(handle)), Reported::Done);
+    assert_eq!(context.report(&readable(handle)), Reported::Done);
     handle
 }
 
@@ -51,7 +51,7 @@ fn a_thread_counts_on_cache_lines_that_no_other_thread_writes() {
 fn a_report_makes_two() {
     let context = one_thread();
     let handle = reported(&context);
-    let made = counted::during(|| assert_eq!(context.report(readable(handle)), Reported::Done));
+    let made = counted::during(|| assert_eq!(context.report(&readable(handle)), Reported::Done));
     assert_eq!(made, 2);
 }
 

@@ -419,7 +419,7 @@ impl World {
 
     /// Lets the poller of `context` report the registration.
     pub(super) fn report(&self, context: &Context, registration: &Registration) -> Reported {
-        context.report(Event {
+        context.report(&Event {
             fd: registration.handle.fd,
             generation: registration.handle.generation,
             events: Events::READY_R,

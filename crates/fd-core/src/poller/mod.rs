@@ -138,7 +138,8 @@ pub trait Poller: Send {
     fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()>;
 
     /// Whether a limit has degraded the last wait: it was shorter than asked for, or left out some
-    /// descriptors.
+    /// descriptors. The core asks only a backend without [`Capabilities::kernel_state`]: the limit is one of
+    /// its arrays.
     fn is_degraded(&self) -> bool {
         false
     }

@@ -484,8 +484,9 @@ impl Context {
         }
     }
 
-    /// Reports an event to the descriptor's owner (protocol 4).
-    pub(crate) fn report(&self, event: Event) -> Reported {
+    /// Reports an event to the descriptor's owner (protocol 4). By reference, as [`Report`] is: the backend has
+    /// just stored the event in pieces.
+    pub(crate) fn report(&self, event: &Event) -> Reported {
         let table = self.core.table();
         let handle = table.handle(event.fd, event.generation);
         fault!(LockPassesForGroup => if mistakes::drop_if_locked(self, event) { return Reported::Migrated });
@@ -515,7 +516,9 @@ impl Context {
         let mut report = Report { context: self, live, events };
         let (ran, must_stop) = self.run_handler(&mut report);
         checkpoint!(ReportHandlerDone, handle.fd);
-        self.stop_unwanted(&report, must_stop);
+        if !must_stop.is_none() {
+            self.stop_unwanted(&report, must_stop);
+        }
         self.reported.set(-1);
         let reported = self.exit(&report.live, ran.as_ref().err());
         fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
@@ -587,12 +590,13 @@ impl Context {
 
     /// Schedules the removal of directions that were reported without being active, if they are still
     /// inactive (L6).
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn stop_unwanted(&self, report: &Report<'_>, unwanted: Interest) {
         fault!(InactiveStaysPolled => return);
         // A deleted registration ends in this thread's poller with the exit.
         let (live, events) = (&report.live, report.events);
-        if unwanted.is_none() || live.thread_mask().is_empty() {
+        if live.thread_mask().is_empty() {
             return;
         }
         let word = live.state();
@@ -630,6 +634,7 @@ impl Context {
 }
 
 /// Applies a report to the state, and returns the previous state.
+#[inline(always)]
 fn note_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
     fault!(StatePlainStore => return mistakes::store_report(entry, fd, events));
     checkpoint!(ReportEntered, fd);

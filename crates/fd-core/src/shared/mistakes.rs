@@ -10,7 +10,7 @@ use crate::words::state;
 use crate::words::sync::Ordering;
 
 /// Counts a report of a locked entry as one of a foreign group. Returns whether the entry is locked.
-pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
+pub(super) fn drop_if_locked(context: &Context, event: &Event) -> bool {
     let is_locked = table::mistakes::is_locked(context.core().table(), event.fd);
     if is_locked {
         context.activity().poll_drop.bump();
@@ -19,9 +19,9 @@ pub(super) fn drop_if_locked(context: &Context, event: Event) -> bool {
 }
 
 /// Reports a stale event to the next registration of its number, if there is one.
-pub(super) fn report_next(context: &Context, event: Event) -> Option<Reported> {
+pub(super) fn report_next(context: &Context, event: &Event) -> Option<Reported> {
     let generation = table::mistakes::generation(context.core().table(), event.fd)?;
-    (generation != event.generation).then(|| context.report(Event { generation, ..event }))
+    (generation != event.generation).then(|| context.report(&Event { generation, ..*event }))
 }
 
 /// Applies a report that has lost its race to the state.

@@ -134,6 +134,20 @@ impl Events {
         self.0 == 0
     }
 
+    /// The number of sets.
+    pub(crate) const SETS: usize = 1 << 6;
+
+    /// The index of the set among all sets, for tables.
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize % Self::SETS
+    }
+
+    /// The set of this index.
+    pub(crate) const fn at(index: usize) -> Self {
+        Self(index as u8)
+    }
+
     /// Returns `self` if `condition` holds, and the empty set otherwise. Backends translate the bits of their
     /// kernel with it.
     ///

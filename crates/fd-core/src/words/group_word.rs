@@ -61,6 +61,8 @@ impl Word {
     }
 
     /// What the word is for a thread of `group` that wants to use the registration of this generation.
+    #[cold]
+    #[inline(never)]
     fn find(self, generation: Generation, group: GroupId) -> Found {
         if self.group().is_none() || self.generation() != generation {
             return Found::Ended;
@@ -122,7 +124,7 @@ impl GroupWord {
 
     /// Reads the word without a pin, for a thread of `group` that wants to use the registration of this
     /// generation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, generation: Generation, group: GroupId) -> Found {
         // Pairs: publish, move, enter-move.
         let word = Word(pairs::read(&self.0));

@@ -190,7 +190,27 @@ pub const fn wanted(state: u32) -> Interest {
 
 /// The state after a report of `events` (protocol 4.7): the bits of the last report are replaced, errors and
 /// hang-ups are kept, and readiness is added.
+#[inline(always)]
 pub(crate) fn after_report(state: u32, events: Events) -> u32 {
+    let sends = state & ACTIVE_W != 0;
+    fault!(HangupIsError: sends => true);
+    let replaced = POLL_IN | POLL_OUT;
+    fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
+    state & !replaced | REPORTED[events.index()][sends as usize]
+}
+
+/// The bits that each set of events adds to the state, for an owner that does not send and for one that does.
+static REPORTED: [[u32; 2]; Events::SETS] = {
+    let mut table = [[0; 2]; Events::SETS];
+    let mut index = 0;
+    while index < Events::SETS {
+        table[index] = [reported(Events::at(index), false), reported(Events::at(index), true)];
+        index += 1;
+    }
+    table
+};
+
+const fn reported(events: Events, sends: bool) -> u32 {
     let mut reported = 0;
     if events.intersects(Events::READY_R) {
         reported |= POLL_IN;
@@ -202,8 +222,6 @@ pub(crate) fn after_report(state: u32, events: Events) -> u32 {
         reported |= POLL_HUP;
     }
     // A hang-up is an error only for an owner that still sends (bug 36).
-    let sends = state & ACTIVE_W != 0;
-    fault!(HangupIsError: sends => true);
     let failed_while_sending = events.intersects(Events::SHUT_W) && sends;
     if events.intersects(Events::ERR.or(Events::INVALID)) || failed_while_sending {
         reported |= POLL_ERR;
@@ -214,13 +232,12 @@ pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     if reported & (POLL_OUT | POLL_ERR) != 0 {
         reported |= READY_W;
     }
-    let replaced = POLL_IN | POLL_OUT;
-    fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
-    state & !replaced | reported
+    reported
 }
 
 /// The directions that were reported and are not active (protocol 4.8). If they are still inactive after the
 /// handler, this thread's poller must stop polling them (L6).
+#[inline(always)]
 pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
     let recv = Events::READY_R.or(Events::SHUT_R).or(Events::ERR).or(Events::INVALID);
     let send = Events::READY_W.or(Events::SHUT_W).or(Events::ERR).or(Events::INVALID);

@@ -140,7 +140,7 @@ impl<'c> Worker<'c> {
         checkpoint!(BeforeWait);
         let waited = self.poller.wait(context.core().table(), timeout, &mut self.batch);
         shared.sleep.end();
-        if self.poller.is_degraded() {
+        if !self.kernel_state && self.poller.is_degraded() {
             context.activity().poll_degraded.bump();
         }
         match waited {
@@ -247,7 +247,7 @@ impl<'c> Worker<'c> {
             self.count_expiry();
         }
         for event in &self.batch {
-            if context.report(*event) == Reported::Stale && self.has_stale {
+            if context.report(event) == Reported::Stale && self.has_stale {
                 self.stale_events.push(*event);
             }
         }

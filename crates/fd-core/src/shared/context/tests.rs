@@ -43,7 +43,7 @@ fn a_stale_handle_is_refused_by_every_call_though_the_same_handler_is_registered
     assert!(
         context.registration(first).want_recv().is_err() && context.registration(first).duplicate().is_err()
     );
-    assert_eq!(context.report(event(first, Events::READY_R)), Reported::Stale);
+    assert_eq!(context.report(&event(first, Events::READY_R)), Reported::Stale);
     assert_eq!(core.entry(second).unwrap(), before, "the second registration has not changed");
 }
 
@@ -111,7 +111,7 @@ fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registr
         let options = InsertOptions::default();
         let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
         context.registration(handle).want_recv().unwrap();
-        let report = || context.report(event(handle, Events::READY_R));
+        let report = || context.report(&event(handle, Events::READY_R));
         let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"), "deletes: {deletes}");
         assert_eq!(is_registered(&context, handle), !deletes);
@@ -141,7 +141,7 @@ fn the_first_of_two_panics_counts() {
     let handle =
         context.core().insert(open(), Arc::new(Fragile), group(1), context.id().mask(), options).unwrap();
     context.registration(handle).want_recv().unwrap();
-    let report = || context.report(event(handle, Events::READY_R));
+    let report = || context.report(&event(handle, Events::READY_R));
     let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"handler"));
     assert_eq!((context.core().table().used(), context.core().registration_counts().closed), (0, 1));
@@ -154,7 +154,7 @@ fn a_report_of_another_threads_descriptor_schedules_its_removal_whatever_the_mas
         let context = Context::new(Arc::clone(&core), thread(1, 0));
         let options = InsertOptions::default();
         let handle = core.insert(open(), handler(), owner.group(), owner.mask(), options).unwrap();
-        assert_eq!(context.report(event(handle, Events::READY_R)), Reported::Migrated);
+        assert_eq!(context.report(&event(handle, Events::READY_R)), Reported::Migrated);
         let mut updates = vec![];
         context.swap_updates(&mut updates);
         assert_eq!(updates, [Update { handle, force: true }], "L5");
@@ -402,7 +402,7 @@ fn after(report: &Report) -> (Option<bool>, ActivitySnapshot, u32) {
     pin.polled().set(context.id().mask().bits(), report.held.recv, report.held.send);
     pin.polled().set(0b10, report.others.recv, report.others.send);
     drop(pin);
-    assert_eq!(context.report(event(handle, report.events)), Reported::Done);
+    assert_eq!(context.report(&event(handle, report.events)), Reported::Done);
     let mut updates = vec![];
     context.swap_updates(&mut updates);
     assert!(updates.len() <= 1 && updates.iter().all(|update| update.handle == handle));
