@@ -72,22 +72,57 @@ impl Expectations {
         .as_ref()
     }
 
-    /// Parses the built-in expectations of one system, and of these adapters on it. A cell needs no others,
-    /// and thousands of cells start.
+    /// Parses the built-in expectations of one system, and of these adapters on it.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
     pub fn built_in_of(os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        for (_, file, text) in ANSWERS.iter().filter(|(of, ..)| *of == os) {
-            answers.read(text, file)?;
-        }
-        for (.., file, text) in SUBJECTS.iter().filter(|(of, name, ..)| *of == os && subjects.contains(name))
-        {
+        for (file, text) in built_in_files(os, subjects) {
             answers.read(text, file)?;
         }
         Ok(answers)
     }
+
+    /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a whole
+    /// file takes longer than most of them.
+    ///
+    /// # Errors
+    /// As [`built_in`](Self::built_in).
+    pub fn built_in_about(behaviour: &str, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+        let mut answers = Self::default();
+        for (file, text) in built_in_files(os, subjects) {
+            if let Some(text) = excerpt(text, behaviour) {
+                answers.read(&text, file)?;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// The files of one system, and of these adapters on it, with their texts.
+fn built_in_files(os: Os, subjects: &[&str]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_system = ANSWERS.iter().filter(move |(of, ..)| *of == os).map(|(_, file, text)| (*file, *text));
+    let of_subjects = SUBJECTS.iter().filter(move |(of, name, ..)| *of == os && subjects.contains(name));
+    of_system.chain(of_subjects.map(|(.., file, text)| (*file, *text)))
+}
+
+/// The text of a file of answers without the rows of other behaviours. `None` if it has none of this one.
+/// Only for built-in files, each of which a test compares with its whole.
+fn excerpt(text: &str, behaviour: &str) -> Option<String> {
+    let (head, rows) = text.split_once("\nrows:\n")?;
+    let mut kept = String::new();
+    let mut is_wanted = false;
+    for line in rows.split_inclusive('\n') {
+        // The key of a row is indented by two blanks, and everything in the row by more.
+        if let Some(key) = line.strip_prefix("  ").filter(|key| !key.starts_with(' ')) {
+            is_wanted = key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
+        }
+        if is_wanted && line.starts_with(' ') {
+            kept.push_str(line);
+        }
+    }
+    (!kept.is_empty()).then(|| format!("{head}\nrows:\n{kept}...\n"))
 }
 
 /// Returns the names of the adapters and libraries with built-in answers.
@@ -122,6 +157,24 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn an_excerpt_has_all_answers_about_its_behaviour_and_no_others() {
+        for (os, whole) in Expectations::built_in().unwrap().systems() {
+            let mut found = 0;
+            for (behaviour, _) in crate::catalogue::BEHAVIOURS.iter().copied() {
+                let about = Expectations::built_in_about(behaviour, os, &[]).unwrap();
+                let expected: Vec<_> =
+                    whole.iter().filter(|answer| answer.behaviour == behaviour).cloned().collect();
+                assert_eq!(about.of(os), expected, "{os} {behaviour}");
+                found += expected.len();
+            }
+            assert_eq!(found, whole.len(), "{os}");
+        }
+        let mio = |behaviour| Expectations::built_in_about(behaviour, Os::Linux, &["mio"]).unwrap();
+        assert!(mio("V26").of(Os::Linux).iter().any(|answer| answer.api.starts_with("mio")));
+        assert_eq!(mio("no such behaviour"), Expectations::default());
+    }
 
     #[test]
     fn the_built_in_files_are_those_of_the_folder() {

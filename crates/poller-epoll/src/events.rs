@@ -15,13 +15,35 @@ pub(crate) fn event(bits: u32, tag: u64) -> Event {
 }
 
 fn translate(bits: u32) -> Events {
-    let has = |flag: libc::c_int| bits & flag as u32 != 0;
+    TRANSLATED[index(bits)]
+}
+
+/// The bits that mean something here: IN, PRI, OUT, ERR and HUP are the lowest five, and RDHUP follows them.
+const fn index(bits: u32) -> usize {
+    (bits & 0x1f | bits >> 8 & 0x20) as usize
+}
+
+/// The events of each [`index`].
+static TRANSLATED: [Events; 64] = {
+    let mut table = [Events::NONE; 64];
+    let mut bits = 0;
+    while bits < table.len() as u32 {
+        table[bits as usize] = translated(bits & 0x1f | (bits & 0x20) << 8);
+        bits += 1;
+    }
+    table
+};
+
+const fn translated(bits: u32) -> Events {
+    const fn has(bits: u32, flag: libc::c_int) -> bool {
+        bits & flag as u32 != 0
+    }
     Events::NONE
-        .or(Events::READY_R.when(has(libc::EPOLLIN)))
-        .or(Events::READY_W.when(has(libc::EPOLLOUT)))
-        .or(Events::SHUT_R.when(has(libc::EPOLLRDHUP)))
-        .or(Events::SHUT_R.or(Events::SHUT_W).when(has(libc::EPOLLHUP)))
-        .or(Events::ERR.when(has(libc::EPOLLERR)))
+        .or(Events::READY_R.when(has(bits, libc::EPOLLIN)))
+        .or(Events::READY_W.when(has(bits, libc::EPOLLOUT)))
+        .or(Events::SHUT_R.when(has(bits, libc::EPOLLRDHUP)))
+        .or(Events::SHUT_R.or(Events::SHUT_W).when(has(bits, libc::EPOLLHUP)))
+        .or(Events::ERR.when(has(bits, libc::EPOLLERR)))
 }
 
 #[cfg(test)]

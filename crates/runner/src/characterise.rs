@@ -42,10 +42,10 @@ pub fn run(
         // The run has reported the error.
         _ => Vec::new(),
     };
-    let (answers, version) = (environment.answers()?, environment::version());
+    let (answers, version) = (environment.answers(scenario.behaviour)?, environment::version());
     Ok(match environment::os() {
         Some(os) => {
-            let mut outcome = judge(scenario, &due, transcript, ended, (answers, os, version.as_ref()));
+            let mut outcome = judge(scenario, &due, transcript, ended, (&answers, os, version.as_ref()));
             outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
             outcome
         }

@@ -1,9 +1,10 @@
 //! The global options of a run: the adapters to test, and the expectations to judge by.
 
+use std::borrow::Cow;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use expectations::{Divergences, Expectations, Version};
 use matrix::{Backend, Exclude, Matrix};
@@ -21,7 +22,6 @@ use crate::provenance;
 pub struct Environment {
     adapters: Vec<Adapter>,
     expectations: Option<ExpectationsFolder>,
-    built_in: OnceLock<Expectations>,
 }
 
 /// A third-party poller: a column beside the backends, for behaviours only.
@@ -71,7 +71,7 @@ impl Environment {
             // Here, because `judge` cannot report an error.
             Divergences::built_in()?;
         }
-        Ok(Self { adapters, expectations, built_in: OnceLock::new() })
+        Ok(Self { adapters, expectations })
     }
 
     /// Returns every poller that can be tested: those of this OS's backends, and the adapters.
@@ -146,23 +146,19 @@ impl Environment {
         self.expectations().map(|dir| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
     }
 
-    /// Returns the expected answers of this system's raw pollers and of the adapters.
+    /// Returns the expected answers of this system's raw pollers and of the adapters, at least those about this
+    /// behaviour.
     ///
     /// # Errors
     /// The built-in expectations are malformed.
-    pub fn answers(&self) -> Result<&Expectations, Error> {
+    pub fn answers(&self, behaviour: &str) -> Result<Cow<'_, Expectations>, Error> {
         if let Some(given) = &self.expectations {
-            return Ok(&given.answers);
+            return Ok(Cow::Borrowed(&given.answers));
         }
-        // Read on first use: reading them takes longer than running a contract cell.
-        if self.built_in.get().is_none() {
-            let mut adapters: Vec<_> = self.adapters().collect();
-            adapters.extend(backends::KQUEUE_LIBRARY);
-            let answers =
-                os().map_or(Ok(Expectations::default()), |os| Expectations::built_in_of(os, &adapters))?;
-            let _ = self.built_in.set(answers);
-        }
-        Ok(self.built_in.get().unwrap_or_else(|| unreachable!("it was just set")))
+        let Some(os) = os() else { return Ok(Cow::Owned(Expectations::default())) };
+        let mut adapters: Vec<_> = self.adapters().collect();
+        adapters.extend(backends::KQUEUE_LIBRARY);
+        Ok(Cow::Owned(Expectations::built_in_about(behaviour, os, &adapters)?))
     }
 
     /// Returns the attempt as the report shows it: a failure that is documented for this system becomes an

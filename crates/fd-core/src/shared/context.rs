@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::entry::Entry;
 use crate::entry::error::{EnterError, MoveError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::OwnerId;
@@ -17,7 +16,7 @@ use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
 use crate::shared::{FdCore, SharedThread};
 use crate::table::{Denied, Failed, FdHandle, Live, NotTaken, Orphan, Update};
-use crate::words::events::{Event, Events, Generation, Interest};
+use crate::words::events::{Event, Events, Generation};
 use crate::words::ids::ThreadId;
 use crate::words::state;
 use crate::words::sync::Ordering;
@@ -492,41 +491,58 @@ impl Context {
         fault!(LockPassesForGroup => if mistakes::drop_if_locked(self, event) { return Reported::Migrated });
         fault!(NoGenerationCheck => if let Some(done) = mistakes::report_next(self, event) { return done });
         match table.enter_at_once(handle, self.id) {
-            Ok(live) => self.report_entered(live, handle, event.events),
-            Err(failed) => self.report_again(handle, event.events, failed),
+            Ok(live) => self.report_entered(live, event.events),
+            Err(failed) => self.report_again(event, failed),
         }
     }
 
     /// Reports an event whose first attempt to enter failed.
     #[cold]
     #[inline(never)]
-    fn report_again(&self, handle: FdHandle, events: Events, failed: Failed) -> Reported {
-        match self.core.table().enter_again(handle, self.id, failed) {
-            Ok(live) => self.report_entered(live, handle, events),
-            Err(denied) => self.refuse(handle, events, denied),
+    fn report_again(&self, event: &Event, failed: Failed) -> Reported {
+        let table = self.core.table();
+        let handle = table.handle(event.fd, event.generation);
+        match table.enter_again(handle, self.id, failed) {
+            Ok(live) => self.report_entered(live, event.events),
+            Err(denied) => self.refuse(handle, event.events, denied),
         }
     }
 
     /// Applies an event and runs the handler. The running bit is set: it alone protects the registration, as
     /// a takeover fails, and the end waits.
     #[inline(always)]
-    fn report_entered(&self, live: Live<'_>, handle: FdHandle, events: Events) -> Reported {
-        self.reported.set(handle.fd);
-        self.reported_generation.set(handle.generation);
+    fn report_entered(&self, live: Live<'_>, events: Events) -> Reported {
+        self.reported.set(live.fd());
+        self.reported_generation.set(live.generation());
         let mut report = Report { context: self, live, events };
-        let (ran, must_stop) = self.run_handler(&mut report);
-        checkpoint!(ReportHandlerDone, handle.fd);
-        if !must_stop.is_none() {
+        let (ran, must_stop) = if events.intersects(Events::INVALID) {
+            self.report_invalid(&mut report)
+        } else {
+            let before = note_report(&mut report);
+            let must_stop = state::must_stop(before, report.events);
+            (self.run_handler(&report, before), must_stop)
+        };
+        checkpoint!(ReportHandlerDone, live.fd());
+        if must_stop != 0 {
             self.stop_unwanted(&report, must_stop);
         }
         self.reported.set(-1);
-        let reported = self.exit(&report.live, ran.as_ref().err());
-        fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
-        fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });
-        if let Err(panic) = ran {
-            resume_unwind(panic);
+        match ran {
+            Ok(()) => {
+                let reported = self.exit(&report.live, None);
+                fault!(OwnEndIsStale: reported => mistakes::stale_if_closed(reported));
+                reported
+            }
+            Err(panic) => self.exit_after_panic(&report.live, panic),
         }
-        reported
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exit_after_panic(&self, live: &Live<'_>, panic: Panic) -> Reported {
+        let reported = self.exit(live, Some(&panic));
+        fault!(PanicLostWithRegistration => if reported == Reported::Closed { return reported });
+        resume_unwind(panic)
     }
 
     /// Counts an event that this thread may not deliver, and schedules the removal of the descriptor from
@@ -552,54 +568,49 @@ impl Context {
         Reported::Migrated
     }
 
-    /// Applies the event to the state, and runs the handler if a direction is active. The running bit is set.
+    /// Runs the handler if a direction was active at the report. The running bit is set.
     #[inline(always)]
-    fn run_handler(&self, report: &mut Report<'_>) -> (Result<(), Panic>, Interest) {
-        let (live, entry) = (&report.live, report.live.entry());
-        let is_invalid = report.events.intersects(Events::INVALID);
-        if is_invalid {
-            // The number is not open, so every wait would report it. The handler gets one report, as an
-            // error.
-            self.activity().poll_inval.bump();
-            report.events = report.events.or(Events::ERR);
-        }
-        let before = note_report(entry, live.fd(), report.events);
-        fault!(OneDirectionPerReport => report.events = mistakes::one_direction(report.events));
-        let events = report.events;
-        let must_stop = state::must_stop(before, events);
+    fn run_handler(&self, report: &Report<'_>, before: u32) -> Result<(), Panic> {
         let is_inactive = before & state::ACTIVE == 0;
         fault!(InactiveRuns: is_inactive => false);
-        fault!(FailureNeedsReadiness: is_inactive => is_inactive || mistakes::is_failure(before, events));
+        fault!(FailureNeedsReadiness: is_inactive => is_inactive || mistakes::is_failure(before, report.events));
         if is_inactive {
-            return (Ok(()), must_stop);
-        }
-        if is_invalid {
-            // Pair: update. The removal, scheduled after the handler, publishes it.
-            entry.state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
+            return Ok(());
         }
         self.activity().fd_run.bump();
-        let owner = live.owner();
+        let owner = report.live.owner();
         // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
-        let ran = catch_unwind(AssertUnwindSafe(|| {
+        catch_unwind(AssertUnwindSafe(|| {
             owner.run(report);
-            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
-        }));
-        let must_stop = if is_invalid { Interest::BOTH } else { must_stop };
-        (ran, must_stop)
+            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(report.events) { owner.run(report) });
+        }))
+    }
+
+    /// Applies the report of a number that is not open, and runs the handler. Every wait would report the
+    /// number, so the handler gets one report, as an error, and both directions are deactivated.
+    #[cold]
+    #[inline(never)]
+    fn report_invalid(&self, report: &mut Report<'_>) -> (Result<(), Panic>, u32) {
+        self.activity().poll_inval.bump();
+        report.events = report.events.or(Events::ERR);
+        let before = note_report(report);
+        // Pair: update. The removal, scheduled after the handler, publishes it.
+        report.live.entry().state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
+        (self.run_handler(report, before), state::ACTIVE)
     }
 
     /// Schedules the removal of directions that were reported without being active, if they are still
     /// inactive (L6).
     #[cold]
     #[inline(never)]
-    fn stop_unwanted(&self, report: &Report<'_>, unwanted: Interest) {
+    fn stop_unwanted(&self, report: &Report<'_>, unwanted: u32) {
         fault!(InactiveStaysPolled => return);
         // A deleted registration ends in this thread's poller with the exit.
         let (live, events) = (&report.live, report.events);
         if live.thread_mask().is_empty() {
             return;
         }
-        let word = live.state();
+        let (word, unwanted) = (live.state(), state::wanted(unwanted));
         let (recv, send) = live.polled().load();
         let me = self.id.mask().bits();
         // In edge mode the report has consumed the edge. If the direction is enabled again before the update
@@ -635,9 +646,11 @@ impl Context {
 
 /// Applies a report to the state, and returns the previous state.
 #[inline(always)]
-fn note_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
-    fault!(StatePlainStore => return mistakes::store_report(entry, fd, events));
-    checkpoint!(ReportEntered, fd);
+fn note_report(report: &mut Report<'_>) -> u32 {
+    let (entry, events) = (report.live.entry(), report.events);
+    fault!(OneDirectionPerReport => report.events = mistakes::one_direction(events));
+    fault!(StatePlainStore => return mistakes::store_report(entry, report.live.fd(), events));
+    checkpoint!(ReportEntered, report.live.fd());
     let update = |state| {
         let next = state::after_report(state, events);
         (next != state).then_some(next)

@@ -196,19 +196,40 @@ pub(crate) fn after_report(state: u32, events: Events) -> u32 {
     fault!(HangupIsError: sends => true);
     let replaced = POLL_IN | POLL_OUT;
     fault!(ReportForgetsHangup: replaced => replaced | POLL_ERR | POLL_HUP);
-    state & !replaced | REPORTED[events.index()][sends as usize]
+    state & !replaced | EFFECTS[events.index()].reported[sends as usize]
 }
 
-/// The bits that each set of events adds to the state, for an owner that does not send and for one that does.
-static REPORTED: [[u32; 2]; Events::SETS] = {
-    let mut table = [[0; 2]; Events::SETS];
+/// What a report does to the state.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct Effect {
+    /// The bits that it adds, for an owner that does not send and for one that does.
+    reported: [u32; 2],
+    /// The directions that it concerns, as bits of [`ACTIVE`].
+    directions: u32,
+}
+
+/// The effect of each set of events.
+static EFFECTS: [Effect; Events::SETS] = {
+    let mut effects = [Effect { reported: [0; 2], directions: 0 }; Events::SETS];
     let mut index = 0;
     while index < Events::SETS {
-        table[index] = [reported(Events::at(index), false), reported(Events::at(index), true)];
+        let events = Events::at(index);
+        effects[index] = Effect {
+            reported: [reported(events, false), reported(events, true)],
+            directions: directions(events),
+        };
         index += 1;
     }
-    table
+    effects
 };
+
+const fn directions(events: Events) -> u32 {
+    let failed = Events::ERR.or(Events::INVALID);
+    let recv = events.intersects(Events::READY_R.or(Events::SHUT_R).or(failed));
+    let send = events.intersects(Events::READY_W.or(Events::SHUT_W).or(failed));
+    (if recv { ACTIVE_R } else { 0 }) | (if send { ACTIVE_W } else { 0 })
+}
 
 const fn reported(events: Events, sends: bool) -> u32 {
     let mut reported = 0;
@@ -235,20 +256,11 @@ const fn reported(events: Events, sends: bool) -> u32 {
     reported
 }
 
-/// The directions that were reported and are not active (protocol 4.8). If they are still inactive after the
-/// handler, this thread's poller must stop polling them (L6).
+/// The directions that were reported and are not active, as bits of [`ACTIVE`] (protocol 4.8). If they are
+/// still inactive after the handler, this thread's poller must stop polling them (L6).
 #[inline(always)]
-pub(crate) const fn must_stop(state: u32, events: Events) -> Interest {
-    let recv = Events::READY_R.or(Events::SHUT_R).or(Events::ERR).or(Events::INVALID);
-    let send = Events::READY_W.or(Events::SHUT_W).or(Events::ERR).or(Events::INVALID);
-    if state & ACTIVE == 0 {
-        Interest::BOTH
-    } else {
-        Interest {
-            recv: state & ACTIVE_R == 0 && events.intersects(recv),
-            send: state & ACTIVE_W == 0 && events.intersects(send),
-        }
-    }
+pub(crate) fn must_stop(state: u32, events: Events) -> u32 {
+    if state & ACTIVE == 0 { ACTIVE } else { EFFECTS[events.index()].directions & !state }
 }
 
 /// Whether one of `directions` is inactive.
@@ -399,12 +411,12 @@ mod tests {
 
     #[test]
     fn unwanted_directions_must_stop() {
-        assert_eq!(must_stop(0, Events::READY_R), Interest::BOTH);
-        assert_eq!(must_stop(ACTIVE_R, Events::READY_R), Interest::NONE);
-        assert_eq!(must_stop(ACTIVE_R, Events::READY_W), Interest::SEND);
-        assert_eq!(must_stop(ACTIVE_W, Events::READY_W.or(Events::SHUT_R)), Interest::RECV);
-        assert_eq!(must_stop(ACTIVE_W, Events::ERR), Interest::RECV);
-        assert_eq!(must_stop(ACTIVE, Events::ERR.or(Events::READY_R)), Interest::NONE);
+        assert_eq!(must_stop(0, Events::READY_R), ACTIVE);
+        assert_eq!(must_stop(ACTIVE_R, Events::READY_R), 0);
+        assert_eq!(must_stop(ACTIVE_R, Events::READY_W), ACTIVE_W);
+        assert_eq!(must_stop(ACTIVE_W, Events::READY_W.or(Events::SHUT_R)), ACTIVE_R);
+        assert_eq!(must_stop(ACTIVE_W, Events::ERR), ACTIVE_R);
+        assert_eq!(must_stop(ACTIVE, Events::ERR.or(Events::READY_R)), 0);
     }
 
     #[test]
