@@ -1,6 +1,8 @@
 //! The files of a report directory.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{self, Builder};
 
 use metadata::Results;
 use report::{html, junit, markdown};
@@ -19,8 +21,17 @@ pub const REPORT: &str = "report.html";
 /// A file cannot be written.
 pub fn write(dir: &Path, results: &Results) -> Result<(), Error> {
     let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
-    output::write_file(&dir.join(RESULTS), &results.to_json())?;
-    output::write_file(&dir.join(REPORT), &html::report(results))?;
-    output::write_file(&dir.join("report.md"), &markdown::report(results))?;
-    output::write_file(&dir.join("junit.xml"), &junit)
+    let write_pages = || {
+        output::write_file(&dir.join(REPORT), &html::report(results))?;
+        output::write_file(&dir.join("report.md"), &markdown::report(results))?;
+        output::write_file(&dir.join("junit.xml"), &junit)
+    };
+    // The results of many targets have a hundred megabytes: on two processors at once.
+    thread::scope(|scope| {
+        let pages = Builder::new().spawn_scoped(scope, write_pages);
+        let written = output::write_file(&dir.join(RESULTS), &results.to_json());
+        // If there are no more threads, this one writes them.
+        let pages = pages.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        written.and(pages.unwrap_or_else(|_| write_pages()))
+    })
 }

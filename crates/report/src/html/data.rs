@@ -132,7 +132,9 @@ impl<T: Clone + Eq + Hash> Table<T> {
 impl Table<String> {
     /// Returns the index of a text, whose invisible characters are escaped.
     fn text(&mut self, text: &str) -> Text {
-        self.index(visible(text).into_owned())
+        let text = visible(text);
+        // Nearly every text is known already: no copy of those.
+        self.indices.get(text.as_ref()).copied().unwrap_or_else(|| self.index(text.into_owned()))
     }
 
     fn optional(&mut self, text: Option<&str>) -> Text {
