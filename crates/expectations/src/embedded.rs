@@ -116,7 +116,8 @@ fn excerpt(text: &str, behaviour: &str) -> Option<String> {
     for line in rows.split_inclusive('\n') {
         // The key of a row is indented by two blanks, and everything in the row by more.
         if let Some(key) = line.strip_prefix("  ").filter(|key| !key.starts_with(' ')) {
-            is_wanted = key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
+            is_wanted =
+                key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
         }
         if is_wanted && line.starts_with(' ') {
             kept.push_str(line);
