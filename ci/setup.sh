@@ -11,6 +11,10 @@ have cc || packages+=(gcc libc6-dev)
 have shellcheck || packages+=(shellcheck)
 have npm || packages+=(nodejs npm)
 # Features of the crates subjects and benchmarks link to them.
+if [ "$(uname -sm)" = 'Linux x86_64' ]; then
+  have valgrind || packages+=(valgrind)
+  have objdump || packages+=(binutils)
+fi
 pkg-config --exists libevent_core libevent_pthreads libuv 2>/dev/null || packages+=(libevent-dev libuv1-dev pkg-config)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then

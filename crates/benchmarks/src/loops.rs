@@ -58,10 +58,9 @@ pub const LOOPS: &[Loop] = &[
 /// # Errors
 /// A list of the names.
 pub fn named(name: &str) -> Result<Loop, String> {
-    let all = || [Loop::FdCore, Loop::FdCoreEdge].iter().chain(LOOPS);
-    let argument = |which: &Loop| which.name().replace(", ", "-").replace(' ', "-");
-    let names = || all().map(argument).collect::<Vec<_>>().join(", ");
-    all().find(|which| argument(which) == name).copied().ok_or_else(|| format!("use one of: {}", names()))
+    let all = || [Loop::FdCore, Loop::FdCoreEdge].into_iter().chain(LOOPS.iter().copied());
+    let names = || all().map(Loop::argument).collect::<Vec<_>>().join(", ");
+    all().find(|which| which.argument() == name).ok_or_else(|| format!("use one of: {}", names()))
 }
 
 impl Loop {
@@ -78,6 +77,11 @@ impl Loop {
             #[cfg(feature = "libuv")]
             Self::Libuv => "libuv",
         }
+    }
+
+    /// The name on the command line.
+    pub fn argument(self) -> String {
+        self.name().replace(", ", "-").replace(' ', "-")
     }
 
     /// fd-core with this loop's trigger.

@@ -1,6 +1,8 @@
 //! Compares the event loop of fd-core with the bare system calls and with other loops, by the processor time
 //! per event, in one run.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod instructions;
 mod loops;
 mod ring;
 mod samples;
@@ -58,6 +60,10 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
     server: Option<servers::Protocol>,
+    /// Count the instructions per event instead, with valgrind; the exit code is 1 if a limit does not hold
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, group = "mode", conflicts_with_all = ["works", "pairs", "events", "json", "list", "noise"])]
+    instructions: bool,
     /// Count takeovers per second instead, with 2 threads, 4, 8, up to the number of processors
     #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
@@ -108,6 +114,10 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     #[cfg(target_os = "linux")]
     if let Some(protocol) = arguments.server {
         return Ok(told_from_noise(servers::print_server(protocol, arguments.pairs, arguments.noise)?));
+    }
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    if arguments.instructions {
+        return instructions::print();
     }
     if arguments.takeovers {
         return all_takeovers(arguments.pairs);
