@@ -19,4 +19,6 @@ esac
 # is built with what the others were when this ran last.
 target=${CARGO_TARGET_DIR:-target}/publish
 rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/pollmatrix-* "$target"/debug/.fingerprint/pollmatrix-*
+# Nothing runs what is built here.
+export CARGO_PROFILE_DEV_DEBUG=0
 cargo publish --workspace --locked --target-dir "$target" ${dry_run[@]+"${dry_run[@]}"}
