@@ -8,6 +8,7 @@ use crate::shared::handler::Handler;
 use crate::shared::handler::numbers::idle;
 use crate::shared::options::InsertOptions;
 use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
+use crate::words::events::Interest;
 use crate::words::ids::ThreadMask;
 
 fn one_thread() -> Context {
@@ -348,13 +349,13 @@ fn unwanted_directions_are_removed_unless_the_registration_is_deleted() {
     let pin = context.core().table().pin(mine).unwrap();
     pin.polled().set(0b1, true, true);
     let report = |events| crate::shared::ready::Report { context: &context, live: *pin, events };
-    context.stop_unwanted(&report(Events::READY_R), Interest::NONE);
+    context.stop_unwanted(&report(Events::READY_R), 0);
     assert!(!context.has_updates());
-    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), Interest::BOTH);
+    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), state::ACTIVE);
     assert!(context.has_updates(), "L6");
     context.swap_updates(&mut Vec::new());
     pin.entry().thread_mask.store(0, Ordering::SeqCst);
-    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), Interest::BOTH);
+    context.stop_unwanted(&report(Events::READY_R.or(Events::READY_W)), state::ACTIVE);
     assert!(!context.has_updates());
 }
 
