@@ -72,8 +72,9 @@ pub(super) fn greet(connection: &OwnedFd, number: u64) -> io::Result<()> {
     match nix::unistd::write(connection, &number.to_be_bytes()) {
         Ok(8) => Ok(()),
         Ok(count) => Err(io::Error::other(format!("greeted with {count} of 8 bytes"))),
-        // The client has closed and does not need the greeting.
-        Err(nix::Error::EPIPE | nix::Error::ECONNRESET) => Ok(()),
+        // The client has closed and does not need the greeting. ENOTCONN: FreeBSD unlinks the two ends of a
+        // UNIX connection before it marks this one as shut (uipc_usrreq.c, unp_disconnect; seen on 12.3).
+        Err(nix::Error::EPIPE | nix::Error::ECONNRESET | nix::Error::ENOTCONN) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
