@@ -22,11 +22,6 @@ if [ ${#packages[@]} -gt 0 ]; then
   (need_packages '' "${packages[@]}") || true
 fi
 
-# One test boots a kernel in a process. By itself: not every system has the package.
-if [ "$(uname -sm)" = 'Linux x86_64' ] && ! have linux.uml; then
-  (need_packages linux.uml user-mode-linux) || true
-fi
-
 # Unoptimised: this halves the build, and the tool runs for seconds. In a temporary target folder.
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }
 have cargo-deny || install "$deny" || echo "cargo-deny cannot be installed; ci/deny.sh will not run"

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# ci/ways.sh prefix|container|ssh|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
+# ci/ways.sh prefix|container|ssh|uml|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
 #   prefix     big-endian s390x under qemu-user
 #   container  statically linked in a container FROM scratch
 #   ssh        on this machine, through an sshd that is started for it
-#   vm         in user-mode Linux, and in qemu on Debian's Linux 6.1: a smaller part, about two minutes under software emulation
+#   uml        in user-mode Linux, and a test that boots it
+#   vm         in qemu on Debian's Linux 6.1: a smaller part, about two minutes under software emulation
 # Options go to `pollmatrix run`; without options, it runs a part of the matrix. Executables for other targets assert invariants,
 # unless POLLMATRIX_PROFILE=release.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-way=${1:?usage: ci/ways.sh prefix|container|ssh|vm [OPTION...]}
+way=${1:?usage: ci/ways.sh prefix|container|ssh|uml|vm [OPTION...]}
 shift
 export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
 if [ $# -eq 0 ]; then
   shard=1/8
-  [ "$way" != vm ] || shard=1/32
+  case $way in uml | vm) shard=1/32 ;; esac
   set -- --filter '*-2t?g@*' --shard "$shard"
 fi
 folder=${CARGO_TARGET_DIR:-target}
@@ -25,6 +26,18 @@ prepare() {
   "$@" || code=$?
   if [ "$code" = 77 ]; then not_run "$(cat "${CI_REASON_FILE:-/dev/null}")"; fi
   [ "$code" = 0 ] || exit "$code"
+}
+
+# in_vm MACHINE TARGET OPTION...: runs cells in a virtual machine, if it can run here.
+in_vm() {
+  local machine=$1 target=$2 missing
+  shift 2
+  prepare ci/vm.sh "vm:$machine"
+  missing=$("$folder/debug/pollmatrix" vm list | sed -n "s/^$machine .* missing: //p")
+  [ -z "$missing" ] || not_run "$missing"
+  missing=$("$folder/debug/pollmatrix" vm fetch "$machine" 2>&1) ||
+    not_run "no kernel for $machine: $(tail -n 2 <<<"$missing" | head -n 1)"
+  run --target "$target" --via vm "$@"
 }
 
 run() { "$folder/debug/pollmatrix" run --report-dir "$folder/ways/$way" "$@"; }
@@ -84,27 +97,13 @@ case $way in
     [ "$let_in" ] || not_run "cannot log in to this machine by ssh: $(tail -n 1 "$home/said")"
     run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
     ;;
-  vm)
-    # Each part runs if it can; the step counts as not run if a part could not.
-    lacking=
-    for machine in uml:x86_64-linux-gnu-uml debian-6-1:x86_64-linux-gnu-6-1; do
-      code=0
-      ci/vm.sh "vm:${machine%%:*}" || code=$?
-      if [ "$code" = 77 ]; then
-        lacking=$(cat "${CI_REASON_FILE:-/dev/null}")
-        continue
-      fi
-      [ "$code" = 0 ] || exit "$code"
-      if ! why=$("$folder/debug/pollmatrix" vm fetch "${machine%%:*}" 2>&1); then
-        lacking="no kernel for ${machine%%:*}: $(tail -n 2 <<<"$why" | head -n 1)"
-        continue
-      fi
-      "$folder/debug/pollmatrix" run --report-dir "$folder/ways/$way-${machine%%:*}" --target "${machine#*:}" --via vm "$@"
-    done
-    [ -z "$lacking" ] || not_run "$lacking"
+  uml)
+    in_vm uml x86_64-linux-gnu-uml "$@"
+    cargo test -p pollmatrix --test end_to_end -- --ignored a_real_kernel_boots
     ;;
+  vm) in_vm debian-6-1 x86_64-linux-gnu-6-1 "$@" ;;
   *)
-    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container, ssh and vm" >&2
+    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container, ssh, uml and vm" >&2
     exit 2
     ;;
 esac

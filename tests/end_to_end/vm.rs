@@ -306,11 +306,9 @@ fn an_untested_machine_is_not_used_unless_it_is_named() {
 
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[ignore = "needs user-mode Linux: `ci/ways.sh uml` runs it"]
 fn a_real_kernel_boots_and_runs_a_cell() {
     // user-mode Linux needs no download. It maps executable files of its temporary folder.
-    if lacks("linux.uml") {
-        return;
-    }
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
     let answer = answer(&mut sandbox.vm_command("uml", &["--target", "here"]));
     answer.expect(1, &["2 cells: 1 pass, 1 fail"]);

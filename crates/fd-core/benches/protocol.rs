@@ -331,6 +331,12 @@ impl Bare {
         self.word.fetch_sub(1, SeqCst);
     }
 
+    fn want_stop_inside(&self, me: u64) {
+        self.state.fetch_or(1, SeqCst);
+        self.update.fetch_or(me, SeqCst);
+        self.state.fetch_and(!1, SeqCst);
+    }
+
     fn insert_delete(&self) {
         // Claim, publish; pin, delete, mask, token, retire, free.
         let _ = self.word.compare_exchange(0, 0x8000, SeqCst, SeqCst);
@@ -423,6 +429,25 @@ fn want_stop(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     longest((0..threads).map(start).collect())
 }
 
+/// The same inside the registration, as a handler calls it: the running bit is set already, once for all
+/// rounds.
+fn want_stop_inside(bench: &Bench, rounds: usize, threads: usize) -> Duration {
+    let start = |index: usize| {
+        let handles = bench.handles.clone();
+        bench.start(index, move |context| {
+            let call = |ready: &ReadyGuard<'_>| {
+                let fd = ready.registration();
+                for _ in 0..rounds {
+                    fd.want_recv().unwrap();
+                    fd.stop_recv().unwrap();
+                }
+            };
+            timed(|| handles.iter().for_each(|handle| context.enter(*handle, call).unwrap()))
+        })
+    };
+    longest((0..threads).map(start).collect())
+}
+
 /// Inserts and disowns: a registration without the system calls that open, check and close. It allocates
 /// memory for the source and its handler, and frees it.
 fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
@@ -480,6 +505,14 @@ fn main() {
             atomics: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| bare[n].want_stop(me))),
         },
         Operation {
+            name: "want-stop-inside",
+            protocol: Box::new(|rounds, threads| want_stop_inside(bench(threads), rounds, threads)),
+            mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, me| locked[n].want_stop(me))),
+            atomics: Box::new(|rounds, threads| {
+                repeat(rounds, threads, &|n, me| bare[n].want_stop_inside(me))
+            }),
+        },
+        Operation {
             name: "insert-delete",
             protocol: Box::new(|rounds, threads| insert_delete(&exclusive, rounds, threads)),
             mutex: Box::new(|rounds, threads| {
@@ -491,7 +524,7 @@ fn main() {
     let mut ratios = Vec::new();
     for operation in &operations {
         for (threads, label) in [(1, "uncontended"), (2, "contended")] {
-            if operation.name == "takeover" || operation.name == "dispatch" {
+            if ["takeover", "dispatch", "want-stop-inside"].contains(&operation.name) {
                 // An earlier measurement may have changed the owner of the entries.
                 exclusive.start(0, reset(&exclusive)).recv().unwrap();
             }
@@ -524,14 +557,14 @@ fn measure(criterion: &mut Criterion, operation: &Operation<'_>, threads: usize,
 fn print_ratios(ratios: &[(&str, &str, [f64; 3])]) {
     println!("\nbest of each run, per operation and thread");
     println!(
-        "{:16}{:14}{:>12}{:>12}{:>12}{:>12}{:>12}",
+        "{:18}{:14}{:>12}{:>12}{:>12}{:>12}{:>12}",
         "", "", "protocol", "mutex", "atomics", "÷ mutex", "÷ atomics"
     );
     for (name, label, [protocol, mutex, atomics]) in ratios {
         if protocol.is_finite() {
             let (to_mutex, to_atomics) = (protocol / mutex, protocol / atomics);
             println!(
-                "{name:16}{label:14}{protocol:>9.1} ns{mutex:>9.1} ns{atomics:>9.1} ns{to_mutex:>12.2}{to_atomics:>12.2}"
+                "{name:18}{label:14}{protocol:>9.1} ns{mutex:>9.1} ns{atomics:>9.1} ns{to_mutex:>12.2}{to_atomics:>12.2}"
             );
         }
     }

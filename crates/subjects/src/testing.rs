@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 pub fn lacks(program: &str) -> bool {
     let arguments: &[&str] = match program {
         "python3" => &["-c", "import array, json, select, socket"],
-        "linux.uml" => &["--version"],
         "ps" => &["-A", "-o", "args="],
         _ => &["-c", ":"],
     };

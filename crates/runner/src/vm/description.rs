@@ -222,7 +222,7 @@ impl Machine {
         match (&self.program, self.emulator) {
             (Some(program), _) => program.clone(),
             (None, Emulator::Qemu) => format!("qemu-system-{}", self.arch).into(),
-            (None, Emulator::Uml) => "linux.uml".into(),
+            (None, Emulator::Uml) => super::uml::PROGRAM.into(),
         }
     }
 }

@@ -13,6 +13,7 @@ mod image;
 pub mod initramfs;
 mod kernel;
 mod kvm;
+mod uml;
 pub mod wire;
 
 use std::fs::{self, File};
@@ -97,6 +98,11 @@ pub fn missing(name: &str, own_kernel: Option<&Path>) -> Option<String> {
     let path = std::env::var_os("PATH");
     if !command::on_path(program.as_os_str(), path.as_deref()).is_some_and(|file| file.is_file()) {
         return Some(format!("there is no program {}", program.display()));
+    }
+    if machine.emulator == Emulator::Uml
+        && let Some(why) = uml::missing(&program)
+    {
+        return Some(why);
     }
     match (&machine.kernel, &machine.disk, own_kernel) {
         (Some(_), _, Some(file)) if machine.emulator == Emulator::Qemu => {
