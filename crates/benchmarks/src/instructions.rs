@@ -1,5 +1,5 @@
-//! The instructions that an event costs, counted by valgrind's callgrind. They depend on the compiler, and not
-//! on the machine or its load.
+//! The instructions that an event costs, counted by valgrind's callgrind. They depend on the compiler, and
+//! not on the machine or its load.
 //!
 //! A sample of twice as many events differs from the sample by its events only: the difference has no start
 //! and no end. The loops have the same handler, so what fd-core does besides is its difference from the bare
@@ -24,8 +24,8 @@ const EVENTS: u64 = 10_000;
 const LIMITS: [(&str, f64, f64); 2] =
     [("eventfd-1-active", 300.0, 4.0), ("pipes-50-active-10-idle", 185.0, 2.1)];
 
-/// How often each instruction of this executable ran, by its address, and the number of all instructions, with
-/// those of the libraries.
+/// How often each instruction of this executable ran, by its address, and the number of all instructions,
+/// with those of the libraries.
 #[derive(Default)]
 struct Counted {
     executable: HashMap<u64, u64>,
@@ -128,9 +128,9 @@ fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(ended.stdout)?)
 }
 
-/// Reads callgrind's counts ("Callgrind Format Specification" in valgrind's manual): a line `ADDRESS LINE COUNT`
-/// is about the object of the last `ob=`. The line after `calls=` is the cost of the callee, which is counted
-/// there.
+/// Reads callgrind's counts ("Callgrind Format Specification" in valgrind's manual): a line
+/// `ADDRESS LINE COUNT` is about the object of the last `ob=`. The line after `calls=` is the cost of the callee, which is
+/// counted there.
 fn read(text: &str, executable: &Path) -> Result<Counted, Box<dyn Error>> {
     let mut counted = Counted::default();
     let (mut is_own, mut is_callee) = (false, false);

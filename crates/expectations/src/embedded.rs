@@ -84,8 +84,8 @@ impl Expectations {
         Ok(answers)
     }
 
-    /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a whole
-    /// file takes longer than most of them.
+    /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a
+    /// whole file takes longer than most of them.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).

@@ -146,8 +146,8 @@ impl Environment {
         self.expectations().map(|dir| format!(" --expectations '{}'", dir.display())).unwrap_or_default()
     }
 
-    /// Returns the expected answers of this system's raw pollers and of the adapters, at least those about this
-    /// behaviour.
+    /// Returns the expected answers of this system's raw pollers and of the adapters, at least those about
+    /// this behaviour.
     ///
     /// # Errors
     /// The built-in expectations are malformed.

@@ -483,8 +483,8 @@ impl Context {
         }
     }
 
-    /// Reports an event to the descriptor's owner (protocol 4). By reference, as [`Report`] is: the backend has
-    /// just stored the event in pieces.
+    /// Reports an event to the descriptor's owner (protocol 4). By reference, as [`Report`] is: the backend
+    /// has just stored the event in pieces.
     pub(crate) fn report(&self, event: &Event) -> Reported {
         let table = self.core.table();
         let handle = table.handle(event.fd, event.generation);

@@ -10,8 +10,8 @@ pub const PROGRAM: &str = "linux.uml";
 
 /// Returns why user-mode Linux cannot run here, if it cannot.
 ///
-/// Before 6.13 it saves a process's registers in an array of a fixed size. The state of a processor with AMX is
-/// larger, and the host refuses to restore a part of it (PTRACE_SETREGSET): the first process of the guest
+/// Before 6.13 it saves a process's registers in an array of a fixed size. The state of a processor with AMX
+/// is larger, and the host refuses to restore a part of it (PTRACE_SETREGSET): the first process of the guest
 /// ends the kernel. Seen with 6.1.176.
 pub fn missing(program: &Path) -> Option<String> {
     // A description can name another program.
