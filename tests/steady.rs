@@ -1,5 +1,5 @@
 //! An iteration in which nothing changes allocates nothing, and waits once. The test is alone in its process,
-//! because it counts the allocations of the whole process.
+//! because it counts the allocations of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,12 +14,15 @@ use runner::testing::backends;
 
 struct Counting;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// Of this thread: the one that waits for the looks allocates when it begins to wait.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
 
 // SAFETY: the methods call the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: the caller keeps the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
@@ -61,10 +64,9 @@ fn looks<S: Source>(
         let call = calls.fetch_add(1, Ordering::Relaxed);
         if call == CALLS || call == 2 * CALLS {
             // Before the copy of the counters, which allocates.
-            let allocations = ALLOCATIONS.load(Ordering::SeqCst);
+            let allocations = ALLOCATIONS.get();
             let counters = ready.context().core().activity().0[0].1;
-            let own = ALLOCATIONS.load(Ordering::SeqCst) - allocations;
-            ALLOCATIONS.fetch_sub(own, Ordering::SeqCst);
+            ALLOCATIONS.set(allocations);
             if call == CALLS {
                 FIRST.with(|first| first.set(Some(Seen { allocations, counters })));
             } else {

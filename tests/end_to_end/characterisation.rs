@@ -218,7 +218,7 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     sandbox.run(&["run", "readiness/pipe-drained-writer-closed/pipe-level-1t1g@poll"]).expect(0, &[]);
     let path = sandbox.0.path("pollmatrix-report/results.json");
     let results = fs::read_to_string(&path).expect("there is a report").replace("poll\"", "kqueue\"");
-    assert!(results.contains("\"api\": \"read\"") && results.contains("\"api\": \"kqueue\""), "{results}");
+    assert!(results.contains("\"api\":\"read\"") && results.contains("\"api\":\"kqueue\""), "{results}");
     let (answers, os) = (sandbox.answers(), std::env::consts::OS);
     let of_library = sandbox.0.path(&format!("expected/subjects/libkqueue/{os}.yml"));
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");

@@ -128,9 +128,9 @@ fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(ended.stdout)?)
 }
 
-/// Reads callgrind's counts ("Callgrind Format Specification" in valgrind's manual): a line
-/// `ADDRESS LINE COUNT` is about the object of the last `ob=`. The line after `calls=` is the cost of the callee, which is
-/// counted there.
+/// Reads callgrind's counts ("Callgrind Format Specification" in valgrind's manual). A line of an address, a
+/// line number and a count is about the object of the last `ob=`. The line after `calls=` is the cost of the
+/// callee, which is counted there.
 fn read(text: &str, executable: &Path) -> Result<Counted, Box<dyn Error>> {
     let mut counted = Counted::default();
     let (mut is_own, mut is_callee) = (false, false);
