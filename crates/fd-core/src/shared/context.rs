@@ -571,9 +571,10 @@ impl Context {
     /// Runs the handler if a direction was active at the report. The running bit is set.
     #[inline(always)]
     fn run_handler(&self, report: &Report<'_>, before: u32) -> Result<(), Panic> {
+        let events = report.events;
         let is_inactive = before & state::ACTIVE == 0;
         fault!(InactiveRuns: is_inactive => false);
-        fault!(FailureNeedsReadiness: is_inactive => is_inactive || mistakes::is_failure(before, report.events));
+        fault!(FailureNeedsReadiness: is_inactive => is_inactive || mistakes::is_failure(before, events));
         if is_inactive {
             return Ok(());
         }
@@ -582,7 +583,7 @@ impl Context {
         // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
         catch_unwind(AssertUnwindSafe(|| {
             owner.run(report);
-            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(report.events) { owner.run(report) });
+            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
         }))
     }
 
