@@ -69,7 +69,7 @@ impl<'a> Pair<'a> {
                 right.extend(self.on_right(line, true));
             }
             let found = self.compare(line, &left, &right);
-            confirmed.shown += u32::from(found.iter().any(|found| found.what.covers(&difference.what)));
+            confirmed.shown += u32::from(found.iter().any(|found| found.what.is_like(&difference.what)));
         }
         confirmed
     }

@@ -92,7 +92,7 @@ impl Shrinker<'_> {
         }
         self.tried += 1;
         let found = (self.differences)(&candidate);
-        let same = found.into_iter().find(|one| one.is_end == self.is_end && one.what.covers(&self.what));
+        let same = found.into_iter().find(|one| one.is_end == self.is_end && one.what.is_like(&self.what));
         match same {
             None => false,
             Some(difference) => {
@@ -365,12 +365,10 @@ fn merged(line: &Line, gone: &str, stays: &str) -> Option<Line> {
     if clauses.len() == line.clauses().len() && !line.clauses().iter().any(|clause| makes(clause, gone)) {
         return None;
     }
+    // Pairs keep both names, and come first.
+    clauses.sort_by_key(|clause| !is_pair(clause));
     let renamed: BTreeMap<Name, Name> = [(gone.to_owned(), stays.to_owned())].into();
-    // The clauses that make pairs keep both names.
-    let (pairs, rest): (Vec<_>, Vec<_>) = clauses.drain(..).partition(is_pair);
-    let rest = rename(&line.with(rest), &renamed)?;
-    let mut all = pairs;
-    all.extend(rest.clauses().iter().cloned());
+    let mut all = rename(&line.with(clauses), &renamed, is_pair)?.script.clauses;
     if let Some(Clause { action: Action::Call(name, Call::Listens { .. }), .. }) = all.first()
         && name == stays
     {
@@ -379,27 +377,23 @@ fn merged(line: &Line, gone: &str, stays: &str) -> Option<Line> {
     Some(line.with(all))
 }
 
-/// Returns the line with other names.
-fn rename(line: &Line, names: &BTreeMap<Name, Name>) -> Option<Line> {
+/// Returns the line with other names, except in the clauses that keep theirs.
+fn rename(line: &Line, names: &BTreeMap<Name, Name>, keeps: impl Fn(&Clause) -> bool) -> Option<Line> {
     // The text is renamed word by word: a name is never a word of the language.
-    let mut text = String::new();
-    for clause in line.clauses() {
-        let clause = clause.to_string();
-        let (clause, mark) = match clause.strip_suffix('?') {
-            Some(clause) => (clause.to_owned(), "?"),
-            None => (clause, ""),
+    let clause = |clause: &Clause| {
+        let text = clause.to_string();
+        if keeps(clause) {
+            return text;
+        }
+        let (text, mark) = match text.strip_suffix('?') {
+            Some(text) => (text, "?"),
+            None => (text.as_str(), ""),
         };
-        let words = clause.split(' ').map(|word| names.get(word).map_or(word, String::as_str));
-        text += if text.is_empty() { "" } else { ", " };
-        text += &(words.collect::<Vec<_>>().join(" ") + mark);
-    }
-    // The parser knows no names that the line does not make.
-    let made: Vec<_> = line.clauses().iter().flat_map(names_made).collect();
-    let others = names.values().filter(|name| !made.contains(name));
-    let head: String = others.map(|name| format!("{name} is fresh, ")).collect();
-    let script: Script = (head.clone() + &text).parse().ok()?;
-    let skipped = head.matches(", ").count();
-    Some(line.with(script.clauses[skipped..].to_vec()))
+        let words = text.split(' ').map(|word| names.get(word).map_or(word, String::as_str));
+        words.collect::<Vec<_>>().join(" ") + mark
+    };
+    let text = line.clauses().iter().map(clause).collect::<Vec<_>>().join(", ");
+    Some(line.with(text.parse::<Script>().ok()?.clauses))
 }
 
 /// Returns the line with the usual names: the ends of the first connection are `own` and `peer`, and `own` is
@@ -436,7 +430,7 @@ fn with_usual_names(line: &Line) -> Line {
             _ => {}
         }
     }
-    let Some(mut renamed) = rename(line, &names) else { return line.clone() };
+    let Some(mut renamed) = rename(line, &names, |_| false) else { return line.clone() };
     // `peer and own are connected` is `own and peer are connected`.
     for clause in &mut renamed.script.clauses {
         if let Action::Connect(one, other) = &mut clause.action
