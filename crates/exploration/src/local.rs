@@ -1,5 +1,6 @@
 //! A side in this process.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use characterisation::Setting;
@@ -8,9 +9,12 @@ use selector::MakeSelector;
 use crate::line::Line;
 use crate::side::{About, Features, MakeSide, Performed, Side};
 
+/// Descriptor numbers and limits belong to the process: it performs one line at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// Performs lines in this process, on a poller that lives here or in an adapter.
 ///
-/// A line can change limits and leave threads behind: the process should do nothing else.
+/// The process should do nothing else that opens descriptors.
 pub struct Local {
     about: About,
     make: MakeSelector,
@@ -54,6 +58,7 @@ impl Local {
             seed: 0,
             patience,
         };
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (transcript, ended) = characterisation::run(&line.script.to_string(), setting);
         Performed::of(line, &transcript, ended)
     }
