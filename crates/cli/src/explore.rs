@@ -1,5 +1,6 @@
 //! `pollmatrix explore`: finds scripts to which two pollers answer differently.
 
+mod explained;
 mod folder;
 mod side;
 mod text;
@@ -21,6 +22,7 @@ use crate::args::{ExploreArgs, Format};
 use crate::error::Error;
 use crate::exit;
 use crate::shown::Shown;
+use explained::explain;
 use folder::{Folder, State};
 use side::Processes;
 pub use side::perform;
@@ -44,11 +46,11 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         (Some(file), _, _) => record(args, &left, file, &stop)?,
         (_, Some(file), _) => {
             let (recorded, lines) = read_recording(file)?;
-            compare(args, &left, &recorded, Some(lines), String::new(), &stop)?
+            compare(args, &left, &recorded, Some(lines), None, &stop)?
         }
         (_, _, Some(right)) => {
             let right = Processes::of(right, slow, &executable, &stop)?;
-            compare(args, &left, &right, None, right.option(), &stop)?
+            compare(args, &left, &right, None, Some(&right), &stop)?
         }
         // The parser requires one of them.
         (None, None, None) => ExitCode::from(exit::ERROR),
@@ -71,14 +73,14 @@ fn read_recording(file: &Path) -> Result<(Recorded, Vec<Line>), Error> {
     read.map_err(|error| Error::Recording { path: file.to_path_buf(), message: error.to_string() })
 }
 
-/// Explores the left side beside another one. A recorded side has the `given` lines only, whose other answers
-/// are not known.
+/// Explores the left side beside another one, which is `live` or recorded. A recorded side has the `given`
+/// lines only.
 fn compare(
     args: &ExploreArgs,
     left: &Processes<'_>,
     right: &dyn MakeSide,
     given: Option<Vec<Line>>,
-    option: String,
+    live: Option<&Processes<'_>>,
     stop: &Stop,
 ) -> Result<ExitCode, Error> {
     let comparison = Comparison::of(left.about(), right.about());
@@ -88,11 +90,14 @@ fn compare(
         return Ok(ExitCode::from(exit::CELL_UNSUPPORTED));
     }
     let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
-    let outcome = run.explore((left, Some(right)), &comparison, given, stop)?;
+    let mut outcome = run.explore((left, Some(right)), &comparison, given, stop)?;
+    let mut cells: Vec<_> =
+        [Some(left), live].into_iter().flatten().map(Processes::cells).collect::<Result<_, _>>()?;
+    outcome.explain(|clusters| explain(clusters, &mut cells, stop));
     let head = Head {
         comparison: &comparison,
         seed: run.state.seed,
-        options: [left.option(), option],
+        options: [left.option(), live.map_or_else(String::new, Processes::option)],
         corpus: run.folder.is_some().then(|| run.path.display().to_string()),
     };
     output::print(&match args.format {

@@ -1,9 +1,10 @@
 //! The questions of the catalogue as lines: the known differences, and the first lines of a corpus.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use characterisation::verbs::{Action, Call, Change, ChangeKind, Clause, FIRST, Name, Script};
-use metadata::Mode;
+use metadata::{Mode, Variant};
 
 use crate::draw::{question, wait};
 use crate::line::Line;
@@ -11,10 +12,28 @@ use crate::model::Model;
 use crate::side::Features;
 
 /// A question of the catalogue over one transport and in one mode.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Question {
+    /// The behaviour: `V26`.
+    pub behaviour: &'static str,
+    /// The id of the scenario: `readiness/pipe-writer-closed`.
+    pub scenario: &'static str,
+    /// The transport and the mode.
+    pub variant: Variant,
+}
+
+/// `V26 readiness/pipe-writer-closed`
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.behaviour, self.scenario)
+    }
+}
+
+/// A question as a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// The behaviour, and the id of the scenario: `V26 readiness/pipe-writer-closed`.
-    pub name: String,
+    /// The question.
+    pub question: Question,
     /// The script in the verbs that the model has.
     pub line: Line,
 }
@@ -30,7 +49,9 @@ pub fn lines(features: &Features) -> Vec<Known> {
                 let script = Script { clauses: translate(&script, *mode) };
                 let line = Line { transport: *transport, mode: *mode, script };
                 if Model::allows(&line, features) {
-                    known.push(Known { name: format!("{} {}", scenario.behaviour, scenario.id), line });
+                    let variant = Variant { transport: *transport, trigger: *mode, threads: 1, groups: 1 };
+                    let question = Question { behaviour: scenario.behaviour, scenario: scenario.id, variant };
+                    known.push(Known { question, line });
                 }
             }
         }
@@ -132,7 +153,7 @@ mod tests {
             same_process: true,
             room: true,
         };
-        let names: BTreeSet<_> = lines(&features).into_iter().map(|known| known.name).collect();
+        let names: BTreeSet<_> = lines(&features).into_iter().map(|known| known.question.scenario).collect();
         assert!(names.len() > 60, "{}", names.len());
     }
 }

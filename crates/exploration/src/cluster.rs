@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use characterisation::verbs::{Action, Change, Clause};
 use serde::Serialize;
 
+use crate::catalogue::Question;
 use crate::compare::{Difference, without_numbers};
 use crate::line::Line;
 
@@ -63,8 +64,8 @@ pub struct Cluster {
     pub tried: usize,
     /// How often it was shown in fresh processes.
     pub confirmed: Confirmed,
-    /// The questions of the catalogue that show it, too.
-    pub known: BTreeSet<String>,
+    /// The questions of the catalogue that show it, too. Whether they explain it, their expected answers tell.
+    pub known: BTreeSet<Question>,
 }
 
 impl Cluster {

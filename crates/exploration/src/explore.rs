@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use metadata::Transport;
 
-use crate::catalogue;
+use crate::catalogue::{self, Question};
 use crate::cluster::{Cause, Cluster, Confirmed, setting};
 use crate::compare::{Comparison, Difference};
 use crate::corpus::Corpus;
@@ -115,19 +115,34 @@ pub struct Outcome {
     pub recorded: BTreeMap<String, (Line, Runs)>,
 }
 
+impl Outcome {
+    /// Lets `explain` remove the questions that do not explain a cluster, and sorts and counts the clusters
+    /// again.
+    pub fn explain(&mut self, explain: impl FnOnce(&mut [Cluster])) {
+        explain(&mut self.clusters);
+        self.clusters.sort_by_cached_key(rank);
+        self.progress.unexplained = self.clusters.iter().filter(|cluster| cluster.known.is_empty()).count();
+    }
+}
+
+/// Returns the key of the order of clusters.
+fn rank(cluster: &Cluster) -> (bool, (usize, usize, String)) {
+    (!cluster.known.is_empty(), cluster.line.rank())
+}
+
 /// A line and where it comes from.
 #[derive(Clone, Debug)]
 struct Task {
     line: Line,
     /// The question of the catalogue.
-    known: Option<String>,
+    known: Option<Question>,
     /// It is replayed: it stays in the corpus.
     replayed: bool,
 }
 
 struct Found {
     line: Line,
-    known: Option<String>,
+    known: Option<Question>,
     /// The number of lines that were drawn up to this one; 0 for one that was not drawn.
     number: u64,
     difference: Difference,
@@ -236,13 +251,14 @@ impl Explorer<'_> {
         if self.settings.catalogue {
             for known in catalogue::lines(features) {
                 if wanted.is_empty() || wanted.contains(&known.line.transport) {
-                    tasks.push(Task { line: known.line, known: Some(known.name), replayed: false });
+                    tasks.push(Task { line: known.line, known: Some(known.question), replayed: false });
                 }
             }
         }
         let replayed = std::mem::take(self.corpus);
         for line in replayed.lines() {
-            match Model::allows(line, features) {
+            let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
+            match is_wanted && Model::allows(line, features) {
                 true => tasks.push(Task { line: line.clone(), known: None, replayed: true }),
                 false => self.corpus.keep(line.clone()),
             }
@@ -321,7 +337,7 @@ impl Explorer<'_> {
                 let is_drawn = task.known.is_none() && !task.replayed;
                 to_shrink.push(Found {
                     line: task.line.clone(),
-                    known: task.known.clone(),
+                    known: task.known,
                     number: if is_drawn { self.progress.lines + index as u64 + 1 } else { 0 },
                     difference,
                 });
@@ -342,8 +358,12 @@ impl Explorer<'_> {
     /// Shrinks lines, clusters and confirms them. Returns whether no stop was requested.
     fn shrink(&mut self, found: &[Found]) -> bool {
         let features = self.comparison.features();
+        let wanted = &self.settings.transports;
         let shrunk = in_parallel(&mut self.pairs, found, self.stop, |pair, found| {
-            let mut differences = |line: &Line| pair.perform(line).differences;
+            let mut differences = |line: &Line| match wanted.is_empty() || wanted.contains(&line.transport) {
+                true => pair.perform(line).differences,
+                false => Vec::new(),
+            };
             shrink(&found.line, &found.difference, features, &mut differences)
         });
         let Some(shrunk) = shrunk else { return false };
@@ -353,7 +373,7 @@ impl Explorer<'_> {
             let cause = Cause::of(&line, &difference);
             if let Some(cluster) = self.clusters.get_mut(&cause) {
                 cluster.add(line, difference);
-                cluster.known.extend(found.known.clone());
+                cluster.known.extend(found.known);
                 continue;
             }
             let cluster = Cluster {
@@ -365,7 +385,7 @@ impl Explorer<'_> {
                 found_after: found.number,
                 tried,
                 confirmed: Confirmed::default(),
-                known: found.known.iter().cloned().collect(),
+                known: found.known.iter().copied().collect(),
             };
             new.push((cause.clone(), cluster.line.clone(), cluster.difference.clone()));
             self.clusters.insert(cause, cluster);
@@ -394,7 +414,7 @@ impl Explorer<'_> {
         let least = self.settings.confirmed.min(self.settings.confirm);
         let (mut clusters, unsteady): (Vec<_>, Vec<_>) =
             self.clusters.into_values().partition(|cluster| cluster.confirmed.shown >= least);
-        clusters.sort_by_cached_key(|cluster| (!cluster.known.is_empty(), cluster.line.rank()));
+        clusters.sort_by_cached_key(rank);
         Outcome { clusters, unsteady, progress: self.progress, is_stopped, recorded: self.recorded }
     }
 }

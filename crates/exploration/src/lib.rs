@@ -25,6 +25,7 @@ pub mod shrink;
 mod side;
 pub mod vocabulary;
 
+pub use crate::catalogue::Question;
 pub use crate::cluster::{Cause, Cluster, Confirmed};
 pub use crate::corpus::{Corpus, CorpusError, parse};
 pub use crate::coverage::{Triple, hash};

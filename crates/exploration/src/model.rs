@@ -552,6 +552,9 @@ impl Model {
         let file = self.file(name).ok_or(GONE)?;
         match file.kind {
             Kind::End => {
+                // Another thread of the kernel passes the data of a pseudo-terminal on, if there is a reader.
+                let is_pty = self.transport == Transport::Pty;
+                require(!is_pty || self.partner(name).is_some(), "its effect is not certain")?;
                 // A connection that nobody has accepted takes data; they are not followed.
                 require(
                     file.partner.is_some() || self.transport != Transport::Tcp,

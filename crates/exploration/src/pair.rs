@@ -39,12 +39,12 @@ impl<'a> Pair<'a> {
         Self { left: left.make(), right: right.map(MakeSide::make), comparison, performed: 0 }
     }
 
-    /// Performs a line on both sides. If answers of threads differ, performs it several times. If a side did
-    /// not come to the end of the line, performs it again in a process of its own.
+    /// Performs a line on both sides. If answers of threads differ, performs it several times. If the
+    /// set-up of a side failed, performs it again in a process of its own.
     pub fn perform(&mut self, line: &Line) -> Answered {
         let (mut left, mut right) = (single(self.on_left(line, false)), self.on_right(line, false));
         let mut differences = self.compare(line, &left, &right);
-        if differences.iter().any(|difference| difference.is_end) && is_unclear(&left, &right) {
+        if differences.iter().any(|difference| difference.is_end) && is_broken(&left, &right) {
             (left, right) = (single(self.on_left(line, true)), self.on_right(line, true));
             differences = self.compare(line, &left, &right);
         }
@@ -93,9 +93,9 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Returns whether a side ended for a reason that can be a time limit.
-fn is_unclear(left: &Runs, right: &Runs) -> bool {
-    left.iter().chain(right).any(|run| matches!(run.end, End::Broken(_) | End::Hang(_)))
+/// Returns whether the set-up of a side failed: the reason can be a short time limit.
+fn is_broken(left: &Runs, right: &Runs) -> bool {
+    left.iter().chain(right).any(|run| matches!(run.end, End::Broken(_)))
 }
 
 /// Returns whether threads wait in the line, whose answers can vary.

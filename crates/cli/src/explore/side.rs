@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::PerformArgs;
 use crate::error::Error;
 use crate::exit;
+use crate::explore::explained::Cells;
 
 /// How long a line waits for an event that must come. The whole patience is spent only before a disagreement
 /// is reported.
@@ -89,6 +90,11 @@ impl<'a> Processes<'a> {
                 format!(" --subject {typed} --backend {}", self.about.name)
             }
         }
+    }
+
+    /// Returns the cells of this poller.
+    pub fn cells(&self) -> Result<Cells<'a>, Error> {
+        Cells::of(&self.typed, &self.about.name, self.executable, self.slow)
     }
 
     fn start(&self) -> Result<Worker, String> {

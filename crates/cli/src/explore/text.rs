@@ -1,5 +1,6 @@
 //! The output of an exploration.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use characterisation::keys;
@@ -75,7 +76,7 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
     if !known.is_empty() {
         out += "In the catalogue:\n\n";
         for cluster in &known {
-            let ids = cluster.known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let ids = questions(cluster);
             let _ = writeln!(out, "  {ids}\n    {}: {}", contrast(&names, cluster), cluster.line.script);
         }
         out.push('\n');
@@ -125,6 +126,12 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
         unexplained.len()
     );
     out
+}
+
+/// Returns the names of the questions that show the same, each once.
+fn questions(cluster: &Cluster) -> String {
+    let names: BTreeSet<_> = cluster.known.iter().map(ToString::to_string).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// `only epoll: IN`
@@ -210,7 +217,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
             "only_left": cluster.difference.what.left,
             "only_right": cluster.difference.what.right,
             "settings": cluster.settings,
-            "catalogue": cluster.known,
+            "catalogue": cluster.known.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
             "shown": cluster.confirmed.shown,
             "repeated": cluster.confirmed.of,
             "found_after_lines": cluster.found_after,
