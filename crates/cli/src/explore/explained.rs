@@ -13,8 +13,8 @@ use runner::{Environment, backends};
 
 use crate::error::Error;
 
-/// The time limit of a cell.
-const LIMIT: Duration = Duration::from_secs(60);
+/// The time limit of a cell. A cell that does not end explains nothing, so that a loaded machine needs more.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs cells of the matrix on one side.
 pub struct Cells<'a> {
