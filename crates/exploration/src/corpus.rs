@@ -137,7 +137,7 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Line>, CorpusError> {
     });
     let parsed = scripts.map(|(index, script)| match script.trim().parse() {
         Ok(script) => Ok(Line { transport, mode, script }),
-        Err(error) => Err(wrong(index + 1, format!("{error}"))),
+        Err(error) => Err(wrong(index + 1, error.to_string())),
     });
     parsed.collect()
 }

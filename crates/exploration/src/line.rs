@@ -71,17 +71,17 @@ impl FromStr for Line {
         let [transport, mode] = head.split_whitespace().collect::<Vec<_>>()[..] else {
             return wrong(format!("'{head}' is not a transport and a mode: write 'unix level: …'"));
         };
-        let transport = match transport.parse() {
+        let transport = match transport.parse::<Transport>() {
             Ok(transport) => transport,
-            Err(error) => return wrong(format!("{error}")),
+            Err(error) => return wrong(error.to_string()),
         };
-        let mode = match mode.parse() {
+        let mode = match mode.parse::<Mode>() {
             Ok(mode) => mode,
-            Err(error) => return wrong(format!("{error}")),
+            Err(error) => return wrong(error.to_string()),
         };
-        match script.trim().parse() {
+        match script.trim().parse::<Script>() {
             Ok(script) => Ok(Self { transport, mode, script }),
-            Err(error) => wrong(format!("{error}")),
+            Err(error) => wrong(error.to_string()),
         }
     }
 }

@@ -277,12 +277,10 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
                 all.push(with(Action::Change(Change { interest: *interest, ..change.clone() })));
             }
         }
-        Action::Wait { times, room, poller } => {
-            if *times > 1 || room.is_some() {
-                all.push(with(Action::Wait { times: 1, room: None, poller: poller.clone() }));
-                all.push(with(Action::Wait { times: 1, room: *room, poller: poller.clone() }));
-                all.push(with(Action::Wait { times: *times, room: None, poller: poller.clone() }));
-            }
+        Action::Wait { times, room, poller } if *times > 1 || room.is_some() => {
+            all.push(with(Action::Wait { times: 1, room: None, poller: poller.clone() }));
+            all.push(with(Action::Wait { times: 1, room: *room, poller: poller.clone() }));
+            all.push(with(Action::Wait { times: *times, room: None, poller: poller.clone() }));
         }
         Action::Make(name, kind) => {
             let simple = [
@@ -302,11 +300,6 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
                 all.extend(
                     simple[..current].iter().map(|kind| with(Action::Make(name.clone(), kind.clone()))),
                 );
-            }
-        }
-        Action::Waiters { count, alone, poller } => {
-            if *alone {
-                all.push(with(Action::Waiters { count: *count, alone: false, poller: poller.clone() }));
             }
         }
         Action::Call(name, call) => {
