@@ -104,6 +104,10 @@ bench-protocol *ARGS:
 probe LINE *ARGS:
     cargo run --release -- probe "$@"
 
+# Find the shortest script to which two pollers answer differently (arguments go to `pollmatrix explore`)
+explore *ARGS:
+    cargo run --release -- explore "$@"
+
 # Build the published pages in the folder site: this machine's report and answers, and the catalogue
 site:
     cargo run --release -- run || [ $? -eq 1 ]

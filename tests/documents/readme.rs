@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::tree::{blocks, read};
 
 /// The pages whose shell blocks are checked.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
@@ -13,6 +13,7 @@ const PAGES: [&str; 7] = [
     "docs/subjects.md",
     "docs/expectations.md",
     "docs/elsewhere.md",
+    "docs/explore.md",
 ];
 
 /// Returns the commands of the shell blocks, without comments and redirections.

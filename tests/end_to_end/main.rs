@@ -7,6 +7,7 @@ mod diff;
 mod elsewhere;
 mod escapes;
 mod expectations;
+mod explore;
 mod faults;
 mod faults_elsewhere;
 mod floods;

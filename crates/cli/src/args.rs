@@ -150,6 +150,16 @@ pub enum Command {
     /// Each backend is tested in a separate process.
     #[command(after_help = exit::PROBE_HELP)]
     Probe(ProbeArgs),
+    /// Find the shortest script to which two pollers answer differently
+    ///
+    /// Draws random scripts of verbs, performs each on two sides, and compares the answers. A disagreement is
+    /// shrunk, repeated in new processes, and listed with others of the same cause. docs/explore.md explains
+    /// the output, the corpus, and how to compare two machines.
+    #[command(after_help = exit::EXPLORE_HELP)]
+    Explore(ExploreArgs),
+    /// Perform the lines of an exploration
+    #[command(hide = true)]
+    Perform(PerformArgs),
     /// Write new answers into the expectations, for review
     ///
     /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
@@ -224,7 +234,9 @@ impl Command {
             }
             Self::Faults(FaultsArgs { chance, .. })
             | Self::Soak(SoakArgs { chance, .. })
-            | Self::Probe(ProbeArgs { chance, .. }) => &chance.slow,
+            | Self::Probe(ProbeArgs { chance, .. })
+            | Self::Explore(ExploreArgs { chance, .. }) => &chance.slow,
+            Self::Perform(args) => &args.slow,
             Self::RunCell(args) => &args.slow,
             _ => return NonZeroU32::MIN,
         };
@@ -840,6 +852,71 @@ pub struct ProbeArgs {
     /// Test the one backend in this process, and print its answers as one JSON line
     #[arg(long, hide = true)]
     pub here: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct ExploreArgs {
+    /// The first poller: a backend (epoll), a built-in library (mio), or an adapter ('./my-adapter epoll')
+    /// [default: the first backend of this machine]
+    #[arg(long, value_name = "POLLER")]
+    pub left: Option<String>,
+    /// The second poller
+    #[arg(long, value_name = "POLLER", required_unless_present_any = ["record", "against"])]
+    pub right: Option<String>,
+    /// Record the answers of the left side in FILE, to compare them elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["right", "against", "propose"])]
+    pub record: Option<PathBuf>,
+    /// Compare the left side with the answers in FILE, which `--record` wrote here or elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["right", "lines", "duration", "resume", "corpus"])]
+    pub against: Option<PathBuf>,
+    /// The folder of lines that have shown something new. They are performed first, and others are drawn from
+    /// them [default: pollmatrix-corpus/LEFT-RIGHT]
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+    /// Draw this many lines [default: 10000, or as many as fit into --duration]
+    #[arg(long, value_name = "N")]
+    pub lines: Option<u64>,
+    /// End with the round during which this time passes: 30s, 15m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Only lines over this transport; repeatable
+    #[arg(long = "transport", value_name = "TRANSPORT")]
+    pub transports: Vec<Transport>,
+    /// A disagreement counts if it shows in at least K of N repetitions in new processes
+    #[arg(long, value_name = "K/N", default_value = "4/5", value_parser = confirmation)]
+    pub confirm: (u32, u32),
+    /// The number of lines to perform in parallel [default: the number of processors]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
+    /// Continue the exploration whose state is in the corpus, with its seed
+    #[arg(long, conflicts_with = "seed")]
+    pub resume: bool,
+    /// Print each disagreement without an explanation as a scenario and as expectations, ready for review
+    #[arg(long)]
+    pub propose: bool,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Parses `K/N`.
+fn confirmation(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+    match parsed {
+        Some((k, n)) if (1..=n).contains(&k) => Ok((k, n)),
+        _ => Err("write K/N, with K from 1 to N: 4/5".into()),
+    }
+}
+
+#[derive(ClapArgs)]
+pub struct PerformArgs {
+    /// The poller
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    #[command(flatten)]
+    pub slow: SlowArg,
 }
 
 #[derive(ClapArgs)]

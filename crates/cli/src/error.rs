@@ -69,6 +69,10 @@ pub enum Error {
     Unfit { path: PathBuf, why: String, help: &'static str },
     #[error("{} bounds of versions are not measured on both sides:\n  {}", .0.len(), .0.join("\n  "))]
     Bounds(Vec<String>),
+    #[error("{} is not a recording: {message}", path.display())]
+    Recording { path: PathBuf, message: String },
+    #[error("{}: {message}", path.display())]
+    Corpus { path: PathBuf, message: String },
     #[error("no single virtual machine that is up has a name that begins with '{name}'")]
     Machine { name: String, up: String },
     #[error("cannot find the root of the source tree from {}", .0.display())]
@@ -151,6 +155,8 @@ impl Error {
                 "durations are only recorded for cells that passed: give the results of another run".into()
             }
             Self::Unfit { help, .. } => (*help).into(),
+            Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
+            Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
         }
     }

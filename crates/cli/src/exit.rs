@@ -42,6 +42,15 @@ Exit codes:
   2    wrong usage, or a malformed script (the error shows the place)
   127  no tested backend supports the script";
 
+/// The section of `pollmatrix explore --help`.
+pub const EXPLORE_HELP: &str = "\
+Exit codes:
+  0    no disagreement without an explanation
+  1    some disagreement without an explanation
+  2    wrong usage, a corpus or a recording that is malformed, or a file that cannot be written
+  127  the two sides have no mode in common, or a side does not exist on this machine
+  130  interrupted (128 + signal); the corpus has what was found, and `--resume` continues";
+
 /// The section of `pollmatrix subject-check --help`.
 pub const SUBJECT_CHECK_HELP: &str = "\
 Exit codes:

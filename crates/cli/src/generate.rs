@@ -47,7 +47,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Returns the path of every generated file, relative to the root of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 8] {
     [
         ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
@@ -56,6 +56,7 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/metadata/schema/results.schema.json", metadata::schema()),
         ("docs/subject-protocol.schema.json", subjects::schema()),
+        ("docs/recorded-answers.schema.json", exploration::recording_schema()),
     ]
 }
 

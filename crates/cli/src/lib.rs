@@ -8,6 +8,7 @@ mod error;
 mod exec;
 mod exit;
 mod expectations;
+mod explore;
 mod faults;
 mod generate;
 mod history;
@@ -24,6 +25,7 @@ mod record;
 mod run;
 mod run_cell;
 mod show;
+mod shown;
 mod soak;
 mod split;
 mod subject_check;
@@ -50,6 +52,12 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
     match &args.command {
         Command::Guest(args) => return vm::guest(args),
         Command::Vm(args) => return vm::run(args),
+        // Neither judges a cell.
+        Command::Explore(given) => {
+            subjects::show_messages(diagnostics::message);
+            return explore::run(given);
+        }
+        Command::Perform(args) => return explore::perform(args),
         _ => {}
     }
     let matrix = args.matrix.as_deref();
@@ -83,5 +91,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Guest(args) => vm::guest(args),
         Command::Vm(args) => vm::run(args),
         Command::RunCell(args) => run_cell::run(environment, matrix, args),
+        Command::Explore(args) => explore::run(args),
+        Command::Perform(args) => explore::perform(args),
     }
 }

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
-use indicatif::{ProgressBar, ProgressStyle};
 use metadata::Seed;
-use runner::progress::{WIDE, columns};
 use runner::signals::{self, Stop};
 use runner::{backends, diagnostics, faults, output, provenance};
 use scenarios::soak::{Ended, Progress, Soak, Violation};
@@ -17,9 +14,7 @@ use serde_json::json;
 use crate::args::{Format, SoakArgs};
 use crate::error::Error;
 use crate::exit;
-
-/// The interval between two lines of progress without a terminal.
-const LINE: Duration = Duration::from_secs(10);
+use crate::shown::Shown;
 
 /// Runs the soak for its duration, or until Ctrl-C or a violation.
 pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
@@ -47,14 +42,14 @@ pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {
     }
     set_slowness(args.chance.slow.factor().get());
     let head = format!("{backend}, {threads} threads in {groups} groups, seed {seed}");
-    let mut shown = Shown::new(soak.duration);
+    let mut shown = Shown::new(soak.duration.as_secs());
     let mut begun = false;
     let each = |progress: &Progress| {
         if !begun {
             begun = true;
             diagnostics::note(&format!("soaking {head}: Ctrl-C ends it"));
         }
-        shown.update(progress);
+        shown.update(progress.elapsed.as_secs(), || line(progress));
     };
     let soaked = scenarios::soak::run(&soak, make, || stop.requested(), each);
     shown.end();
@@ -148,43 +143,4 @@ fn json(progress: &Progress, ended: &Ended, head: &str, rerun: &str, interrupted
         "reproducer": rerun,
     });
     metadata::json(&value)
-}
-
-/// Shows the progress: on a terminal in one line that changes, otherwise with a line per [`LINE`].
-struct Shown {
-    bar: Option<ProgressBar>,
-    last: Instant,
-}
-
-impl Shown {
-    fn new(duration: Duration) -> Self {
-        let bar = columns().map(|columns| {
-            let bar = ProgressBar::new(duration.as_secs().max(1));
-            let template = if columns < WIDE { "{wide_msg}" } else { "{bar:20} {wide_msg}" };
-            let style = ProgressStyle::with_template(template);
-            bar.set_style(style.expect("the template is well-formed"));
-            bar
-        });
-        Self { bar, last: Instant::now() }
-    }
-
-    fn update(&mut self, progress: &Progress) {
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(progress.elapsed.as_secs());
-                bar.set_message(line(progress));
-            }
-            None if self.last.elapsed() >= LINE => {
-                self.last = Instant::now();
-                output::print_error_line(&line(progress));
-            }
-            None => {}
-        }
-    }
-
-    fn end(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -12,7 +12,7 @@ use metadata::{Attempt, Mode, Os, did_you_mean};
 use selector::{MakeSelector, Selector};
 
 use crate::backends::{self, Poller};
-use crate::command::quoted;
+use crate::command::{self, quoted};
 use crate::error::Error;
 use crate::provenance;
 
@@ -199,6 +199,30 @@ impl ExpectationsFolder {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
         Ok(Self { dir, divergences, answers })
     }
+}
+
+/// Returns the poller of a backend of this system, of a built-in library, or of an adapter. An adapter is
+/// started once, to learn its name; with `keep`, for its first use.
+///
+/// # Errors
+/// There is no such poller here.
+pub fn poller_of(typed: &str, keep: bool, slow: NonZeroU32) -> Result<Poller, Error> {
+    if let Some(backend) = backends::find(typed) {
+        return Ok(Poller { name: backend.name, make: backend.selector });
+    }
+    if let Some((name, None)) = backends::BACKENDS.iter().find(|(name, _)| *name == typed) {
+        let here = backends::here().map(|backend| backend.name).collect::<Vec<_>>().join(", ");
+        let help = format!("this system has {here}");
+        return Err(Error::UnknownBackend { name: (*name).to_owned(), help });
+    }
+    // One word without a slash is a name rather than a program, unless there is such a program.
+    let is_name = subjects::find(typed).is_none() && !typed.contains(['/', ' ']);
+    if is_name && command::on_path(typed.as_ref(), std::env::var_os("PATH").as_deref()).is_none() {
+        let libraries = subjects::LIBRARIES.iter().map(|library| library.name);
+        let names: Vec<_> = backends::here().map(|backend| backend.name).chain(libraries).collect();
+        return Err(Error::UnknownBackend { name: typed.to_owned(), help: did_you_mean(typed, names) });
+    }
+    Adapter::make(typed, keep, slow).map(|adapter| adapter.poller)
 }
 
 /// Returns this system, if the expectations cover it.

@@ -1,6 +1,7 @@
 //! Ends a cell or an executor when the process that started it is gone.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
+use std::sync::mpsc::{Receiver, channel};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg, pthread_sigmask};
 use nix::sys::stat::{SFlag, fstat};
@@ -25,20 +26,45 @@ pub fn watch() {
     if !matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK)) {
         return;
     }
+    let watcher = start(|| {
+        let mut byte = [0];
+        while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
+        end();
+    });
+    if let Err(error) = watcher {
+        diagnostics::warning(&format!("if the runner is killed, this cell continues: {error}"));
+    }
+}
+
+/// Starts a thread that reads lines from standard input, and kills the process group when it ends. Returns the
+/// lines.
+///
+/// # Errors
+/// The system has no more threads.
+pub fn lines() -> std::io::Result<Receiver<String>> {
+    let (sender, receiver) = channel();
+    start(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+        end();
+    })?;
+    Ok(receiver)
+}
+
+/// Starts the thread.
+fn start(watch: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     // Signals belong to the scenario, so this thread must not receive any. A new thread inherits the mask, so
     // the mask is changed around the start of the thread.
     let mut before = SigSet::empty();
     let all = SigSet::all();
     let blocked = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&all), Some(&mut before)).is_ok();
-    let watcher = std::thread::Builder::new().name("lifeline".into()).spawn(|| {
-        let mut byte = [0];
-        while !matches!(std::io::stdin().read(&mut byte), Ok(0)) {}
-        end();
-    });
+    let watcher = std::thread::Builder::new().name("lifeline".into()).spawn(watch);
     if blocked {
         let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&before), None);
     }
-    if let Err(error) = watcher {
-        diagnostics::warning(&format!("if the runner is killed, this cell continues: {error}"));
-    }
+    watcher.map(drop)
 }

@@ -1,0 +1,246 @@
+//! `pollmatrix explore`: finds scripts to which two pollers answer differently.
+
+mod explained;
+mod folder;
+mod side;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use exploration::compare::Comparison;
+use exploration::{
+    Corpus, Features, Line, MakeSide, Outcome, Progress, Recorded, Recording, Settings, explore,
+    with_shorter_lines,
+};
+use runner::executable::{self, Executable};
+use runner::signals::{self, Stop};
+use runner::{backends, diagnostics, output, provenance};
+
+use crate::args::{ExploreArgs, Format};
+use crate::error::Error;
+use crate::exit;
+use crate::shown::Shown;
+use explained::explain;
+use folder::{Folder, State};
+use side::Processes;
+pub use side::perform;
+use text::Head;
+
+/// The default folder of corpora.
+const CORPORA: &str = "pollmatrix-corpus";
+/// The default number of lines.
+const LINES: u64 = 10_000;
+/// The greatest number of lines in a recording for each line of the corpus.
+const SHORTER: usize = 24;
+
+/// Explores, and prints the disagreements.
+pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
+    let stop = Stop::install().map_err(signals::cannot_start)?;
+    let executable = Executable::watch(&executable::own()?);
+    let slow = args.chance.slow.factor();
+    let first = || backends::here().next().map_or("poll", |first| first.name).to_owned();
+    let left = Processes::of(&args.left.clone().unwrap_or_else(first), slow, &executable, &stop)?;
+    let code = match (&args.record, &args.against, &args.right) {
+        (Some(file), _, _) => record(args, &left, file, &stop)?,
+        (_, Some(file), _) => {
+            let (recorded, lines) = read_recording(file)?;
+            compare(args, &left, &recorded, Some(lines), None, &stop)?
+        }
+        (_, _, Some(right)) => {
+            let right = Processes::of(right, slow, &executable, &stop)?;
+            compare(args, &left, &right, None, Some(&right), &stop)?
+        }
+        // The parser requires one of them.
+        (None, None, None) => ExitCode::from(exit::ERROR),
+    };
+    executable.check()?;
+    Ok(code)
+}
+
+/// Returns the side that a recording stands for, and its lines.
+fn read_recording(file: &Path) -> Result<(Recorded, Vec<Line>), Error> {
+    let failed = |source| runner::Error::Io {
+        action: "read",
+        path: file.to_path_buf(),
+        source,
+        help: "give a file that `pollmatrix explore --record` wrote",
+    };
+    let text = std::fs::read_to_string(file).map_err(failed)?;
+    let read =
+        Recording::read(&text).and_then(|recording| Ok((Recorded::of(&recording)?, recording.parsed()?)));
+    read.map_err(|error| Error::Recording { path: file.to_path_buf(), message: error.to_string() })
+}
+
+/// Explores the left side beside another one, which is `live` or recorded. A recorded side has the `given`
+/// lines only.
+fn compare(
+    args: &ExploreArgs,
+    left: &Processes<'_>,
+    right: &dyn MakeSide,
+    given: Option<Vec<Line>>,
+    live: Option<&Processes<'_>>,
+    stop: &Stop,
+) -> Result<ExitCode, Error> {
+    let comparison = Comparison::of(left.about(), right.about());
+    let names = [left.about().name.clone(), right.about().name.clone()];
+    if comparison.features().modes.is_empty() {
+        diagnostics::note(&format!("{} and {} have no mode in common", names[0], names[1]));
+        return Ok(ExitCode::from(exit::CELL_UNSUPPORTED));
+    }
+    let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
+    let mut outcome = run.explore((left, Some(right)), &comparison, given, stop)?;
+    let mut cells: Vec<_> =
+        [Some(left), live].into_iter().flatten().map(Processes::cells).collect::<Result<_, _>>()?;
+    outcome.explain(|clusters| explain(clusters, &mut cells, stop));
+    let head = Head {
+        comparison: &comparison,
+        seed: run.state.seed,
+        options: [left.option(), live.map_or_else(String::new, Processes::option)],
+        corpus: run.folder.is_some().then(|| run.path.display().to_string()),
+    };
+    output::print(&match args.format {
+        Format::Json => text::json(&head, &outcome, stop.signal().is_some()),
+        Format::Text => text::text(&head, &outcome, args.propose),
+    })?;
+    Ok(match (stop.signal(), outcome.progress.unexplained) {
+        (Some(signal), _) => ExitCode::from(signal),
+        (None, 0) => ExitCode::SUCCESS,
+        (None, _) => ExitCode::from(exit::FAILED),
+    })
+}
+
+/// Records the answers of the left side to the lines of its corpus, and to shorter ones.
+fn record(args: &ExploreArgs, left: &Processes<'_>, file: &Path, stop: &Stop) -> Result<ExitCode, Error> {
+    let about = left.about();
+    let comparison = Comparison::of(about, about);
+    let mut run = Run::of(args, &about.name, vec![about.name.clone()], true)?;
+    run.explore((left, None), &comparison, None, stop)?;
+    let lines: Vec<_> = run.corpus.lines().cloned().collect();
+    let features: &Features = comparison.features();
+    let lines = with_shorter_lines(&lines, features, lines.len().saturating_mul(SHORTER));
+    let settings = Settings { catalogue: false, ..run.settings.clone() };
+    let mut none = Corpus::default();
+    let mut shown = Shown::new(lines.len() as u64);
+    let stopped = || stop.requested();
+    let outcome = explore(
+        (left, None),
+        &comparison,
+        &mut none,
+        Some(lines),
+        &settings,
+        &stopped,
+        &mut |progress, _| shown.update(progress.lines, || text::progress(progress)),
+    );
+    shown.end();
+    let recording =
+        Recording::of(provenance::VERSION, about, outcome.recorded.values().map(|(line, runs)| (line, runs)));
+    output::write_file(file, &metadata::json(&serde_json::json!(recording)))?;
+    output::print(&format!(
+        "{} on {}: the answers to {} lines are in {}\n",
+        about.name,
+        about.system,
+        recording.lines.len(),
+        file.display()
+    ))?;
+    Ok(stop.signal().map_or(ExitCode::SUCCESS, ExitCode::from))
+}
+
+/// An exploration with its corpus.
+struct Run {
+    path: PathBuf,
+    /// `None` if nothing is written.
+    folder: Option<Folder>,
+    corpus: Corpus,
+    state: State,
+    settings: Settings,
+    deadline: Option<Instant>,
+}
+
+impl Run {
+    fn of(args: &ExploreArgs, name: &str, sides: Vec<String>, has_corpus: bool) -> Result<Self, Error> {
+        let path = args.corpus.clone().unwrap_or_else(|| Path::new(CORPORA).join(name));
+        let (folder, lines) = match has_corpus {
+            true => Folder::read(&path).map(|(folder, lines)| (Some(folder), lines))?,
+            false => (None, Vec::new()),
+        };
+        let mut corpus = Corpus::default();
+        lines.iter().for_each(|line| corpus.pin(line));
+        let before = match (&folder, args.resume) {
+            (Some(folder), true) => folder.state()?.filter(|state| state.sides == sides),
+            _ => None,
+        };
+        if args.resume && before.is_none() {
+            let why = format!("it has no exploration of {}", sides.join(" and "));
+            return Err(Error::Unfit { path, why, help: "omit --resume to begin one" });
+        }
+        let state = before.unwrap_or_else(|| State { seed: args.chance.seed(), rounds: 0, sides });
+        let lines = match (args.lines, args.duration) {
+            (None, None) => Some(LINES),
+            (lines, _) => lines,
+        };
+        let (confirmed, confirm) = args.confirm;
+        let settings = Settings {
+            seed: state.seed.0,
+            first_round: state.rounds,
+            lines,
+            jobs: args.jobs.map_or_else(provenance::cpus, usize::from),
+            confirm,
+            confirmed,
+            transports: args.transports.clone(),
+            ..Settings::default()
+        };
+        let deadline = args.duration.and_then(|duration| Instant::now().checked_add(duration));
+        Ok(Self { path, folder, corpus, state, settings, deadline })
+    }
+
+    /// Explores, and writes the corpus after each round.
+    fn explore(
+        &mut self,
+        sides: (&dyn MakeSide, Option<&dyn MakeSide>),
+        comparison: &Comparison,
+        given: Option<Vec<Line>>,
+        stop: &Stop,
+    ) -> Result<Outcome, Error> {
+        let total = given.as_ref().map_or(self.settings.lines, |given| Some(given.len() as u64));
+        let mut shown = Shown::new(total.unwrap_or(0));
+        let mut failed = None;
+        let deadline = self.deadline;
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let stopped = || stop.requested() || is_over.load(std::sync::atomic::Ordering::Relaxed);
+        let (folder, state) = (&mut self.folder, &mut self.state);
+        let mut each = |progress: &Progress, corpus: &mut Corpus| {
+            shown.update(progress.lines, || text::progress(progress));
+            // The folder is replaced only when everything in it was performed again.
+            if progress.rounds > state.rounds {
+                state.rounds = progress.rounds;
+                if let Some(folder) = folder.as_mut()
+                    && let Err(error) = folder.write(corpus, state)
+                {
+                    failed.get_or_insert(error);
+                    stop.halt();
+                }
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                // Relaxed: the flag publishes no other data.
+                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let outcome =
+            explore(sides, comparison, &mut self.corpus, given, &self.settings, &stopped, &mut each);
+        shown.end();
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut outcome = outcome;
+        if self.folder.is_some() && (outcome.progress.lines > 0 || !outcome.is_stopped) {
+            self.corpus.minimise();
+            outcome.progress.corpus = self.corpus.len();
+            if let Some(folder) = &mut self.folder {
+                folder.write(&self.corpus, &self.state)?;
+            }
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,93 @@
+//! The folder of a corpus.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use exploration::{Corpus, Line, parse};
+use metadata::Seed;
+use runner::output;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The file with the state of an exploration.
+const STATE: &str = "state.json";
+const HELP: &str = "choose another folder with --corpus DIR, or free disk space";
+
+/// The state of an exploration, from which it can continue.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// The seed.
+    pub seed: Seed,
+    /// The number of rounds.
+    pub rounds: u64,
+    /// The names of both sides.
+    pub sides: Vec<String>,
+}
+
+/// A folder with a corpus.
+pub struct Folder {
+    path: PathBuf,
+    /// The files that it had.
+    files: BTreeSet<String>,
+}
+
+impl Folder {
+    /// Reads the lines in a folder, which is made when something is written.
+    pub fn read(path: &Path) -> Result<(Self, Vec<Line>), Error> {
+        let mut folder = Self { path: path.to_path_buf(), files: BTreeSet::new() };
+        let mut lines = Vec::new();
+        let entries = match fs::read_dir(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((folder, lines)),
+            entries => entries.map_err(|source| failed("read", path, source))?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(|source| failed("read", path, source))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".txt") {
+                folder.files.insert(name);
+            }
+        }
+        for name in &folder.files {
+            let file = path.join(name);
+            let text = fs::read_to_string(&file).map_err(|source| failed("read", &file, source))?;
+            let parsed = parse(name, &text)
+                .map_err(|error| Error::Corpus { path: path.to_path_buf(), message: error.to_string() })?;
+            lines.extend(parsed);
+        }
+        Ok((folder, lines))
+    }
+
+    /// Returns the state of the exploration that wrote the folder.
+    pub fn state(&self) -> Result<Option<State>, Error> {
+        let path = self.path.join(STATE);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(failed("read", &path, source)),
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|error| Error::Corpus { path, message: error.to_string() }),
+        }
+    }
+
+    /// Writes the corpus and the state.
+    pub fn write(&mut self, corpus: &Corpus, state: &State) -> Result<(), Error> {
+        fs::create_dir_all(&self.path).map_err(|source| failed("create", &self.path, source))?;
+        let files = corpus.files();
+        for (name, text) in &files {
+            output::write_file(&self.path.join(name), text)?;
+        }
+        for name in self.files.iter().filter(|name| !files.contains_key(*name)) {
+            let file = self.path.join(name);
+            fs::remove_file(&file).map_err(|source| failed("remove", &file, source))?;
+        }
+        self.files = files.into_keys().collect();
+        Ok(output::write_file(&self.path.join(STATE), &metadata::json(&serde_json::json!(state)))?)
+    }
+}
+
+fn failed(action: &'static str, path: &Path, source: std::io::Error) -> Error {
+    runner::Error::Io { action, path: path.to_path_buf(), source, help: HELP }.into()
+}

@@ -1,0 +1,245 @@
+//! The output of an exploration.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use characterisation::keys;
+use exploration::compare::Comparison;
+use exploration::{Cluster, Outcome, Progress};
+use metadata::{Seed, one_line};
+use runner::command::quoted;
+use serde_json::{Value, json};
+
+/// What the output names beside the outcome.
+pub struct Head<'a> {
+    /// The rules of the comparison, with both sides.
+    pub comparison: &'a Comparison,
+    /// The seed.
+    pub seed: Seed,
+    /// The options of `pollmatrix probe` for both sides; empty for a recorded side.
+    pub options: [String; 2],
+    /// The folder of the corpus, if there is one.
+    pub corpus: Option<String>,
+}
+
+impl Head<'_> {
+    /// Returns the names of both sides. Sides of one name are told apart by their systems.
+    pub fn names(&self) -> [String; 2] {
+        let (left, right) = (&self.comparison.left, &self.comparison.right);
+        match (left.name == right.name, left.system == right.system) {
+            (true, false) => {
+                [format!("{} on {}", left.name, left.system), format!("{} on {}", right.name, right.system)]
+            }
+            (true, true) => [format!("{} (left)", left.name), format!("{} (right)", right.name)],
+            (false, _) => [left.name.clone(), right.name.clone()],
+        }
+    }
+
+    /// Returns the command that performs a line on both sides.
+    fn reproducer(&self, cluster: &Cluster) -> String {
+        let line = &cluster.line;
+        let [left, right] = &self.options;
+        format!(
+            "pollmatrix probe {} --transport {} --mode {}{left}{right} --trace",
+            quoted(&[line.script.to_string()]),
+            line.transport,
+            line.mode
+        )
+    }
+}
+
+/// Returns the progress in one line.
+pub fn progress(progress: &Progress) -> String {
+    let seconds = progress.elapsed.as_secs_f64().max(0.001);
+    format!(
+        "{seconds:.0} s: {} lines ({:.0}/s), {} triples, corpus {}, {} disagreements, {} unexplained",
+        progress.lines,
+        progress.performances as f64 / seconds,
+        progress.triples,
+        progress.corpus,
+        progress.clusters,
+        progress.unexplained,
+    )
+}
+
+/// Returns the outcome as text.
+pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
+    let mut out = String::new();
+    let names = head.names();
+    let (known, unexplained): (Vec<_>, Vec<_>) =
+        outcome.clusters.iter().partition(|cluster| !cluster.known.is_empty());
+    for (number, cluster) in unexplained.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}\n", number + 1, contrast(&names, cluster));
+        out += &body(head, &names, cluster);
+        out.push('\n');
+    }
+    if !known.is_empty() {
+        out += "In the catalogue:\n\n";
+        for cluster in &known {
+            let ids = questions(cluster);
+            let _ = writeln!(out, "  {ids}\n    {}: {}", contrast(&names, cluster), cluster.line.script);
+        }
+        out.push('\n');
+    }
+    if !outcome.unsteady.is_empty() {
+        out += "Not confirmed, because most repetitions in new processes did not show it:\n\n";
+        for cluster in &outcome.unsteady {
+            let _ = writeln!(
+                out,
+                "  {} of {}: {}\n    {}",
+                cluster.confirmed.shown,
+                cluster.confirmed.of,
+                contrast(&names, cluster),
+                cluster.line
+            );
+        }
+        out.push('\n');
+    }
+    if propose {
+        for cluster in &unexplained {
+            out += &proposal(head, cluster);
+        }
+    }
+    let progress = &outcome.progress;
+    let seconds = progress.elapsed.as_secs_f64().max(0.001);
+    let _ = writeln!(
+        out,
+        "{} and {}: {} lines drawn, {} replayed, seed {}\n\
+         {} performances in {seconds:.0} s ({:.0}/s), {} distinct triples of state, verb and answer",
+        names[0],
+        names[1],
+        progress.lines,
+        progress.replayed,
+        head.seed,
+        progress.performances,
+        progress.performances as f64 / seconds,
+        progress.triples,
+    );
+    if let Some(corpus) = &head.corpus {
+        let _ = writeln!(out, "{} lines are in {corpus}", progress.corpus);
+    }
+    let _ = writeln!(
+        out,
+        "{} disagreements: {} in the catalogue, {} unexplained",
+        outcome.clusters.len(),
+        known.len(),
+        unexplained.len()
+    );
+    out
+}
+
+/// Returns the names of the questions that show the same, each once.
+fn questions(cluster: &Cluster) -> String {
+    let names: BTreeSet<_> = cluster.known.iter().map(ToString::to_string).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// `only epoll: IN`
+fn contrast(names: &[String; 2], cluster: &Cluster) -> String {
+    let what = cluster.difference.what.to_string();
+    let what = what.replace("only left:", &format!("only {}:", names[0]));
+    let what = what.replace("only right:", &format!("only {}:", names[1]));
+    match what.strip_prefix("left: ").and_then(|what| what.split_once("; right: ")) {
+        Some((left, right)) => format!("{}: {left}; {}: {right}", names[0], names[1]),
+        None => what,
+    }
+}
+
+/// Returns the line with its answers, and how to repeat it.
+fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
+    let mut out = String::new();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let _ = writeln!(out, "   {}", cluster.line.script);
+    for (name, answer) in names.iter().zip([&cluster.difference.left, &cluster.difference.right]) {
+        let _ = writeln!(out, "   {name:width$}  {}", one_line(answer));
+    }
+    let settings: Vec<_> = cluster.settings.iter().map(String::as_str).collect();
+    let clause = cluster.line.clauses().get(cluster.difference.clause);
+    if let Some(clause) = clause.filter(|_| cluster.difference.clause + 1 < cluster.line.clauses().len()) {
+        let _ = writeln!(out, "   at '{clause}'");
+    }
+    let _ = writeln!(
+        out,
+        "   {}; shown {} of {} times; found after {} lines, shrunk with {} more\n   {}",
+        settings.join(", "),
+        cluster.confirmed.shown,
+        cluster.confirmed.of,
+        cluster.found_after,
+        cluster.tried,
+        head.reproducer(cluster)
+    );
+    out
+}
+
+/// Returns a disagreement as a scenario and as expectations.
+fn proposal(head: &Head<'_>, cluster: &Cluster) -> String {
+    let line = &cluster.line;
+    // The last answer is published under a state.
+    let mut script = line.script.clone();
+    if let Some(clause) = script.clauses.get_mut(cluster.difference.clause) {
+        clause.state = Some("STATE".into());
+    }
+    let (transport, mode) = (line.transport, line.mode);
+    let mut out = format!(
+        "A scenario for crates/characterisation/src/behaviours/ (name it, and ask its question):\n\n\
+         Scenario {{\n    behaviour: \"ID\",\n    id: \"FAMILY/NAME\",\n    question: \"What does a poller report …?\",\n    \
+         script: \"{script}\",\n    transports: &[{transport:?}],\n    modes: &[{mode:?}],\n    bugs: &[],\n}},\n\n\
+         Expectations (docs/expectations.md):\n\n"
+    );
+    let mut last_variant = String::new();
+    for (about, answer) in [
+        (&head.comparison.left, &cluster.difference.left),
+        (&head.comparison.right, &cluster.difference.right),
+    ] {
+        let keys = keys(&script, transport, mode, &about.name, &[]);
+        let Some(key) = keys.last().filter(|key| key.variant.ends_with(":STATE")) else { continue };
+        if last_variant != key.variant {
+            let _ = writeln!(out, "  ID:\n    '{}':", key.variant);
+            last_variant.clone_from(&key.variant);
+        }
+        let trigger = key.trigger.map(|trigger| format!("@{trigger}")).unwrap_or_default();
+        let _ = writeln!(out, "      {}{trigger}: '{answer}'    # {}", key.api, about.system);
+    }
+    out + "\n"
+}
+
+/// Returns the outcome as JSON.
+pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
+    let cluster = |cluster: &Cluster| -> Value {
+        json!({
+            "line": cluster.line.to_string(),
+            "script": cluster.line.script.to_string(),
+            "transport": cluster.line.transport.name(),
+            "mode": cluster.line.mode.name(),
+            "clause": cluster.difference.clause + 1,
+            "left": cluster.difference.left,
+            "right": cluster.difference.right,
+            "only_left": cluster.difference.what.left,
+            "only_right": cluster.difference.what.right,
+            "settings": cluster.settings,
+            "catalogue": cluster.known.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
+            "shown": cluster.confirmed.shown,
+            "repeated": cluster.confirmed.of,
+            "found_after_lines": cluster.found_after,
+            "shrunk_with_lines": cluster.tried,
+            "reproducer": head.reproducer(cluster),
+        })
+    };
+    let side = |about: &exploration::About| json!({ "name": about.name, "system": about.system });
+    let progress = &outcome.progress;
+    metadata::json(&json!({
+        "left": side(&head.comparison.left),
+        "right": side(&head.comparison.right),
+        "seed": head.seed,
+        "interrupted": interrupted,
+        "lines": progress.lines,
+        "replayed": progress.replayed,
+        "rounds": progress.rounds,
+        "performances": progress.performances,
+        "triples": progress.triples,
+        "corpus": progress.corpus,
+        "seconds": progress.elapsed.as_secs_f64(),
+        "disagreements": outcome.clusters.iter().map(cluster).collect::<Vec<_>>(),
+        "not_confirmed": outcome.unsteady.iter().map(cluster).collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,463 @@
+//! The exploration: rounds of lines, performed on both sides, compared, shrunk and clustered.
+//!
+//! A round has a fixed number of lines, which depend on the seed, on the number of the round and on the
+//! corpus at its beginning. Jobs perform them in any order; the results are merged in the order in which the
+//! lines were drawn. So the same seed and the same corpus draw the same lines, on any number of jobs.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use metadata::Transport;
+
+use crate::catalogue::{self, Question};
+use crate::cluster::{Cause, Cluster, Confirmed, setting};
+use crate::compare::{Comparison, Difference};
+use crate::corpus::Corpus;
+use crate::coverage::{Triple, hash, triples};
+use crate::draw::Source;
+use crate::line::Line;
+use crate::model::Model;
+use crate::pair::{Answered, Pair, has_threads};
+use crate::shrink::{Shrunk, shrink};
+use crate::side::{End, MakeSide, Runs};
+
+/// How many lines with the same difference in the same state are shrunk.
+const SAME_STATE: u32 = 2;
+/// How many lines with the same difference after the same verb are shrunk in one round.
+const SAME_VERB: u32 = 4;
+
+/// The settings of an exploration.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// The number of the first round: not 0 if an exploration continues.
+    pub first_round: u64,
+    /// The number of lines of a round.
+    pub round: usize,
+    /// The number of lines to draw. `None`: until a stop is requested.
+    pub lines: Option<u64>,
+    /// The number of jobs in parallel.
+    pub jobs: usize,
+    /// How often a new disagreement is performed in fresh processes.
+    pub confirm: u32,
+    /// How often it must show there.
+    pub confirmed: u32,
+    /// Only these transports; empty for every one.
+    pub transports: Vec<Transport>,
+    /// Whether the questions of the catalogue come first.
+    pub catalogue: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            first_round: 0,
+            round: 256,
+            lines: Some(10_000),
+            jobs: 1,
+            confirm: 5,
+            confirmed: 4,
+            transports: Vec::new(),
+            catalogue: true,
+        }
+    }
+}
+
+/// How far an exploration is.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Progress {
+    /// The number of rounds, with those before the first one of this run.
+    pub rounds: u64,
+    /// The number of lines that were drawn in this run.
+    pub lines: u64,
+    /// The number of lines of the catalogue and the corpus that were performed first.
+    pub replayed: u64,
+    /// The number of performances, of both sides together, with those to shrink and to confirm.
+    pub performances: u64,
+    /// The number of distinct triples of state, verb and answer.
+    pub triples: usize,
+    /// The number of lines in the corpus.
+    pub corpus: usize,
+    /// The number of confirmed clusters.
+    pub clusters: usize,
+    /// The number of confirmed clusters without an explanation.
+    pub unexplained: usize,
+    /// The number of lines that showed a difference.
+    pub differing: u64,
+    /// The number of lines of which a side could not be asked everything.
+    pub unsupported: u64,
+    /// The number of lines whose set-up failed on both sides.
+    pub broken: u64,
+    /// The time since the beginning.
+    pub elapsed: Duration,
+    /// The time in which drawn lines were performed for the first time, of all jobs together.
+    pub drawing: Duration,
+}
+
+/// The result of an exploration.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The clusters that were confirmed, those without an explanation first, the simplest line first.
+    pub clusters: Vec<Cluster>,
+    /// The clusters that did not show often enough in fresh processes.
+    pub unsteady: Vec<Cluster>,
+    /// The counts.
+    pub progress: Progress,
+    /// A stop was requested before the last line.
+    pub is_stopped: bool,
+    /// Answers to the lines of the corpus, if one side was recorded.
+    pub recorded: BTreeMap<String, (Line, Runs)>,
+}
+
+impl Outcome {
+    /// Lets `explain` remove the questions that do not explain a cluster, and sorts and counts the clusters
+    /// again.
+    pub fn explain(&mut self, explain: impl FnOnce(&mut [Cluster])) {
+        explain(&mut self.clusters);
+        self.clusters.sort_by_cached_key(rank);
+        self.progress.unexplained = self.clusters.iter().filter(|cluster| cluster.known.is_empty()).count();
+    }
+}
+
+/// Returns the key of the order of clusters.
+fn rank(cluster: &Cluster) -> (bool, (usize, usize, String)) {
+    (!cluster.known.is_empty(), cluster.line.rank())
+}
+
+/// A line and where it comes from.
+#[derive(Clone, Debug)]
+struct Task {
+    line: Line,
+    /// The question of the catalogue.
+    known: Option<Question>,
+    /// It is replayed: it stays in the corpus.
+    replayed: bool,
+}
+
+struct Found {
+    line: Line,
+    known: Option<Question>,
+    /// The number of lines that were drawn up to this one; 0 for one that was not drawn.
+    number: u64,
+    difference: Difference,
+}
+
+struct Explorer<'a> {
+    settings: &'a Settings,
+    comparison: &'a Comparison,
+    corpus: &'a mut Corpus,
+    pairs: Vec<Pair<'a>>,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    covered: HashSet<Triple>,
+    clusters: BTreeMap<Cause, Cluster>,
+    /// How many lines were shrunk for each difference in each state.
+    shrunk: HashMap<u64, u32>,
+    progress: Progress,
+    begun: Instant,
+    is_recording: bool,
+    recorded: BTreeMap<String, (Line, Runs)>,
+}
+
+/// Explores until the last line is drawn or a stop is requested. Calls `each` after each round.
+///
+/// Without a right side, the answers of the left side are recorded. With `given` lines, no others are drawn.
+pub fn explore<'a>(
+    (left, right): (&'a dyn MakeSide, Option<&'a dyn MakeSide>),
+    comparison: &'a Comparison,
+    corpus: &'a mut Corpus,
+    given: Option<Vec<Line>>,
+    settings: &'a Settings,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    each: &mut dyn FnMut(&Progress, &mut Corpus),
+) -> Outcome {
+    let pairs = (0..settings.jobs.max(1)).map(|_| Pair::of(left, right, comparison)).collect();
+    let mut explorer = Explorer {
+        settings,
+        comparison,
+        corpus,
+        pairs,
+        stop,
+        covered: HashSet::new(),
+        clusters: BTreeMap::new(),
+        shrunk: HashMap::new(),
+        progress: Progress { rounds: settings.first_round, ..Progress::default() },
+        begun: Instant::now(),
+        is_recording: right.is_none(),
+        recorded: BTreeMap::new(),
+    };
+    let is_complete = explorer.run(given, each);
+    explorer.finish(!is_complete)
+}
+
+impl Explorer<'_> {
+    /// Returns whether everything was drawn.
+    fn run(&mut self, given: Option<Vec<Line>>, each: &mut dyn FnMut(&Progress, &mut Corpus)) -> bool {
+        for batch in self.first_tasks().chunks(self.settings.round) {
+            if !self.batch(batch.to_vec()) {
+                return false;
+            }
+            self.report(each);
+        }
+        if let Some(given) = given {
+            for batch in given.chunks(self.settings.round) {
+                let task = |line: &Line| Task { line: line.clone(), known: None, replayed: false };
+                if !self.batch(batch.iter().map(task).collect()) {
+                    return false;
+                }
+                self.progress.lines += batch.len() as u64;
+                self.report(each);
+            }
+            return true;
+        }
+        let features = self.comparison.features().clone();
+        let source = Source::new(&features, &self.settings.transports);
+        if source.is_empty() {
+            return true;
+        }
+        while self.settings.lines.is_none_or(|lines| self.progress.lines < lines) {
+            let left = self.settings.lines.map_or(u64::MAX, |lines| lines - self.progress.lines);
+            let count = self.settings.round.min(usize::try_from(left).unwrap_or(usize::MAX));
+            let corpus = self.corpus.steady();
+            let round = self.progress.rounds;
+            let draw = |index: usize| {
+                let text = format!("{} {round} {index}", self.settings.seed);
+                let line = source.draw(&mut Rng::with_seed(hash(&text)), &corpus);
+                Task { line, known: None, replayed: false }
+            };
+            let tasks: Vec<_> = (0..count).map(draw).collect();
+            let before = Instant::now();
+            if !self.batch(tasks) {
+                return false;
+            }
+            self.progress.drawing += before.elapsed();
+            self.progress.rounds += 1;
+            self.progress.lines += count as u64;
+            self.report(each);
+        }
+        true
+    }
+
+    /// Returns the lines of the catalogue and those of the corpus.
+    fn first_tasks(&mut self) -> Vec<Task> {
+        let features = self.comparison.features();
+        let wanted = &self.settings.transports;
+        let mut tasks = Vec::new();
+        if self.settings.catalogue {
+            for known in catalogue::lines(features) {
+                if wanted.is_empty() || wanted.contains(&known.line.transport) {
+                    tasks.push(Task { line: known.line, known: Some(known.question), replayed: false });
+                }
+            }
+        }
+        let replayed = std::mem::take(self.corpus);
+        for line in replayed.lines() {
+            let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
+            match is_wanted && Model::allows(line, features) {
+                true => tasks.push(Task { line: line.clone(), known: None, replayed: true }),
+                false => self.corpus.keep(line.clone()),
+            }
+        }
+        tasks
+    }
+
+    fn report(&mut self, each: &mut dyn FnMut(&Progress, &mut Corpus)) {
+        self.count();
+        each(&self.progress, self.corpus);
+    }
+
+    fn count(&mut self) {
+        let confirmed = self.clusters.values().filter(|cluster| self.is_confirmed(cluster));
+        let (clusters, unexplained) = confirmed.fold((0, 0), |(all, unexplained), cluster| {
+            (all + 1, unexplained + usize::from(cluster.known.is_empty()))
+        });
+        (self.progress.clusters, self.progress.unexplained) = (clusters, unexplained);
+        self.progress.performances = self.pairs.iter().map(|pair| pair.performed).sum();
+        self.progress.triples = self.covered.len();
+        self.progress.corpus = self.corpus.len();
+        self.progress.elapsed = self.begun.elapsed();
+    }
+
+    fn is_confirmed(&self, cluster: &Cluster) -> bool {
+        cluster.confirmed.shown >= self.settings.confirmed.min(self.settings.confirm)
+    }
+
+    /// Performs lines, and merges the results in their order. Returns whether no stop was requested.
+    fn batch(&mut self, tasks: Vec<Task>) -> bool {
+        let answers = in_parallel(&mut self.pairs, &tasks, self.stop, |pair, task| pair.perform(&task.line));
+        let Some(answers) = answers else { return false };
+        let mut to_shrink = Vec::new();
+        let mut of_verb = HashMap::new();
+        for (index, (task, answered)) in tasks.into_iter().zip(answers).enumerate() {
+            self.merge(task, index, answered, &mut of_verb, &mut to_shrink);
+        }
+        self.shrink(&to_shrink)
+    }
+
+    fn merge(
+        &mut self,
+        task: Task,
+        index: usize,
+        answered: Answered,
+        of_verb: &mut HashMap<String, u32>,
+        to_shrink: &mut Vec<Found>,
+    ) {
+        let Answered { left, right, differences } = answered;
+        let is = |runs: &Runs, kind: fn(&End) -> bool| runs.iter().any(|run| kind(&run.end));
+        let all_broken = [&left, &right].iter().all(|runs| is(runs, |end| matches!(end, End::Broken(_))));
+        self.progress.broken += u64::from(all_broken);
+        let unsupported = |end: &End| matches!(end, End::Unsupported(_));
+        self.progress.unsupported += u64::from(is(&left, unsupported) || is(&right, unsupported));
+        self.progress.replayed += u64::from(task.replayed || task.known.is_some());
+        self.progress.differing += u64::from(!differences.is_empty());
+        let shown = triples(&task.line, self.comparison.features(), &left, &right);
+        // The clauses after the last new triple show nothing new.
+        let last_new = shown.iter().rposition(|triple| !self.covered.contains(triple));
+        if let Some(last_new) = last_new {
+            self.covered.extend(&shown);
+            let clauses = task.line.clauses()[..=last_new].to_vec();
+            self.corpus.add(task.line.with(clauses), shown[..=last_new].to_vec(), !has_threads(&task.line));
+        }
+        if self.is_recording {
+            self.recorded.insert(task.line.to_string(), (task.line.clone(), left));
+        }
+        for difference in differences {
+            let (state, verb) = self.place(&task.line, difference.clause);
+            let in_state =
+                self.shrunk.entry(hash(&format!("{state}|{verb}|{}", difference.what))).or_default();
+            let after_verb = of_verb.entry(format!("{verb}|{}", difference.what)).or_default();
+            if task.known.is_some() || (*in_state < SAME_STATE && *after_verb < SAME_VERB) {
+                *in_state += 1;
+                *after_verb += 1;
+                let is_drawn = task.known.is_none() && !task.replayed;
+                to_shrink.push(Found {
+                    line: task.line.clone(),
+                    known: task.known,
+                    number: if is_drawn { self.progress.lines + index as u64 + 1 } else { 0 },
+                    difference,
+                });
+            }
+        }
+    }
+
+    /// Returns the state before a clause, and its verb.
+    fn place(&self, line: &Line, clause: usize) -> (String, String) {
+        let mut model = Model::new(line.transport, line.mode, self.comparison.features());
+        let Some(at) = line.clauses().get(clause) else { return (String::new(), "the end".into()) };
+        for clause in &line.clauses()[..clause] {
+            let _ = model.advance(clause);
+        }
+        (model.describe(at), at.action.to_string())
+    }
+
+    /// Shrinks lines, clusters and confirms them. Returns whether no stop was requested.
+    fn shrink(&mut self, found: &[Found]) -> bool {
+        let features = self.comparison.features();
+        let wanted = &self.settings.transports;
+        let shrunk = in_parallel(&mut self.pairs, found, self.stop, |pair, found| {
+            let mut differences = |line: &Line| match wanted.is_empty() || wanted.contains(&line.transport) {
+                true => pair.perform(line).differences,
+                false => Vec::new(),
+            };
+            shrink(&found.line, &found.difference, features, &mut differences)
+        });
+        let Some(shrunk) = shrunk else { return false };
+        let mut new = Vec::new();
+        for (found, shrunk) in found.iter().zip(shrunk) {
+            let Shrunk { line, difference, tried } = shrunk;
+            let cause = Cause::of(&line, &difference);
+            if let Some(cluster) = self.clusters.get_mut(&cause) {
+                cluster.add(line, difference);
+                cluster.known.extend(found.known);
+                continue;
+            }
+            let cluster = Cluster {
+                cause: cause.clone(),
+                settings: [setting(&line)].into(),
+                line,
+                difference,
+                lines: 1,
+                found_after: found.number,
+                tried,
+                confirmed: Confirmed::default(),
+                known: found.known.iter().copied().collect(),
+            };
+            new.push((cause.clone(), cluster.line.clone(), cluster.difference.clone()));
+            self.clusters.insert(cause, cluster);
+        }
+        let times = self.settings.confirm;
+        let confirmed = in_parallel(&mut self.pairs, &new, self.stop, |pair, (_, line, difference)| {
+            pair.confirm(line, difference, times)
+        });
+        let Some(confirmed) = confirmed else {
+            // What was not confirmed is found again.
+            new.iter().for_each(|(cause, ..)| drop(self.clusters.remove(cause)));
+            return false;
+        };
+        for ((cause, ..), confirmed) in new.iter().zip(confirmed) {
+            if let Some(cluster) = self.clusters.get_mut(cause) {
+                cluster.confirmed = confirmed;
+            }
+        }
+        true
+    }
+
+    fn finish(mut self, is_stopped: bool) -> Outcome {
+        let lines: Vec<_> = self.clusters.values().map(|cluster| cluster.line.clone()).collect();
+        lines.iter().for_each(|line| self.corpus.pin(line));
+        self.count();
+        let least = self.settings.confirmed.min(self.settings.confirm);
+        let (mut clusters, unsteady): (Vec<_>, Vec<_>) =
+            self.clusters.into_values().partition(|cluster| cluster.confirmed.shown >= least);
+        clusters.sort_by_cached_key(rank);
+        Outcome { clusters, unsteady, progress: self.progress, is_stopped, recorded: self.recorded }
+    }
+}
+
+/// Does `work` for each task, with a pair for each thread, and returns the results in the order of the tasks.
+/// Returns `None` if a stop was requested before the last one.
+fn in_parallel<T: Sync, R: Send>(
+    pairs: &mut [Pair<'_>],
+    tasks: &[T],
+    stop: &(dyn Fn() -> bool + Sync),
+    work: impl Fn(&mut Pair<'_>, &T) -> R + Sync,
+) -> Option<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    // Relaxed: the counter hands out indices and publishes nothing.
+    let take = || {
+        tasks.get(next.load(Ordering::Relaxed)).and_then(|_| {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            tasks.get(index).map(|task| (index, task))
+        })
+    };
+    let run = |pair: &mut Pair<'_>, done: &mut dyn FnMut(usize, R)| {
+        while !stop() {
+            let Some((index, task)) = take() else { return };
+            done(index, work(pair, task));
+        }
+    };
+    let mut results: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
+    let (first, others) = pairs.split_first_mut()?;
+    thread::scope(|scope| {
+        let (sender, received) = channel();
+        for pair in others {
+            let (sender, run) = (sender.clone(), &run);
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+                run(pair, &mut |index, result| drop(sender.send((index, result))));
+            });
+            // The system has no more threads: continue with those that started.
+            if spawned.is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        run(first, &mut |index, result| results[index] = Some(result));
+        received.into_iter().for_each(|(index, result)| results[index] = Some(result));
+    });
+    results.into_iter().collect()
+}

@@ -1,0 +1,105 @@
+//! A poller with each of these mistakes is told apart from the one without, by a short line.
+//!
+//! The flawed poller is this system's epoll or poll behind a wrapper with one mistake. The mistakes are those
+//! of adapters, emulators and event loops: most have happened (docs/history.md).
+
+#![cfg(target_os = "linux")]
+
+mod flawed;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use exploration::compare::Comparison;
+use exploration::{Cluster, Corpus, Local, MakeSide, Settings, explore};
+use flawed::{FLAWS, Flaw};
+
+/// The longest wait for an event that must come.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What an exploration has found, and how long it took.
+struct Found {
+    cluster: Cluster,
+    lines: u64,
+    performances: u64,
+    took: Duration,
+}
+
+/// Explores a poller beside itself with a flaw, until a disagreement is confirmed.
+fn find(flaw: &Flaw, seed: u64, most: u64) -> Option<Found> {
+    let (make, flawed) = flaw.pair();
+    let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
+    let (left, right) = (side(make), side(flawed));
+    let comparison = Comparison::of(left.about(), right.about());
+    let mut corpus = Corpus::default();
+    let settings =
+        Settings { seed, lines: Some(most), round: 64, confirm: 3, confirmed: 3, ..Settings::default() };
+    let is_found = AtomicBool::new(false);
+    let stop = || is_found.load(Ordering::Relaxed);
+    let begun = Instant::now();
+    let mut first = None;
+    let outcome = explore(
+        (&left, Some(&right)),
+        &comparison,
+        &mut corpus,
+        None,
+        &settings,
+        &stop,
+        &mut |progress, _| {
+            if progress.clusters > 0 && !is_found.swap(true, Ordering::Relaxed) {
+                first = Some((progress.lines + progress.replayed, progress.performances));
+            }
+        },
+    );
+    let (lines, performances) = first?;
+    let cluster = outcome.clusters.into_iter().min_by_key(|cluster| cluster.line.rank())?;
+    Some(Found { cluster, lines, performances, took: begun.elapsed() })
+}
+
+/// Finds the flaws, and prints a table. Returns those that are not found, and those whose line is longer than
+/// the table of flaws says.
+#[expect(clippy::print_stdout, reason = "the test harness captures this macro only")]
+fn check<'a>(flaws: impl Iterator<Item = &'a Flaw>, most: u64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for flaw in flaws {
+        let Some(found) = find(flaw, 1, most) else {
+            wrong.push(format!("{}: not found", flaw.name));
+            continue;
+        };
+        let Found { cluster, lines, performances, took } = &found;
+        let length = cluster.line.clauses().len();
+        println!(
+            "| `{}` | {lines} | {performances} | {:.2} s | {length} | `{}` |",
+            flaw.name,
+            took.as_secs_f64(),
+            cluster.line
+        );
+        if length > flaw.clauses {
+            wrong.push(format!(
+                "{}: {} clauses, {} expected: {}",
+                flaw.name, length, flaw.clauses, cluster.line
+            ));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_flaw_is_found_and_shrunk_to_a_short_line() {
+    let wrong = check(FLAWS.iter(), 4096);
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn a_poller_without_a_flaw_agrees_with_itself() {
+    let none = Flaw::NONE;
+    assert!(find(&none, 1, 600).is_none());
+}
+
+#[test]
+fn names_are_unique_and_there_are_at_least_twenty() {
+    let mut names: Vec<_> = FLAWS.iter().map(|flaw| flaw.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() == FLAWS.len() && names.len() >= 20, "{names:?}");
+}

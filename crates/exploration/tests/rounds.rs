@@ -1,0 +1,119 @@
+//! An exploration depends on its seed, and not on the number of jobs or on time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use exploration::compare::Comparison;
+use exploration::{
+    Corpus, Line, Local, MakeSide, Outcome, Recorded, Recording, Settings, explore, with_shorter_lines,
+};
+use metadata::Transport;
+use selector::MakeSelector;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn side(make: MakeSelector) -> Local {
+    Local::new(make, None, "here", PATIENCE).expect("the poller is here")
+}
+
+/// Pipes only: their answers do not depend on the kernel's other work.
+fn settings() -> Settings {
+    let transports = vec![Transport::Pipe];
+    Settings {
+        seed: 7,
+        lines: Some(192),
+        round: 64,
+        confirm: 1,
+        confirmed: 1,
+        transports,
+        ..Settings::default()
+    }
+}
+
+/// Explores poll beside select.
+fn explored(settings: &Settings, corpus: &mut Corpus, stop: &(dyn Fn() -> bool + Sync)) -> Outcome {
+    let (left, right) = (side(&poller_poll::selector), side(&poller_select::selector));
+    let comparison = Comparison::of(left.about(), right.about());
+    explore((&left, Some(&right)), &comparison, corpus, None, settings, stop, &mut |_, _| {})
+}
+
+/// Returns the lines of a corpus that do not depend on the scheduler.
+fn steady(corpus: &Corpus) -> Vec<String> {
+    corpus.steady().iter().map(Line::to_string).collect()
+}
+
+#[test]
+fn the_same_seed_explores_the_same_lines_on_any_number_of_jobs() {
+    let run = |jobs: usize, seed: u64| {
+        let mut corpus = Corpus::default();
+        let outcome = explored(&Settings { jobs, seed, ..settings() }, &mut corpus, &|| false);
+        let found: Vec<_> = outcome.clusters.iter().map(|cluster| cluster.line.to_string()).collect();
+        (steady(&corpus), found, outcome.progress.lines)
+    };
+    let one = run(1, 7);
+    assert!(one.0.len() > 50 && one.2 == 192, "{one:?}");
+    assert_eq!(run(3, 7), one);
+    assert_ne!(run(1, 8).0, one.0);
+}
+
+#[test]
+fn a_stop_ends_the_round_and_keeps_the_earlier_ones() {
+    let asked = AtomicUsize::new(0);
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) > 120;
+    let mut corpus = Corpus::default();
+    let outcome = explored(&settings(), &mut corpus, &stop);
+    assert!(outcome.is_stopped && outcome.progress.lines < 192);
+    assert!(!corpus.is_empty());
+}
+
+#[test]
+fn the_corpus_is_performed_first_and_minimised() {
+    let mut corpus = Corpus::default();
+    explored(&settings(), &mut corpus, &|| false);
+    corpus.minimise();
+    let before = corpus.len();
+    let again = Settings { lines: Some(0), catalogue: false, ..settings() };
+    let outcome = explored(&again, &mut corpus, &|| false);
+    assert_eq!(outcome.progress.replayed as usize, before);
+    corpus.minimise();
+    assert!(corpus.len() <= before && corpus.len() * 10 > before * 9, "{} of {before}", corpus.len());
+}
+
+/// The recording stands for the poller that made it: it agrees with that poller, and differs from another one
+/// in the same lines as the poller itself.
+#[test]
+fn a_recorded_side_is_compared_as_a_live_one() {
+    let (poll, select) = (side(&poller_poll::selector), side(&poller_select::selector));
+    let alone = Comparison::of(poll.about(), poll.about());
+    let mut corpus = Corpus::default();
+    let none = &|| false;
+    explore((&poll, None), &alone, &mut corpus, None, &settings(), none, &mut |_, _| {});
+    let lines: Vec<_> = corpus.lines().cloned().collect();
+    let lines = with_shorter_lines(&lines, alone.features(), lines.len() * 8);
+    let given = Settings { catalogue: false, ..settings() };
+    let outcome = explore(
+        (&poll, None),
+        &alone,
+        &mut Corpus::default(),
+        Some(lines.clone()),
+        &given,
+        none,
+        &mut |_, _| {},
+    );
+    let answers = outcome.recorded.values().map(|(line, runs)| (line, runs));
+    let text = serde_json::to_string(&Recording::of("0", poll.about(), answers)).unwrap();
+    let recorded = Recorded::of(&Recording::read(&text).unwrap()).unwrap();
+
+    let compare = |live: &Local| {
+        let comparison = Comparison::of(live.about(), recorded.about());
+        let mut corpus = Corpus::default();
+        let given = Some(lines.clone());
+        let settings = Settings { catalogue: false, ..settings() };
+        let sides: (&dyn MakeSide, _) = (live, Some(&recorded as &dyn MakeSide));
+        explore(sides, &comparison, &mut corpus, given, &settings, none, &mut |_, _| {}).clusters
+    };
+    assert_eq!(compare(&poll), []);
+    let found: Vec<_> = compare(&select).iter().map(|cluster| cluster.line.to_string()).collect();
+    let closed = "pipe level: own and peer are connected, add own?, own closes, wait";
+    assert!(found.iter().any(|line| line == closed), "{found:#?}");
+}

@@ -1,0 +1,141 @@
+//! `pollmatrix explore`: finds the shortest script to which two pollers answer differently.
+
+use std::fs;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use subjects::testing::lacks;
+use tempfile::TempDir;
+
+use crate::sandbox::{Answer, POLLMATRIX, answer, eventually, signal};
+
+/// The example adapter with one mistake. Its first argument selects the mistake.
+const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(POLLMATRIX);
+    command.arg("explore").args(arguments).current_dir(folder.path());
+    command
+}
+
+fn explore(folder: &TempDir, arguments: &[&str]) -> Answer {
+    answer(&mut command(folder, arguments))
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder can be made")
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {}", answer.stdout))
+}
+
+/// Few lines, over pipes, whose answers do not depend on timing.
+const SMALL: [&str; 8] = ["--left", "poll", "--right", "select", "--transport", "pipe", "--seed", "7"];
+
+#[test]
+fn two_backends_differ_as_the_catalogue_says() {
+    let folder = folder();
+    let arguments = [&SMALL[..], &["--lines", "100", "--format", "json"]].concat();
+    let found = json(&explore(&folder, &arguments));
+    assert_eq!((found["lines"].as_u64(), &found["left"]["name"]), (Some(100), &"poll".into()));
+    let closed = found["disagreements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["script"] == "own and peer are connected, add own?, own closes, wait");
+    let closed = closed.unwrap_or_else(|| panic!("{found:#}"));
+    assert_eq!((&closed["left"], &closed["right"]), (&"NVAL".into(), &"EBADF".into()));
+    assert!(closed["catalogue"].as_array().unwrap().contains(&"A05 registration/closed".into()), "{closed}");
+    let again = json(&explore(&folder, &[&arguments[..], &["--corpus", "other"]].concat()));
+    assert_eq!(again["disagreements"], found["disagreements"], "the same seed finds the same");
+    // The corpus is a file per transport and mode, with a script per line.
+    let text =
+        fs::read_to_string(folder.path().join("pollmatrix-corpus/poll-select/pipe-level.txt")).unwrap();
+    let scripts: Vec<_> = text.lines().skip(1).collect();
+    assert_eq!(scripts.len() as u64, found["corpus"].as_u64().unwrap());
+    let replayed = json(&explore(&folder, &[&SMALL[..], &["--lines", "0", "--format", "json"]].concat()));
+    assert!(replayed["replayed"].as_u64().unwrap() >= scripts.len() as u64, "{replayed:#}");
+}
+
+#[test]
+fn the_reproducer_shows_the_disagreement() {
+    let folder = folder();
+    let found = json(&explore(&folder, &[&SMALL[..], &["--lines", "0", "--format", "json"]].concat()));
+    let one = &found["disagreements"][0];
+    let reproducer = shlex::split(one["reproducer"].as_str().unwrap()).unwrap();
+    let shown = answer(Command::new(POLLMATRIX).args(&reproducer[1..]));
+    for side in ["left", "right"] {
+        shown.expect(0, &[one[side].as_str().unwrap()]);
+    }
+}
+
+#[test]
+fn a_bad_adapter_is_found_and_proposed_as_a_row() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = folder();
+    let bad = format!("python3 '{BAD}' keeps-removed poll");
+    let arguments =
+        ["--left", "poll", "--right", &bad, "--lines", "64", "--transport", "pipe", "--seed", "1"];
+    let found = explore(&folder, &[&arguments[..], &["--propose", "--confirm", "2/2"]].concat());
+    let script = "own and peer are connected, remove own?";
+    found.expect(1, &[script, "shown 2 of 2 times", "Scenario {", "python-poll", " 1 unexplained"]);
+}
+
+#[test]
+fn recorded_answers_are_compared_elsewhere() {
+    let folder = folder();
+    let record = ["--left", "poll", "--record", "poll.json", "--lines", "64", "--transport", "pipe"];
+    explore(&folder, &record).expect(0, &["poll on ", " are in poll.json"]);
+    explore(&folder, &["--left", "poll", "--against", "poll.json"])
+        .expect(0, &["poll (left) and poll (right)", "0 disagreements"]);
+    // Both answer as the catalogue says.
+    explore(&folder, &["--left", "select", "--against", "poll.json"])
+        .expect(0, &["A05 registration/closed", "own closes, wait"]);
+    fs::write(folder.path().join("wrong.json"), "{}").unwrap();
+    explore(&folder, &["--against", "wrong.json"]).expect(2, &["wrong.json is not a recording"]);
+}
+
+#[test]
+fn an_interrupted_exploration_keeps_its_corpus_and_continues() {
+    let folder = folder();
+    let arguments = [&SMALL[..6], &["--duration", "1h", "--seed", "5"]].concat();
+    let child = command(&folder, &arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let corpus = folder.path().join("pollmatrix-corpus/poll-select");
+    eventually("the first round", || corpus.join("state.json").exists());
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(fs::read_to_string(corpus.join("pipe-level.txt")).unwrap().lines().count() > 20);
+    let state = || -> Value {
+        serde_json::from_str(&fs::read_to_string(corpus.join("state.json")).unwrap()).unwrap()
+    };
+    let before = state();
+    let resumed = [&SMALL[..6], &["--resume", "--lines", "10", "--format", "json"]].concat();
+    let resumed = json(&explore(&folder, &resumed));
+    assert_eq!(resumed["seed"], "0x5");
+    assert_eq!(state()["rounds"].as_u64(), before["rounds"].as_u64().map(|rounds| rounds + 1));
+}
+
+#[test]
+fn a_wrong_argument_has_a_suggestion() {
+    let folder = folder();
+    explore(&folder, &["--left", "pol", "--right", "select"]).expect(2, &["did you mean 'poll'?"]);
+    explore(&folder, &["--left", "poll"]).expect(2, &["--right"]);
+    explore(&folder, &["--right", "select", "--confirm", "5/4"]).expect(2, &["write K/N"]);
+    explore(&folder, &["--left", "poll", "--right", "select", "--resume"])
+        .expect(2, &["has no exploration of poll and select"]);
+    fs::create_dir_all(folder.path().join("c")).unwrap();
+    fs::write(folder.path().join("c/pipe-level.txt"), "own is fersh\n").unwrap();
+    explore(&folder, &["--left", "poll", "--right", "select", "--corpus", "c"])
+        .expect(2, &["pipe-level.txt:1: column"]);
+    explore(&folder, &["--left", "poll", "--right", "mio", "--lines", "1"])
+        .expect(127, &["no mode in common"]);
+}
