@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The greatest length of a piece of text, in bytes. A terminal holds 4 KiB.
-pub const PIECE: usize = 1024;
+/// The greatest length of a piece of text, in bytes. FreeBSD's uart(4) holds 384 bytes of input, and drops
+/// what comes while it is full (seen on 12.3); an escape doubles a character, and the line adds 27.
+pub const PIECE: usize = 128;
 /// The interval between two signs of life to the agent, in seconds.
 pub const ALIVE_SECONDS: u64 = 15;
 /// How long the agent waits for a sign of life before it ends the machine, in seconds.
