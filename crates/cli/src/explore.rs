@@ -91,9 +91,12 @@ fn compare(
     }
     let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
     let mut outcome = run.explore((left, Some(right)), &comparison, given, stop)?;
-    let mut cells: Vec<_> =
-        [Some(left), live].into_iter().flatten().map(Processes::cells).collect::<Result<_, _>>()?;
-    outcome.explain(|clusters| explain(clusters, &mut cells, stop));
+    // A recorded side cannot be asked the questions of the catalogue, so nothing explains its answers.
+    let mut cells = live.map(|right| Ok::<_, Error>([left.cells()?, right.cells()?])).transpose()?;
+    outcome.explain(|clusters| match &mut cells {
+        Some(cells) => explain(clusters, cells, stop),
+        None => clusters.iter_mut().for_each(|cluster| cluster.known.clear()),
+    });
     let head = Head {
         comparison: &comparison,
         seed: run.state.seed,

@@ -64,7 +64,7 @@ pub struct Cluster {
     pub tried: usize,
     /// How often it was shown in fresh processes.
     pub confirmed: Confirmed,
-    /// The questions of the catalogue that show it, too. Whether they explain it, their expected answers tell.
+    /// The questions of the catalogue that show it, too. Their expected answers tell whether they explain it.
     pub known: BTreeSet<Question>,
 }
 

@@ -233,8 +233,8 @@ fn order(clause: &Clause) -> usize {
     }
 }
 
-/// Returns the line over simpler transports, the simplest first, also with a connection in place of a listener
-/// or a fresh socket.
+/// Returns the line over simpler transports, the simplest first, also with a connection in place of a
+/// listener or a fresh socket.
 fn simpler_settings(line: &Line) -> Vec<Line> {
     let uses_transport = |clause: &Clause| match &clause.action {
         Action::Connect(..) | Action::Make(_, DescriptorKind::Fresh) => true,

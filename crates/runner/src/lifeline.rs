@@ -36,8 +36,8 @@ pub fn watch() {
     }
 }
 
-/// Starts a thread that reads lines from standard input, and kills the process group when it ends. Returns the
-/// lines.
+/// Starts a thread that reads lines from standard input, and kills the process group when it ends. Returns
+/// the lines.
 ///
 /// # Errors
 /// The system has no more threads.
