@@ -58,9 +58,9 @@ pub struct File {
     full: bool,
     shut_read: bool,
     shut_write: bool,
-    /// The other end has reset the connection, or nobody has accepted it.
+    /// The other end has reset the connection, or it is not accepted.
     was_reset: bool,
-    /// A listener's connections that nobody has accepted.
+    /// A listener's connections that are not accepted yet.
     pending: u8,
     /// A socket option is set.
     has_option: bool,
@@ -523,7 +523,7 @@ impl Model {
         let file = self.file_mut(name).ok_or(GONE)?;
         require(file.kind == Kind::Listener && file.pending > 0, "there is nothing to accept")?;
         file.pending -= 1;
-        // The first connection that nobody has accepted is the one that is accepted.
+        // The first connection that is not accepted yet is the one that is accepted.
         let client = self.files.iter().position(|file| file.kind == Kind::End && file.partner.is_none());
         let accepted = self.add(conn, File::new(Kind::End));
         if let Some(client) = client {
@@ -555,11 +555,8 @@ impl Model {
                 // Another thread of the kernel passes the data of a pseudo-terminal on, if there is a reader.
                 let is_pty = self.transport == Transport::Pty;
                 require(!is_pty || self.partner(name).is_some(), "its effect is not certain")?;
-                // A connection that nobody has accepted takes data; they are not followed.
-                require(
-                    file.partner.is_some() || self.transport != Transport::Tcp,
-                    "nobody has accepted it",
-                )?;
+                // A connection that is not accepted takes data; they are not followed.
+                require(file.partner.is_some() || self.transport != Transport::Tcp, "it is not accepted")?;
                 let partner = self.partner(name);
                 // The kernel may or may not answer with a reset.
                 let reset = file.shut_write || file.was_reset || file.full;
