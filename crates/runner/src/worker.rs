@@ -1,5 +1,5 @@
-//! A process that answers one line after the other: other than [`supervise`](crate::supervise), which starts
-//! a process for each attempt, this keeps it as long as it answers.
+//! A process that answers one line after the other: other than [`supervise`], which starts a process for each
+//! attempt, this keeps it as long as it answers.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
