@@ -435,15 +435,7 @@ mod tests {
     use super::*;
 
     fn about(name: &str) -> About {
-        let features = Features {
-            modes: vec![Mode::Level, Mode::Edge],
-            shared_wait: true,
-            changes_seen_by_waiters: true,
-            own_numbers: true,
-            wakes: true,
-            same_process: true,
-            room: true,
-        };
+        let features = Features::every(&[Mode::Level, Mode::Edge]);
         About { name: name.into(), system: "linux".into(), features }
     }
 

@@ -707,15 +707,7 @@ mod tests {
     use super::*;
 
     fn features() -> Features {
-        Features {
-            modes: vec![Mode::Level, Mode::Edge],
-            shared_wait: true,
-            changes_seen_by_waiters: true,
-            own_numbers: true,
-            wakes: true,
-            same_process: true,
-            room: true,
-        }
+        Features::every(&[Mode::Level, Mode::Edge])
     }
 
     fn allows(line: &str, features: &Features) -> bool {

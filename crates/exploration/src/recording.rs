@@ -216,22 +216,14 @@ mod tests {
     use crate::compare::single;
 
     fn every_feature() -> Features {
-        Features {
-            modes: vec![
-                Mode::Level,
-                Mode::Edge,
-                Mode::OneShot,
-                Mode::Dispatch,
-                Mode::Exclusive,
-                Mode::ExclusiveEdge,
-            ],
-            shared_wait: true,
-            changes_seen_by_waiters: true,
-            own_numbers: true,
-            wakes: true,
-            same_process: true,
-            room: true,
-        }
+        Features::every(&[
+            Mode::Level,
+            Mode::Edge,
+            Mode::OneShot,
+            Mode::Dispatch,
+            Mode::Exclusive,
+            Mode::ExclusiveEdge,
+        ])
     }
 
     const LINE: &str = "unix level: own and peer are connected, add own?, wait, peer closes, wait";

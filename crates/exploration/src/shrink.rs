@@ -454,15 +454,7 @@ mod tests {
     use super::*;
 
     fn features() -> Features {
-        Features {
-            modes: vec![Mode::Level, Mode::Edge],
-            shared_wait: true,
-            changes_seen_by_waiters: true,
-            own_numbers: true,
-            wakes: true,
-            same_process: true,
-            room: true,
-        }
+        Features::every(&[Mode::Level, Mode::Edge])
     }
 
     /// Shrinks a line that shows a difference at its last clause while it contains these texts in this order.

@@ -72,6 +72,20 @@ impl Features {
         }
     }
 
+    /// Returns every feature, with these modes.
+    #[cfg(test)]
+    pub(crate) fn every(modes: &[Mode]) -> Self {
+        Self {
+            modes: modes.to_vec(),
+            shared_wait: true,
+            changes_seen_by_waiters: true,
+            own_numbers: true,
+            wakes: true,
+            same_process: true,
+            room: true,
+        }
+    }
+
     /// Returns the features that both have.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
