@@ -230,6 +230,7 @@ impl FdCore {
     /// # Errors
     /// [`InsertError`] with the source, the handler and the [reason](crate::error::InsertRefused). Nothing
     /// has changed then.
+    #[inline]
     pub fn insert<I: IntoSource, H: Handler<I::Source>>(
         &self,
         source: I,
@@ -252,6 +253,7 @@ impl FdCore {
     }
 
     /// [`FdCore::insert`] with state bits in place of options, and without the check of the mode.
+    #[inline]
     pub(crate) fn register<S: Source, H: Handler<S>>(
         &self,
         source: S,

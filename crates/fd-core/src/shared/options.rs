@@ -38,17 +38,13 @@ pub struct InsertOptions {
 
 impl InsertOptions {
     /// Refuses a descriptor in blocking mode, unless the caller vouches for its handler.
+    #[inline]
     pub(crate) fn check_mode(self, fd: BorrowedFd<'_>) -> Result<(), InsertRefused> {
-        if self.assume_nonblocking {
-            return Ok(());
-        }
-        let number = fd.as_raw_fd();
-        let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(|_| InsertRefused::NotOpen { fd: number })?;
-        let is_nonblocking = OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK);
-        is_nonblocking.then_some(()).ok_or(InsertRefused::Blocking { fd: number })
+        if self.assume_nonblocking { Ok(()) } else { check_nonblocking(fd) }
     }
 
     /// The flags of the state that these options set.
+    #[inline]
     pub(crate) fn flags(self) -> u32 {
         [
             (self.trigger == Trigger::Edge, state::EDGE),
@@ -60,6 +56,13 @@ impl InsertOptions {
         .filter(|(set, _)| *set)
         .fold(0, |flags, (_, bit)| flags | bit)
     }
+}
+
+fn check_nonblocking(fd: BorrowedFd<'_>) -> Result<(), InsertRefused> {
+    let number = fd.as_raw_fd();
+    let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(|_| InsertRefused::NotOpen { fd: number })?;
+    let is_nonblocking = OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK);
+    is_nonblocking.then_some(()).ok_or(InsertRefused::Blocking { fd: number })
 }
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ use crate::words::update_list::{Link, Links, UpdateList};
 /// # }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(align(8))]
 pub struct FdHandle {
     pub(crate) fd: RawFd,
     pub(crate) generation: Generation,
@@ -194,16 +195,19 @@ impl FdTable {
     }
 
     /// Whether registrations are refused.
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         pairs::is_closed(&self.closed)
     }
 
     /// Returns the handle of one registration of `fd`.
+    #[inline]
     pub(crate) fn handle(&self, fd: RawFd, generation: Generation) -> FdHandle {
         FdHandle { fd, generation, table: self.id }
     }
 
     /// The number of entries. Every descriptor number is below it.
+    #[inline]
     pub fn capacity(&self) -> usize {
         self.entries.len()
     }
@@ -220,11 +224,13 @@ impl FdTable {
     }
 
     /// Whether the table has this group.
+    #[inline]
     pub fn has_group(&self, group: GroupId) -> bool {
         group.index() < self.groups.len()
     }
 
     /// The threads that a group was configured with. Empty for a group that the table does not have.
+    #[inline]
     pub fn threads(&self, group: GroupId) -> ThreadMask {
         self.groups.get(group.index()).map_or(ThreadMask::NONE, |group| group.configured)
     }

@@ -51,6 +51,7 @@ impl FdTable {
     ///
     /// # Errors
     /// Why the insertion is refused, with the owner.
+    #[inline(always)]
     pub(crate) fn insert<R: Registered + 'static>(
         &self,
         fd: RawFd,
@@ -195,6 +196,7 @@ impl Orphan<'_> {
     /// Ends the registration (protocol 7): no thread can pin it from now on, and this call returns after the
     /// last pin is released. It wipes the masks and calls `forget` for the pollers that may have the
     /// descriptor. After that, the caller closes the number or returns it.
+    #[inline]
     pub(crate) fn retire(
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
@@ -208,6 +210,7 @@ impl Orphan<'_> {
 
 impl FdTable {
     /// Completes [`Orphan::retire`]. The calling thread is alone with the entry.
+    #[inline]
     pub(super) fn finish_retired(
         &self,
         fd: RawFd,

@@ -191,6 +191,7 @@ impl GroupWord {
 
     /// Locks a free slot for a new registration. Waits for late references of the previous registration.
     /// Returns the generation of the new registration, or `None` if the slot is not free.
+    #[inline]
     pub(crate) fn claim(&self) -> Option<Generation> {
         let mut backoff = Backoff::default();
         loop {
@@ -202,6 +203,7 @@ impl GroupWord {
         }
     }
 
+    #[inline]
     pub(crate) fn try_claim(&self) -> Result<Generation, ClaimRefused> {
         let word = self.peek();
         if word.group().is_some() || word.is_locked() {
@@ -226,6 +228,7 @@ impl GroupWord {
 
     /// Completes a claim: gives the slot to `group` and unlocks it. Everything else of the registration is
     /// written before, so a late thread never sees a part of the entry.
+    #[inline]
     pub(crate) fn publish(&self, group: GroupId) {
         // Pair: publish. The lock is set and the group is zero, so one xor changes both and keeps the
         // references of late pins.
@@ -263,6 +266,7 @@ impl GroupWord {
     /// Ends the registration of `group`: begins the next generation, locked and without a group, and releases
     /// the caller's reference. No pin succeeds from now on. Returns when the last reference is gone; the
     /// caller is alone with the entry then.
+    #[inline]
     pub(crate) fn retire(&self, group: GroupId) {
         // Pair: drain. The caller's reference keeps the lock and the group unchanged, so one addition changes
         // everything, whatever happens to the count meanwhile. The generation has the highest bits, and
@@ -271,6 +275,15 @@ impl GroupWord {
         let word = Word(self.0.fetch_add(delta, Ordering::AcqRel));
         invariant!(!word.is_locked() && word.references() > 0, "S4: a registration is ended twice");
         invariant!(word.group() == Some(group), "S9: a registration is ended in another group");
+        if word.references() > 1 {
+            self.drain();
+        }
+    }
+
+    /// Waits until the last reference of a retired registration is gone.
+    #[cold]
+    #[inline(never)]
+    fn drain(&self) {
         let mut backoff = Backoff::default();
         // Pair: drain. Acquire, for the release of each unpin.
         while Word(self.0.load(ordering!(DrainRelaxed, Acquire))).references() != 0 {
@@ -292,6 +305,7 @@ impl GroupWord {
     }
 
     /// Makes a retired or claimed slot free.
+    #[inline]
     pub(crate) fn free(&self) {
         // Pair: drain. Only the lock is subtracted, because late pins can add and release references
         // meanwhile.

@@ -230,7 +230,17 @@ impl UpdateList {
     }
 
     /// Unlinks `fd` if it is linked.
+    #[inline]
     pub(crate) fn remove(&self, links: &impl Links, fd: usize) {
+        if links.link(fd).load().next != UNLINKED {
+            self.remove_linked(links, fd);
+        }
+    }
+
+    /// Unlinks `fd`, unless another thread does so first.
+    #[cold]
+    #[inline(never)]
+    fn remove_linked(&self, links: &impl Links, fd: usize) {
         let link = links.link(fd);
         let Some(now) = self.lock_with_predecessor(links, fd) else { return };
         let is_last = now.next == self.tail;
