@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Changed, Interest, RawArgument, Registered, Unsupported, View};
+use selector::{Changed, Failure, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
@@ -124,6 +124,8 @@ struct Interpreter {
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
+    /// The failure of a poller that exists no more.
+    lost: Option<Failure>,
     /// The poller and the registration's label that views use, per descriptor.
     watched: BTreeMap<Name, (Name, Name)>,
     scratch: Scratch,
@@ -159,10 +161,10 @@ fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Sto
                 false => interpreter.run_clause(clause, rest, &mut transcript.observations),
                 true => interpreter.run_in_child(clause, &mut transcript.observations),
             };
-            if let Some(why) = interpreter.failure() {
+            if let Some(failure) = interpreter.failure() {
                 // The poller has failed: its last answer does not count.
                 transcript.observations.truncate(before);
-                result = Err(setup_error(why));
+                result = Err(interpreter.ended(failure, clause, rest, &mut transcript.observations));
             }
             let answer = match &result {
                 Ok(answer) => answer.clone(),
@@ -214,6 +216,7 @@ impl Interpreter {
             limits: Limits::now()?,
             actors: BTreeMap::new(),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
+            lost: None,
             watched: BTreeMap::new(),
             settle: Settle::new(setting, &mut scratch)?,
             scratch,
@@ -223,9 +226,37 @@ impl Interpreter {
         })
     }
 
-    /// Returns the reason if one of the pollers has failed.
-    fn failure(&self) -> Option<String> {
-        self.pollers.values().find_map(|poller| poller.selector.failure())
+    /// Returns the failure of one of the pollers, if one has failed.
+    fn failure(&self) -> Option<Failure> {
+        let of_threads = self.threads.values().chain(&self.waiters).map(|waiter| &waiter.poller);
+        let mut pollers = self.pollers.values().chain(of_threads);
+        self.lost.clone().or_else(|| pollers.find_map(|poller| poller.selector.failure()))
+    }
+
+    /// Ends the script after the failure of a poller. If that is the poller's answer, it is recorded as the
+    /// answer of the clause, or of the next question to the poller: a fact that the poller does not survive
+    /// leads to that question.
+    fn ended(
+        &self,
+        failure: Failure,
+        clause: &Clause,
+        rest: &[Clause],
+        observed: &mut Vec<Observation>,
+    ) -> Stopped {
+        let Failure { reason, answer: Some(answer) } = failure else { return setup_error(failure.reason) };
+        let mut naming = self.naming.clone();
+        let key = std::iter::once(clause).chain(rest).find_map(|clause| {
+            naming.advance(clause);
+            let keys = naming.keys(clause, self.setting.mode, &self.poller_name, self.views);
+            keys.into_iter().find(|key| key.is_of(&self.poller_name))
+        });
+        match key {
+            Some(key) => {
+                observed.push(observation(key, answer));
+                Stopped::Ended(reason)
+            }
+            None => setup_error(reason),
+        }
     }
 
     /// Runs a clause. Returns its answer for the trace.
@@ -256,6 +287,8 @@ impl Interpreter {
                 conclude(clause, key, answer.to_string(), done, observed)
             }
             Action::MakePoller => {
+                // Otherwise the answer is that of starting a program, which this process does.
+                self.require_same_process("the limits of this process do not reach it")?;
                 let key = self.naming.make_poller(&self.poller_name);
                 conclude(clause, key, limits::try_make(self.setting.make), true, observed)
             }
@@ -601,13 +634,15 @@ impl Interpreter {
     }
 
     /// Asks through a registration made now, in a new poller.
-    fn look_now(&self, at: &str, interest: Interest) -> Result<String, Stopped> {
+    fn look_now(&mut self, at: &str, interest: Interest) -> Result<String, Stopped> {
         let number = self.number(at)?;
         let poller = FencedPoller::open(self.setting)?;
         if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {
             return Err(Stopped::Unsupported(why));
         }
-        match poller.poll(ROOM)? {
+        let polled = poller.poll(ROOM);
+        self.lost = self.lost.take().or_else(|| poller.selector.failure());
+        match polled? {
             Ok(events) => {
                 let token = poller.token(at);
                 Ok(poller.describe(number, &events, token))

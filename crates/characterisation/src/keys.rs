@@ -18,7 +18,15 @@ pub struct Key {
     pub trigger: Option<&'static str>,
 }
 
+impl Key {
+    /// Returns whether the answer is the poller's own, and not that of another system call.
+    pub(crate) fn is_of(&self, poller: &str) -> bool {
+        self.api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
 /// Builds the keys, clause by clause.
+#[derive(Clone)]
 pub(crate) struct Naming {
     title: String,
     state: Option<String>,
@@ -71,6 +79,28 @@ impl Naming {
     /// Returns whether the descriptor has an earlier registration that views can use.
     pub(crate) fn is_watched(&self, name: &str) -> bool {
         self.watched.contains(name)
+    }
+
+    /// Returns the keys of the answers to a clause, after [`Naming::advance`].
+    pub(crate) fn keys(&self, clause: &Clause, mode: Mode, poller: &str, views: &[View]) -> Vec<Key> {
+        match &clause.action {
+            Action::Look { at, interest: None } => {
+                let applying = views.iter().filter(|view| applies(view, self.is_watched(at)));
+                applying.map(|view| self.view(view, mode)).collect()
+            }
+            Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
+                vec![self.look_for(poller, *interest)]
+            }
+            Action::Wait { .. }
+            | Action::ThreadAnswers(_)
+            | Action::ThreadsAnswer
+            | Action::ThreadsShare
+            | Action::ChildAnswers => vec![self.wait(poller, mode)],
+            Action::MakePoller if clause.is_question => self.make_poller(poller).into_iter().collect(),
+            Action::Call(name, call) if clause.is_question => vec![self.call(name, call)],
+            Action::Change(change) if clause.is_question => self.change(poller, change).into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn key(&self, api: impl Into<String>, trigger: Option<&'static str>) -> Key {
@@ -158,24 +188,7 @@ pub fn keys(script: &Script, transport: Transport, mode: Mode, poller: &str, vie
     let mut keys = Vec::new();
     for clause in &script.clauses {
         naming.advance(clause);
-        match &clause.action {
-            Action::Look { at, interest: None } => {
-                let applying = views.iter().filter(|view| applies(view, naming.is_watched(at)));
-                keys.extend(applying.map(|view| naming.view(view, mode)));
-            }
-            Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
-                keys.push(naming.look_for(poller, *interest));
-            }
-            Action::Wait { .. }
-            | Action::ThreadAnswers(_)
-            | Action::ThreadsAnswer
-            | Action::ThreadsShare
-            | Action::ChildAnswers => keys.push(naming.wait(poller, mode)),
-            Action::MakePoller if clause.is_question => keys.extend(naming.make_poller(poller)),
-            Action::Call(name, call) if clause.is_question => keys.push(naming.call(name, call)),
-            Action::Change(change) if clause.is_question => keys.extend(naming.change(poller, change)),
-            _ => {}
-        }
+        keys.extend(naming.keys(clause, mode, poller, views));
     }
     keys
 }

@@ -124,6 +124,10 @@ pub enum Stopped {
     /// This poller, transport or system does not support the script.
     #[error("{0}")]
     Unsupported(String),
+    /// The poller's program has ended, or computes without an end. The last observation of the transcript has
+    /// that as the poller's answer.
+    #[error("{0}")]
+    Ended(String),
     /// The set-up failed; this says nothing about the poller.
     #[error("{0}")]
     SetUp(String),

@@ -95,7 +95,12 @@ fn judge(
     }
     let given: Vec<(Asked, String)> =
         cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
+    let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
+    let answered = answered.map(|(asked, answer)| match is_subject {
+        true => (answers.attributed(os, Some(version), &cell.backend, asked, &answer), answer),
+        false => (asked, answer),
+    });
     let mut observed = answers.observed(os, Some(version), answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
         observed.miss(asked.clone(), answers.expected(os, Some(version), asked));

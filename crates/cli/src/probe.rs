@@ -173,7 +173,8 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
     let answers = BackendAnswers {
         backend: poller.name.to_owned(),
         ending: match ended {
-            Ok(()) => Ending::Performed,
+            // The answers have the end of the poller's program.
+            Ok(()) | Err(Stopped::Ended(_)) => Ending::Performed,
             Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
             Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(why),
         },

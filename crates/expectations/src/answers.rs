@@ -497,6 +497,11 @@ impl ExpectationText {
             let help = "give the answer, or leave the entry out; `pollmatrix record` measures it";
             return at.error(position, "an empty answer, or one that allows everything".into(), help);
         }
+        // An error of Rust's standard library, and so of this program.
+        if let Some(foreign) = self.answers.iter().find(|answer| answer.contains("(os error ")) {
+            let message = format!("'{foreign}' is a message of pollmatrix, and no answer of a poller");
+            return at.error(position, message, "remove it: the question is unsupported");
+        }
         let source = match &self.source {
             Some(name) => named(at, name, sources)?,
             None => Arc::clone(usual),

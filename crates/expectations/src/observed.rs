@@ -48,10 +48,45 @@ impl Expectations {
         observed
     }
 
+    /// Returns the question that an answer in a cell of a subject belongs to: the system's, or the same question
+    /// about a side effect of the subject (`libuv-peer-write`).
+    ///
+    /// A subject changes what system calls answer: it closes its copy of a descriptor later, or reads from it. An
+    /// answer that differs from the system's is the subject's, and so is each later one to that question. The
+    /// cells of the system's own pollers judge the system.
+    pub fn attributed(
+        &self,
+        os: Os,
+        version: Option<&Version>,
+        subject: &str,
+        asked: Asked,
+        answer: &str,
+    ) -> Asked {
+        if is_own(&asked, subject) {
+            return asked;
+        }
+        let effect = side_effect(&asked, subject);
+        let answer = with_usual_names(os, answer);
+        let differs = |expected: &Expectation| expected.compare(&answer) == Compared::Different;
+        let is_effect = self.expected(os, version, &effect).is_some()
+            || self.expected(os, version, &asked).is_some_and(differs);
+        if is_effect { effect } else { asked }
+    }
+
     /// Returns the expectation for a question, if there is one.
     pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Expectation> {
         self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
     }
+}
+
+/// Returns whether a question is to the poller: `poll`, `poll-events0`.
+fn is_own(asked: &Asked, poller: &str) -> bool {
+    asked.api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// Returns the question about a side effect of the subject on a system call.
+fn side_effect(asked: &Asked, subject: &str) -> Asked {
+    Asked { api: format!("{subject}-{}", asked.api), ..asked.clone() }
 }
 
 impl Observed {
@@ -68,6 +103,17 @@ impl Observed {
     /// Returns whether the question has an answer.
     pub fn answers(&self, asked: &Asked) -> bool {
         self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
+    }
+
+    /// Returns whether the question has an answer in a cell of a subject: the system's, or a side effect of the
+    /// subject.
+    pub fn answers_in_cell_of(&self, subject: &str, asked: &Asked) -> bool {
+        self.answers(asked) || self.answers(&side_effect(asked, subject))
+    }
+
+    /// Returns whether one of the answers is the poller's own, and not that of a system call.
+    pub fn has_answer_of(&self, poller: &str) -> bool {
+        self.checks.iter().filter_map(|check| check.asked.as_ref()).any(|asked| is_own(asked, poller))
     }
 
     /// Returns the status of a run with these answers, and the reason if it is no pass.
@@ -229,6 +275,33 @@ rows:
             assert_eq!((unknown.status().0, unknown.unknown), (Status::Pass, 1), "{version} {api}");
             assert_eq!(unknown.checks[0].expected, [NOT_KNOWN]);
         }
+    }
+
+    /// A subject that has closed its copy makes a write fail: this is not the system's answer.
+    #[test]
+    fn an_answer_that_differs_in_a_cell_of_a_subject_is_its_side_effect() {
+        let (mut answers, version) = (answers(), "6.18.44".parse().unwrap());
+        let attributed = |answers: &Expectations, api: &str, trigger, answer| {
+            let asked = asked(api, trigger);
+            answers.attributed(Os::Linux, Some(&version), "libuv", asked, answer).api
+        };
+        assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "poll");
+        assert_eq!(attributed(&answers, "poll", Some("level"), "HUP"), "libuv-poll");
+        assert_eq!(
+            attributed(&answers, "peer-write", None, "EPIPE"),
+            "peer-write",
+            "the system's is unknown"
+        );
+        assert_eq!(attributed(&answers, "libuv-add", None, "ok"), "libuv-add");
+        let own = FILE.replace("      poll-IN@", "      libuv-poll@level: 'HUP'\n      poll-IN@");
+        answers = Expectations::default();
+        answers.read(&own, "linux.yml").unwrap();
+        assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "libuv-poll", "it has changed");
+        let effect = (asked("libuv-poll", Some("level")), "HUP".to_owned());
+        let observed = answers.observed(Os::Linux, Some(&version), [effect]);
+        assert_eq!((observed.status().0, observed.unknown), (Status::Pass, 0));
+        assert!(observed.answers_in_cell_of("libuv", &asked("poll", Some("level"))));
+        assert!(observed.has_answer_of("libuv") && !observed.has_answer_of("poll"));
     }
 
     #[test]

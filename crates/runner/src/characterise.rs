@@ -45,7 +45,10 @@ pub fn run(
     let (answers, version) = (environment.answers(scenario.behaviour)?, environment::version());
     Ok(match environment::os() {
         Some(os) => {
-            let mut outcome = judge(scenario, &due, transcript, ended, (&answers, os, version.as_ref()));
+            let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
+            let subject = is_subject.then_some(poller.name);
+            let judged = (&*answers, os, version.as_ref());
+            let mut outcome = judge(scenario, &due, subject, transcript, ended, judged);
             outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
             outcome
         }
@@ -74,15 +77,21 @@ fn broken(reason: String) -> CellOutcome {
 }
 
 /// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce.
+/// `subject` is the poller's name, if it is not one of the system's own.
 fn judge(
     scenario: &Scenario,
     due: &[Key],
+    subject: Option<&str>,
     transcript: Transcript,
     ended: Result<(), Stopped>,
     (answers, os, version): (&Expectations, Os, Option<&Version>),
 ) -> CellOutcome {
     let asked = |Observation { variant, api, trigger, answer }| {
-        (Asked { row: scenario.behaviour.to_owned(), variant, api, trigger }, answer)
+        let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
+        match subject {
+            Some(subject) => (answers.attributed(os, version, subject, asked, &answer), answer),
+            None => (asked, answer),
+        }
     };
     let complete = ended.is_ok() && !transcript.is_partial();
     let mut observed = answers.observed(os, version, transcript.observations.into_iter().map(asked));
@@ -90,7 +99,11 @@ fn judge(
         for Key { variant, api, trigger } in due.iter().cloned() {
             let trigger = trigger.map(str::to_owned);
             let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
-            if !observed.answers(&asked) {
+            let is_answered = match subject {
+                Some(subject) => observed.answers_in_cell_of(subject, &asked),
+                None => observed.answers(&asked),
+            };
+            if !is_answered {
                 let expected = answers.expected(os, version, &asked);
                 observed.miss(asked, expected);
             }
@@ -107,7 +120,11 @@ fn judge(
             let why = "the script does not query this poller, only this program or the system's queue";
             (Status::Unsupported, Some(why.into()))
         }
-        (judged, Ok(())) => judged,
+        (_, Ok(())) if subject.is_some_and(|subject| !observed.has_answer_of(subject)) => {
+            let why = "the script does not query this poller, only system calls";
+            (Status::Unsupported, Some(why.into()))
+        }
+        (judged, Ok(()) | Err(Stopped::Ended(_))) => judged,
     };
     let unknown = Some(("unknown".to_owned(), observed.unknown)).filter(|(_, count)| *count > 0);
     CellOutcome {
@@ -136,10 +153,20 @@ mod tests {
     /// Judges an answer about a drained pipe without a writer, for which Linux answers HUP. The script asks
     /// for an answer with events=0, too.
     fn judged(answer: &str, trace: &str, ended: Result<(), Stopped>) -> CellOutcome {
+        judged_of(None, "poll", answer, trace, ended)
+    }
+
+    fn judged_of(
+        subject: Option<&str>,
+        api: &str,
+        answer: &str,
+        trace: &str,
+        ended: Result<(), Stopped>,
+    ) -> CellOutcome {
         let variant = "pipe:read-end-drained".to_owned();
         let observed = Observation {
             variant: variant.clone(),
-            api: "poll".into(),
+            api: api.into(),
             trigger: Some("level".into()),
             answer: answer.into(),
         };
@@ -151,7 +178,7 @@ mod tests {
         let transcript = Transcript { observations: vec![observed], trace: vec![trace.into()] };
         let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
-        judge(&SCENARIO, &due, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
+        judge(&SCENARIO, &due, subject, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
     }
 
     #[test]
@@ -169,6 +196,38 @@ mod tests {
     fn an_omitted_clause_is_not_a_missing_answer() {
         let outcome = judged("HUP", "look at conn -> left out: there is no 'conn'", Ok(()));
         assert_eq!((outcome.status, outcome.checks.len()), (Status::Pass, 1));
+    }
+
+    /// The other answers of the script are not missing.
+    #[test]
+    fn the_end_of_a_program_is_its_answer() {
+        let ended = || Err(Stopped::Ended("the program ended (signal: 6)".into()));
+        let outcome = judged_of(Some("libuv"), "libuv", "aborts(SIGABRT)", "", ended());
+        assert_eq!((outcome.status, outcome.reason), (Status::Pass, None));
+        assert_eq!((outcome.checks.len(), outcome.counters["unknown"]), (1, 1));
+        let outcome = judged_of(Some("poll"), "poll", "aborts(SIGABRT)", "", ended());
+        assert_eq!(outcome.status, Status::Fail, "another answer is recorded");
+    }
+
+    #[test]
+    fn a_cell_of_a_subject_that_holds_only_system_calls_is_unsupported() {
+        let left_out = "look at conn -> left out: there is no 'conn'";
+        let outcome = judged_of(Some("libuv"), "poll", "HUP", left_out, Ok(()));
+        assert_eq!(outcome.status, Status::Unsupported);
+        assert_eq!(
+            outcome.reason.as_deref(),
+            Some("the script does not query this poller, only system calls")
+        );
+        assert_eq!(judged_of(None, "poll", "HUP", left_out, Ok(())).status, Status::Pass);
+    }
+
+    #[test]
+    fn a_side_effect_of_a_subject_is_not_judged_by_the_systems_file() {
+        let left_out = "look at conn -> left out: there is no 'conn'";
+        let outcome = judged_of(Some("libuv"), "poll", "OUT", left_out, Ok(()));
+        assert_eq!((outcome.status, outcome.counters["unknown"]), (Status::Pass, 1));
+        let asked = outcome.checks[0].asked.as_ref().map(|asked| asked.api.as_str());
+        assert_eq!(asked, Some("libuv-poll"));
     }
 
     #[test]

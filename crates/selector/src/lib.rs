@@ -9,6 +9,7 @@ mod changed;
 mod raw_wait;
 mod wake_pipe;
 
+use std::fmt;
 use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -110,6 +111,11 @@ pub trait Selector: Send + Sync {
     /// Returns the name of the poller in the published answers: `epoll`.
     fn name(&self) -> &str;
 
+    /// Returns the version of the poller, if it is not part of the system: that of its library or program.
+    fn version(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the features of the poller.
     fn capabilities(&self) -> Capabilities;
 
@@ -189,8 +195,24 @@ pub trait Selector: Send + Sync {
 
     /// Returns why the poller is unusable, if it is: it is in another process, which has ended or has broken
     /// the protocol. Answers since then are invalid.
-    fn failure(&self) -> Option<String> {
+    fn failure(&self) -> Option<Failure> {
         None
+    }
+}
+
+/// The reason why a poller in another process is unusable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// A description, with the last command.
+    pub reason: String,
+    /// The poller's answer to that command, if the failure is one: `aborts(SIGABRT)`, `exits(3)`, `spins`.
+    pub answer: Option<String>,
+}
+
+/// The reason.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
     }
 }
 

@@ -5,6 +5,7 @@
 //! under test. One command is outstanding at a time; only a wake-up may be sent during a wait.
 
 mod conversation;
+mod ending;
 mod messages;
 #[cfg(test)]
 mod session;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use metadata::Mode;
 use nix::errno::Errno;
 use selector::{
-    Capabilities, Changed, Event, Interest, MakeSelector, Record, Selector, Token, Unsupported, View,
+    Capabilities, Changed, Event, Failure, Interest, MakeSelector, Record, Selector, Token, Unsupported, View,
 };
 
 pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
@@ -44,6 +45,12 @@ pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<B
     match Conversation::begin(command_line, PATIENCE.max(patience)) {
         Ok((conversation, hello)) => Ok(Box::new(Process::new(conversation, hello, patience))),
         Err(StartError::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
+        // A limit of this process, not of the adapter: callers know these errors.
+        Err(StartError::Failed(AdapterError::Start { source, .. }))
+            if matches!(source.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) =>
+        {
+            Err(source)
+        }
         Err(StartError::Failed(error)) => Err(io::Error::other(error)),
     }
 }
@@ -54,6 +61,7 @@ const ONE_COMMAND: &str = "an adapter gets no command but wake while it waits";
 struct Process {
     id: i32,
     name: String,
+    version: String,
     modes: Vec<Mode>,
     wakes: bool,
     patience: Duration,
@@ -66,7 +74,7 @@ struct Process {
     /// Locked only briefly. The commands of a wait and of a wake-up are sent under this lock, so they arrive
     /// in its order.
     wait: Mutex<WaitState>,
-    failure: Mutex<Option<String>>,
+    failure: Mutex<Option<Failure>>,
 }
 
 #[derive(Default)]
@@ -84,6 +92,7 @@ impl Process {
         Self {
             id: conversation.id(),
             name: hello.name,
+            version: hello.version,
             modes: hello.modes.into_iter().map(Mode::from).collect(),
             wakes: hello.wake,
             patience,
@@ -117,6 +126,12 @@ impl Process {
                     let answer = conversation.receive(self.patience);
                     match self.changed(&conversation, answer) {
                         Changed::Done => drop(lock(&self.copies).insert(fd, true)),
+                        // The poller has not seen the descriptor: this is not its answer.
+                        Changed::Refused(refusals) if !self.has_failed() => {
+                            let errno = refusals.first().map_or(Errno::EPROTO, |first| first.errno);
+                            let reason = format!("the adapter cannot take descriptor {fd}: {errno:?}");
+                            return Changed::unsupported(reason);
+                        }
                         refused => return refused,
                     }
                 }
@@ -151,13 +166,15 @@ impl Process {
 
     /// Records a failure. Only the first one is kept, because the others are its consequences.
     fn fail(&self, error: AdapterError) -> Changed {
-        lock(&self.failure).get_or_insert_with(|| error.to_string());
+        let (reason, answer) = (error.to_string(), error.into_answer());
+        lock(&self.failure).get_or_insert(Failure { reason, answer });
         Changed::refused(Errno::EPROTO)
     }
 
     /// Records that the last line is not a valid answer.
     fn reject(&self, conversation: &Conversation, error: &AdapterError) -> Changed {
-        lock(&self.failure).get_or_insert_with(|| format!("{}: {error}", conversation.last_line()));
+        let reason = format!("{}: {error}", conversation.last_line());
+        lock(&self.failure).get_or_insert(Failure { reason, answer: None });
         Changed::refused(Errno::EPROTO)
     }
 
@@ -205,6 +222,10 @@ impl Process {
 impl Selector for Process {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn version(&self) -> Option<String> {
+        Some(self.version.clone())
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -273,12 +294,8 @@ impl Selector for Process {
         if !wait.in_progress {
             wait.woken = true;
         } else if wait.sent == 0 {
-            if let Err(error) = conversation::send_command(&self.commands, &Command::Wake {}) {
-                let reason = error.to_string();
-                self.fail(error);
-                return Err(Unsupported(reason));
-            }
-            wait.sent = 1;
+            // An error means that the program has ended: the wait in progress reports it.
+            wait.sent = usize::from(conversation::send_command(&self.commands, &Command::Wake {}).is_ok());
         }
         Ok(())
     }
@@ -314,7 +331,7 @@ impl Selector for Process {
         Some(self.id)
     }
 
-    fn failure(&self) -> Option<String> {
+    fn failure(&self) -> Option<Failure> {
         lock(&self.failure).clone()
     }
 }
@@ -418,9 +435,49 @@ mod tests {
         assert_eq!(add(&adapter, reader.as_raw_fd()), refused);
         let failure = adapter.failure().unwrap();
         let expected = r#"the program ended (exit status: 0) without an answer to {"take":"#;
-        assert!(failure.starts_with(expected), "{failure}");
+        assert!(failure.reason.starts_with(expected), "{failure}");
+        assert_eq!(failure.answer.as_deref(), Some("exits(0)"));
         assert_eq!(adapter.wait(8, None), Err(Errno::EPROTO));
         assert_eq!(adapter.modify(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), refused);
         assert_eq!(adapter.failure(), Some(failure));
+    }
+
+    /// Returns the failure of an adapter of two lines of shell: it answers `hello`, and does `then` at the next
+    /// command.
+    fn failure_of(then: &str) -> Failure {
+        let hello = r#"{"hello":{"protocol":1,"name":"sh","version":"1","modes":["level"]}}"#;
+        let script = format!("read line; echo '{hello}'; read line; {then}");
+        let command_line = ["sh", "-c", &script].map(String::from);
+        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
+        let adapter = Process::new(conversation, hello, Duration::from_secs(2));
+        assert_eq!(adapter.wait(8, Some(Duration::ZERO)), Err(Errno::EPROTO));
+        adapter.failure().unwrap()
+    }
+
+    #[test]
+    fn the_end_of_a_program_by_itself_is_its_answer() {
+        for (then, expected) in [
+            ("exit 3", Some("exits(3)")),
+            ("kill -ABRT $$", Some("aborts(SIGABRT)")),
+            ("kill -SEGV $$", Some("aborts(SIGSEGV)")),
+            ("kill -KILL $$", None),
+            ("exec >&-; read line", None),
+        ] {
+            let failure = failure_of(then);
+            assert!(failure.reason.contains(r#"without an answer to {"wait":"#), "{failure}");
+            assert_eq!(failure.answer.as_deref(), expected, "{failure}");
+        }
+    }
+
+    /// A program that sleeps has lost the command, or the adapter has.
+    #[test]
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    fn an_endless_loop_is_an_answer_and_a_long_sleep_is_none() {
+        let spins = failure_of("while :; do :; done");
+        assert_eq!(spins.answer.as_deref(), Some("spins"), "{spins}");
+        assert!(spins.reason.ends_with("within 2 s, and the program computes"), "{spins}");
+        let sleeps = failure_of("read line");
+        assert_eq!(sleeps.answer, None, "{sleeps}");
+        assert!(sleeps.reason.ends_with("within 2 s"), "{sleeps}");
     }
 }

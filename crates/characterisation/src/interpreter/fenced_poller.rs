@@ -58,9 +58,8 @@ impl FencedPoller {
                 Ok(Self { selector: selector.into(), patience, fence, registrations: Mutex::default() })
             }
             other => {
-                let why =
-                    selector.failure().unwrap_or_else(|| format!("the poller refuses the fence: {other}"));
-                Err(setup_error(why))
+                let failure = selector.failure().map(|failure| failure.reason);
+                Err(setup_error(failure.unwrap_or_else(|| format!("the poller refuses the fence: {other}"))))
             }
         }
     }

@@ -14,6 +14,11 @@ pub(super) fn run(times: usize, clauses: &[Clause], setting: Setting) -> (Transc
         all.trace.extend(transcript.trace);
         if ended.is_err() {
             all.observations = transcript.observations;
+            if let Err(Stopped::Ended(_)) = &ended {
+                // The other answers of this round are no counts.
+                let first = all.observations.len().saturating_sub(1);
+                all.observations.drain(..first);
+            }
             return (all, ended);
         }
         rounds.push(transcript.observations);

@@ -281,6 +281,8 @@ fn duplicate_and_unsorted_keys_are_refused() {
 fn empty_and_contradictory_entries_are_refused() {
     refused("'-'", "{ answers: [] }", &["an empty answer, or one that allows everything"]);
     refused("'-'", "'*'", &["an empty answer, or one that allows everything"]);
+    let started = "'''sh'' cannot be started: Too many open files (os error 24)'";
+    refused("'-'", started, &["is a message of pollmatrix, and no answer of a poller"]);
     refused("'-'", "[]", &["9:7: 'poll@level' has no answer"]);
     refused("'-'", "{ answers: ['-', 'HUP'] }", &["several answers were measured", "add `seen`"]);
     refused("until: '9'", "since: '9', until: '8.2'", &["14:50: no version is in 9 to 8.2"]);

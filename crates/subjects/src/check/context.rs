@@ -160,7 +160,7 @@ impl Context {
 
     /// Fails the check if the poller has become unusable.
     pub fn expect_alive(&self) -> Verdict {
-        self.selector.failure().map_or(Ok(()), failed)
+        self.selector.failure().map_or(Ok(()), |failure| failed(failure.reason))
     }
 }
 

@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 
+use super::ending;
 use super::messages::{self, Messages};
 use super::wire::{Answer, Command, Hello, PROTOCOL};
 
@@ -39,10 +40,10 @@ pub enum AdapterError {
     Start { program: String, source: io::Error },
     #[error("the command line of the adapter is empty")]
     NoProgram,
-    #[error("no answer to {to} within {} s", limit.as_secs_f32())]
-    Late { to: String, limit: Duration },
+    #[error("no answer to {to} within {} s{}", limit.as_secs_f32(), if *spins { ", and the program computes" } else { "" })]
+    Late { to: String, limit: Duration, spins: bool },
     #[error("the program ended ({status}) without an answer to {to}")]
-    Ended { to: String, status: String },
+    Ended { to: String, status: String, answer: Option<String> },
     #[error("{to} cannot be sent: {source}")]
     Send { to: String, source: io::Error },
     #[error("the output cannot be read: {0}")]
@@ -71,6 +72,17 @@ pub enum AdapterError {
     NoWake,
     #[error("the adapter has not closed its copy of descriptor {fd}")]
     NotClosed { fd: RawFd },
+}
+
+impl AdapterError {
+    /// Returns the answer of the poller, if the failure is one.
+    pub fn into_answer(self) -> Option<String> {
+        match self {
+            Self::Ended { answer, .. } => answer,
+            Self::Late { spins: true, .. } => Some(ending::SPINS.into()),
+            _ => None,
+        }
+    }
 }
 
 /// A running adapter.
@@ -161,7 +173,8 @@ impl Conversation {
     pub fn send_line(&mut self, line: &str) -> Result<(), AdapterError> {
         self.expect_silence(line)?;
         self.pending.push_back(line.to_owned());
-        write_line(&self.commands, line)
+        let written = write_line(&self.commands, line);
+        written.map_err(|error| self.ended_instead(error))
     }
 
     /// Sends a command. The caller receives the answer later.
@@ -190,7 +203,8 @@ impl Conversation {
             match sendmsg::<()>(socket, &[IoSlice::new(line.as_bytes())], &rights, MsgFlags::empty(), None) {
                 Err(Errno::EINTR) => {}
                 Err(errno @ (Errno::EPIPE | Errno::ECONNRESET)) => {
-                    return Err(AdapterError::Send { to: to.to_owned(), source: errno.into() });
+                    let error = AdapterError::Send { to: to.to_owned(), source: errno.into() };
+                    return Err(self.ended_instead(error));
                 }
                 Err(errno) => return Ok(Err(errno)),
                 Ok(sent) => {
@@ -217,13 +231,20 @@ impl Conversation {
     pub fn receive_within(&mut self, limit: Option<Duration>) -> Result<Answer, AdapterError> {
         // Only wake-ups are sent without an entry.
         let to = self.pending.pop_front().unwrap_or_else(|| "a wake-up".into());
+        let (begun, busy) = (Instant::now(), ending::busy(self.id()));
         let text = match self.line(limit)? {
             NextLine::Complete(text) => {
                 self.answered.clone_from(&to);
                 text
             }
-            NextLine::Late => return Err(AdapterError::Late { to, limit: limit.unwrap_or_default() }),
-            NextLine::End => return Err(AdapterError::Ended { to, status: self.exit_status() }),
+            NextLine::Late => {
+                // A program that sleeps has no processor time; one that spins gets all that there is.
+                let computed =
+                    busy.zip(ending::busy(self.id())).map(|(before, now)| now.saturating_sub(before));
+                let spins = computed.is_some_and(|computed| computed >= begun.elapsed() / 2);
+                return Err(AdapterError::Late { to, limit: limit.unwrap_or_default(), spins });
+            }
+            NextLine::End => return Err(self.ended(to)),
         };
         serde_json::from_str(&text).map_err(|error| AdapterError::NoAnswer {
             line: self.lines,
@@ -237,7 +258,7 @@ impl Conversation {
         match self.line(Some(Duration::ZERO))? {
             NextLine::Complete(text) => Err(AdapterError::Unexpected { line: self.lines, text }),
             NextLine::Late => Ok(()),
-            NextLine::End => Err(AdapterError::Ended { to: to.to_owned(), status: self.exit_status() }),
+            NextLine::End => Err(self.ended(to.to_owned())),
         }
     }
 
@@ -285,11 +306,28 @@ impl Conversation {
         }
     }
 
-    /// Describes the exit of an adapter whose output has ended.
-    fn exit_status(&mut self) -> String {
+    /// Returns the error of an adapter whose output has ended.
+    fn ended(&mut self, to: String) -> AdapterError {
         match self.exit_within(EXIT_LIMIT) {
-            Some(status) => status.to_string(),
-            None => "it has closed its standard output, but still runs".into(),
+            Some(status) => {
+                AdapterError::Ended { to, status: status.to_string(), answer: ending::answer(status) }
+            }
+            None => {
+                let status = "it has closed its standard output, but still runs".into();
+                AdapterError::Ended { to, status, answer: None }
+            }
+        }
+    }
+
+    /// Replaces the error of a command that cannot be sent because the adapter has ended.
+    fn ended_instead(&mut self, error: AdapterError) -> AdapterError {
+        match error {
+            AdapterError::Send { to, source }
+                if matches!(source.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) =>
+            {
+                self.ended(to)
+            }
+            other => other,
         }
     }
 
