@@ -19,6 +19,14 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
+/// Creates a folder of expectations without answers.
+fn empty_expectations(sandbox: &Sandbox) -> std::path::PathBuf {
+    let expected = sandbox.path("expected");
+    std::fs::create_dir_all(expected.join("answers")).expect("writable");
+    std::fs::write(expected.join("divergences.yml"), "divergences: []\n...\n").expect("writable");
+    expected
+}
+
 fn cells(sandbox: &Sandbox) -> Vec<Value> {
     sandbox.results()["cells"].as_array().expect("cells is a list").clone()
 }
@@ -86,6 +94,53 @@ fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
     }
 }
 
+/// The program aborts in its first wait. That is the answer, and the rest of the script is not missing.
+#[test]
+fn the_abort_of_a_program_is_its_answer_and_is_recorded() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let subject = format!("python3 '{BAD}' crashes poll");
+    let expected = empty_expectations(&sandbox);
+    sandbox
+        .run(&["run", "--subject", &subject, "--expectations", "expected"])
+        .expect(0, &["2 cells: 2 new, 2 answers not known before"]);
+    let cells = cells(&sandbox);
+    for cell in &cells {
+        assert_eq!(
+            (&cell["status"], &cell["checks"][0]["observed"]),
+            (&"pass".into(), &"aborts(SIGABRT)".into())
+        );
+        let notes = cell["notes"].to_string();
+        assert!(notes.contains("the program ended (signal: 6 (SIGABRT)"), "{notes}");
+    }
+    sandbox
+        .run(&["record", "pollmatrix-report", "--expectations", "expected"])
+        .expect(0, &["added ", "python-poll@level: aborts(SIGABRT)"]);
+    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
+}
+
+/// To start a program is not to make a poller: the failure is that of this process.
+#[test]
+fn a_program_is_not_asked_whether_it_can_be_started() {
+    if lacks("python3") {
+        return;
+    }
+    let subject = format!("python3 '{EXAMPLE}' poll");
+    answer(Command::new(POLLMATRIX).args([
+        "probe",
+        "T13",
+        "--subject",
+        &subject,
+        "--backend",
+        "python-poll",
+    ]))
+    .expect(127, &["python-poll: unsupported: python-poll is in another process: the limits of this"]);
+}
+
 /// The limit does not depend on the real speed of this machine.
 #[test]
 fn slow_multiplies_the_patience_for_a_fence() {
@@ -114,9 +169,7 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
         return;
     }
     let sandbox = sandbox();
-    let expected = sandbox.path("expected");
-    std::fs::create_dir_all(expected.join("answers")).expect("writable");
-    std::fs::write(expected.join("divergences.yml"), "divergences: []\n...\n").expect("writable");
+    let expected = empty_expectations(&sandbox);
     let python = format!("python3 '{EXAMPLE}' poll");
     let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
     let asked = ["run", "--subject", &python];
@@ -125,6 +178,15 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
     let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
     let text = std::fs::read_to_string(&own).expect("the answers were recorded");
     assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
+    let version = sandbox.results()["runs"][0]["subjects"]["python-poll"].clone();
+    let version = version.as_str().expect("the run has the version of the subject");
+    assert!(version.starts_with("3."), "{version}");
+    let source = format!("    text: 'measured on python-poll {version} on {} ", std::env::consts::OS);
+    assert!(text.contains(&source), "{text}");
+    assert!(text.contains(&format!("source: recorded-python-poll-{version}-")), "{text}");
+    // The cell is in no matrix file.
+    let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
+    sandbox.run(&["show", &cell]).expect(0, &["status      pass", "observed: silent"]);
     assert!(std::fs::read_dir(expected.join("answers")).is_ok_and(|mut files| files.next().is_none()));
     let known = run(&asked);
     known.expect(0, &["as expected"]);

@@ -236,6 +236,7 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
         fault: args.attempts.fault.name.clone(),
         inject_errors: args.attempts.inject.one_in,
         late_data: args.attempts.late.most,
+        subjects: source.environment.versions(),
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use metadata::{Asked, CellResult, Os, Results, Run, Status};
+use metadata::{Asked, CellResult, Os, Results, Run, Status, one_line};
 use runner::{backends, diagnostics, output};
 use similar::TextDiff;
 
@@ -78,9 +78,16 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
 pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
-    let library = run.kqueue.as_deref().filter(|_| adapter.is_some() && adapter == library_of(run));
-    let prefix = library.map(|library| library.replace(' ', "-") + "-").unwrap_or_default();
-    let of = library.map(|library| format!("{library} on ")).unwrap_or_default();
+    let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == library_of(run));
+    let poller = library.or_else(|| {
+        let (name, version) = run.subjects.get_key_value(adapter?)?;
+        Some(format!("{name} {}", one_line(version)))
+    });
+    // A key needs no quotes.
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '+');
+    let key = |poller: &String| poller.replace(|letter: char| !is_plain(letter), "-") + "-";
+    let prefix = poller.as_ref().map(key).unwrap_or_default();
+    let of = poller.map(|poller| format!("{poller} on ")).unwrap_or_default();
     let name = format!("recorded-{prefix}{version}-{}-{build}", run.arch);
     let text = format!(
         "measured on {of}{} {}, {}{via}, by pollmatrix {}",

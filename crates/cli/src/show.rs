@@ -35,8 +35,8 @@ struct FoundResults {
 /// Prints the results of the cell.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) -> Result<ExitCode, Error> {
     let source = Source::load(matrix, environment)?;
-    let id = full_id(&source, &args.id)?;
     let dir = args.report_dir.path.as_path();
+    let id = full_id(&source, dir, &args.id)?;
     let mut results = newest(dir, &id)?;
     if let Some(target) = &args.target {
         results = results.narrowed(target, &id, dir, &source)?;
@@ -96,10 +96,14 @@ impl FoundResults {
     }
 }
 
-/// Returns the id of the one cell that the argument selects.
-fn full_id(source: &Source<'_>, typed: &str) -> Result<String, Error> {
+/// Returns the id of the one cell that the argument selects: of the matrix, or else of the report, which also
+/// has the cells of subjects.
+fn full_id(source: &Source<'_>, dir: &Path, typed: &str) -> Result<String, Error> {
     let cells = source.matrix.cells();
-    let ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    if !ids.iter().any(|id| id.starts_with(typed)) {
+        ids = reported(dir)?;
+    }
     if ids.iter().any(|id| id == typed) {
         return Ok(typed.to_owned());
     }
@@ -109,6 +113,14 @@ fn full_id(source: &Source<'_>, typed: &str) -> Result<String, Error> {
         [id] => Ok((*id).clone()),
         several => Err(Error::AmbiguousCell { id: typed.to_owned(), count: several.len() }),
     }
+}
+
+/// Returns the ids of the cells with a result, sorted.
+fn reported(dir: &Path) -> Result<Vec<String>, Error> {
+    let of_journal = journal::read(dir)?.map(|contents| contents.results).unwrap_or_default();
+    let of_report = input::find(dir)?.map(|results| results.cells).unwrap_or_default();
+    let ids: BTreeSet<_> = of_journal.into_iter().chain(of_report).map(|cell| cell.id).collect();
+    Ok(ids.into_iter().collect())
 }
 
 /// Returns the result in the journal, which is never older than the report, or else the results in the

@@ -1,6 +1,7 @@
 //! The global options of a run: the adapters to test, and the expectations to judge by.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ struct Adapter {
     /// The value of `--subject`: the name of a built-in library, or a command line.
     typed: String,
     poller: Poller,
+    /// The version of the library or of the program, if known.
+    version: Option<String>,
     modes: Vec<Mode>,
 }
 
@@ -95,6 +98,12 @@ impl Environment {
     /// Returns the names of the adapters.
     pub fn adapters(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.adapters.iter().map(|adapter| adapter.poller.name)
+    }
+
+    /// Returns the known versions of the adapters, by name.
+    pub fn versions(&self) -> BTreeMap<String, String> {
+        let known = |adapter: &Adapter| Some((adapter.poller.name.to_owned(), adapter.version.clone()?));
+        self.adapters.iter().filter_map(known).collect()
     }
 
     /// Returns the value of `--subject` for the adapter of this name, to pass to another pollmatrix process.
@@ -185,9 +194,9 @@ impl Adapter {
             Some(adapter) => adapter.name,
             None => made.name().to_owned().leak(),
         };
-        let modes = made.capabilities().modes;
+        let (modes, version) = (made.capabilities().modes, made.version());
         let make = if keep { kept(made, make) } else { make };
-        Ok(Self { typed: typed.to_owned(), poller: Poller { name, make }, modes })
+        Ok(Self { typed: typed.to_owned(), poller: Poller { name, make }, version, modes })
     }
 }
 

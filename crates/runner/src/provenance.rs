@@ -1,5 +1,6 @@
 //! The provenance of results: this program and the machine that it runs on.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -129,6 +130,7 @@ pub fn run_here(target: String, started: String) -> Run {
         cpus: cpus(),
         libc: libc(),
         kqueue: backends::kqueue_library(),
+        subjects: BTreeMap::new(),
         seed: Seed(0),
         repeat: 1,
         fault: None,

@@ -1,7 +1,7 @@
 //! A run of one target's cells, new or resumed, from the journal to the report.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ pub fn run(
     )?;
     let ended = session.run_cells(&planned, source, chosen, request, stop, overall)?;
 
-    let run = session.provenance(chosen, ended.is_some());
+    let run = session.provenance(chosen, source.environment.versions(), ended.is_some());
     let specs = planned.into_iter().map(|cell| cell.spec).collect();
     let results = Results::new(run, specs, session.results);
     let scenarios = cell::describe(&source.matrix, &results.cells);
@@ -291,11 +291,11 @@ impl Session {
         Ok(stop.signal())
     }
 
-    fn provenance(&self, chosen: &Chosen<'_>, interrupted: bool) -> Run {
+    fn provenance(&self, chosen: &Chosen<'_>, subjects: BTreeMap<String, String>, interrupted: bool) -> Run {
         let target = chosen.target.id.clone();
         let here = match (&self.machine, &chosen.runner) {
             (Some(machine), _) => Run { target, ..machine.clone() },
-            (None, Runner::Native) => provenance::run_here(target, String::new()),
+            (None, Runner::Native) => Run { subjects, ..provenance::run_here(target, String::new()) },
             (None, _) => provenance::run_unknown(chosen.target),
         };
         Run {

@@ -143,6 +143,12 @@ impl Selector for LibeventSelector {
         self.views[0].api
     }
 
+    fn version(&self) -> Option<String> {
+        // SAFETY: the function has no arguments and returns a static string.
+        let version = unsafe { CStr::from_ptr(ffi::event_get_version()) };
+        Some(version.to_string_lossy().into_owned())
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             modes: self.modes(),

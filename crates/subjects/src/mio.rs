@@ -47,6 +47,10 @@ impl Selector for MioSelector {
         NAME
     }
 
+    fn version(&self) -> Option<String> {
+        option_env!("POLLMATRIX_MIO_VERSION").map(str::to_owned)
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             modes: vec![Mode::Edge],

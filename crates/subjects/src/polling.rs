@@ -70,6 +70,10 @@ impl Selector for PollingSelector {
         NAME
     }
 
+    fn version(&self) -> Option<String> {
+        option_env!("POLLMATRIX_POLLING_VERSION").map(str::to_owned)
+    }
+
     fn capabilities(&self) -> Capabilities {
         let modes = [Mode::Level, Mode::Edge, Mode::OneShot];
         Capabilities {

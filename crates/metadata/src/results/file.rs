@@ -86,6 +86,9 @@ pub struct Run {
     /// are then its own. Absent if the kernel has kqueue, or there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kqueue: Option<String>,
+    /// The tested subjects: the version of each library or program, by its name, which is that of its column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subjects: BTreeMap<String, String>,
     /// The seed of the first attempt at each cell. Each further attempt adds one.
     pub seed: Seed,
     /// How many attempts were made at each cell.
@@ -135,6 +138,12 @@ impl Run {
     pub fn libraries(&self) -> String {
         let kqueue = self.kqueue.as_ref().map(|library| format!("kqueue of {library}"));
         self.libc.iter().cloned().chain(kqueue).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the subjects with their versions: `mio 1.2.4, python-poll 3.11.2`.
+    pub fn subjects(&self) -> String {
+        let each = self.subjects.iter().map(|(name, version)| format!("{name} {version}"));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the runner with its command or image: `native`, `prefix (qemu-s390x-static)`.
@@ -233,14 +242,19 @@ impl Results {
     /// report has characterisation cells only.
     pub fn totals_line(&self) -> Option<String> {
         let others_only = self.contract().next().is_none() && !self.cells.is_empty();
-        (!others_only).then(|| counted(self.contract(), Status::name))
+        (!others_only).then(|| counted(self.contract(), |cell| cell.status.name()))
     }
 
     /// Returns the totals of the characterisation cells, `None` if there are none: `characterisation: 80
-    /// cells: 70 as expected, 3 permitted, 7 unsupported, 12 answers not known before`.
+    /// cells: 62 as expected, 8 new, 3 permitted, 7 unsupported, 12 answers not known before`. A new cell has
+    /// an answer without an expectation.
     pub fn characterisation_line(&self) -> Option<String> {
         self.characterisation().next()?;
-        let name = |status: Status| if status == Status::Pass { "as expected" } else { status.name() };
+        let name = |cell: &CellResult| match cell.status {
+            Status::Pass if cell.unknown_answers() > 0 => "new",
+            Status::Pass => "as expected",
+            status => status.name(),
+        };
         let mut line = format!("characterisation: {}", counted(self.characterisation(), name));
         match self.characterisation().map(CellResult::unknown_answers).sum() {
             0 => {}
@@ -284,16 +298,16 @@ impl Results {
     }
 }
 
-/// Returns the counts per status: `3 cells: 2 pass, 1 fail`.
+/// Returns the counts per status and name: `3 cells: 2 pass, 1 fail`.
 fn counted<'a>(
     cells: impl Iterator<Item = &'a CellResult> + Clone,
-    name: fn(Status) -> &'static str,
+    name: fn(&CellResult) -> &'static str,
 ) -> String {
-    let mut totals: BTreeMap<Status, usize> = BTreeMap::new();
+    let mut totals: BTreeMap<(Status, &str), usize> = BTreeMap::new();
     for cell in cells.clone() {
-        *totals.entry(cell.status).or_default() += 1;
+        *totals.entry((cell.status, name(cell))).or_default() += 1;
     }
-    let parts: Vec<_> = totals.iter().map(|(status, count)| format!("{count} {}", name(*status))).collect();
+    let parts: Vec<_> = totals.iter().map(|((_, name), count)| format!("{count} {name}")).collect();
     format!("{} cells: {}", cells.count(), parts.join(", "))
 }
 
@@ -366,7 +380,7 @@ mod tests {
         results.cells[0].counters.insert("unknown".into(), 12);
         assert_eq!(
             results.totals_lines(),
-            ["1 cells: 1 fail", "characterisation: 1 cells: 1 as expected, 12 answers not known before"]
+            ["1 cells: 1 fail", "characterisation: 1 cells: 1 new, 12 answers not known before"]
         );
         results.cells[1].layer = Layer::Characterisation;
         results.cells[1].counters.insert("unknown".into(), 1);

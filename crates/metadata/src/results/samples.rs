@@ -1,5 +1,7 @@
 //! Sample runs and results for the tests of this crate and of others.
 
+use std::collections::BTreeMap;
+
 use super::attempt::Check;
 use super::cell::{Attempts, CellResult, PlannedCell};
 use super::evidence::Evidence;
@@ -30,6 +32,7 @@ pub fn run(target: &str) -> Run {
         cpus: 1,
         libc: None,
         kqueue: None,
+        subjects: BTreeMap::new(),
         seed: Seed(1),
         repeat: 1,
         fault: None,

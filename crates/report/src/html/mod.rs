@@ -251,6 +251,7 @@ impl<'a> Provenance<'a> {
             ("CPUs", run.cpus.to_string()),
             ("libc", optional(&run.libc)),
             ("kqueue", optional(&run.kqueue)),
+            ("subjects", run.subjects()),
             ("via", run.runner()),
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),

@@ -43,6 +43,7 @@ unsafe extern "C" {
     pub fn evthread_use_pthreads() -> c_int;
     pub fn event_set_log_callback(callback: Option<LogCallback>);
     pub fn event_set_fatal_callback(callback: Option<FatalCallback>);
+    pub fn event_get_version() -> *const c_char;
     pub fn event_get_supported_methods() -> *mut *const c_char;
 
     pub fn event_config_new() -> *mut EventConfig;
