@@ -81,10 +81,20 @@ class Kqueue(Epoll):
 
 class Adapter:
     def __init__(self, name):
-        self.name, self.poller = name, POLLERS[name](getattr(select, name))
+        self.name, self.input, self.unread, self.arrived = name, socket.socket(fileno=0), b"", []
+        self.begin()
+
+    def begin(self):
+        self.poller = POLLERS[self.name](getattr(select, self.name))
         self.poller.change("add", 0, ["read"], "level")  # what arrives during a wait ends it: wake, or the end of input
-        self.input, self.unread, self.arrived = socket.socket(fileno=0), b"", []
         self.numbers, self.tokens = {}, {}  # our descriptors by the other side's; tokens by ours
+        self.copies = set()  # our open descriptors
+
+    def reset(self):
+        for number in self.copies:
+            os.close(number)
+        getattr(self.poller.poller, "close", lambda: None)()
+        self.begin()
 
     def line(self):
         while b"\n" not in self.unread:
@@ -95,16 +105,18 @@ class Adapter:
         line, _, self.unread = self.unread.partition(b"\n")
         return line
 
-    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, **_):
+    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, up_to=1, **_):
         if command == "hello":
-            about = {"protocol": 1, "name": "python-" + self.name, "version": sys.version.split()[0]}
-            return {"hello": {**about, "modes": list(self.poller.modes), "wake": True}}
+            about = {"protocol": min(up_to, 2), "name": "python-" + self.name, "version": sys.version.split()[0]}
+            newer = {"reset": True} if up_to > 1 else {}
+            return {"hello": {**about, "modes": list(self.poller.modes), "wake": True, **newer}}
         if command == "wait":  # if a wake-up has been read already, it is one that does not sleep
             timeout = 0 if self.unread else None if timeout_ms is None else timeout_ms / 1000
             events = [(fd, says) for fd, says in self.poller.wait(room, timeout) if fd != 0]
             return {"events": [{"token": self.tokens[fd], "says": says} for fd, says in events[:room]]}
         if command == "take":
             self.numbers[fd] = self.arrived.pop(0)
+            self.copies.add(self.numbers[fd])
         elif command in ("add", "modify"):
             known = [name for name in interest if name in self.poller.interests]
             if mode not in self.poller.modes or (interest and not known):
@@ -115,6 +127,9 @@ class Adapter:
             self.poller.remove(self.numbers[fd])
         elif command == "closed":
             os.close(self.numbers[fd])
+            self.copies.remove(self.numbers[fd])
+        elif command == "reset":
+            self.reset()
         elif command == "close":
             self.poller.poller.close()
         elif command != "wake":  # which has ended the wait by being there

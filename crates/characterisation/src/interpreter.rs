@@ -384,6 +384,9 @@ impl Interpreter {
     /// Waits with a timeout of zero, `times` times.
     fn wait(&mut self, times: usize, room: Option<usize>, poller: &str) -> Result<String, Stopped> {
         let poller = self.poller(poller)?;
+        if room.is_some_and(|room| room > 0) {
+            poller.selector.limits_room().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        }
         let mut answers = Vec::new();
         for _ in 0..times {
             let events = match room {

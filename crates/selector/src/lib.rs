@@ -146,6 +146,14 @@ pub trait Selector: Send + Sync {
     /// The error of the system call, `EINTR` too.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
 
+    /// Returns whether a wait returns at most `room` events.
+    ///
+    /// # Errors
+    /// The reason why the poller cannot limit them. Then a wait can return more.
+    fn limits_room(&self) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
     /// Waits with one argument that is passed to the system call unchanged: an invalid timeout, or a negative
     /// room. The rest is as in [`Selector::wait`]. The memory that the kernel may write is always valid.
     ///

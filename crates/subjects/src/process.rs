@@ -6,6 +6,7 @@
 
 mod conversation;
 mod ending;
+mod lease;
 mod messages;
 #[cfg(test)]
 mod session;
@@ -25,6 +26,7 @@ use selector::{
 };
 
 pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
+use self::lease::Lease;
 pub use self::messages::show_messages;
 pub(crate) use self::wire::{Answer, Command};
 use self::wire::{Hello, WireEvent};
@@ -42,8 +44,14 @@ pub fn process(command_line: Vec<String>, patience: Duration) -> MakeSelector {
 
 /// Starts an adapter. `patience` is the time for each answer.
 pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<Box<dyn Selector>> {
+    if let Some(lease) = Lease::again(command_line, patience) {
+        return Ok(Box::new(lease));
+    }
     match Conversation::begin(command_line, PATIENCE.max(patience)) {
-        Ok((conversation, hello)) => Ok(Box::new(Process::new(conversation, hello, patience))),
+        Ok((conversation, hello)) => {
+            let process = Process::new(conversation, hello, patience);
+            Ok(Box::new(Lease::new(command_line, process)))
+        }
         Err(StartError::Unsupported(reason)) => Err(io::Error::new(io::ErrorKind::Unsupported, reason)),
         // A limit of this process, not of the adapter: callers know these errors.
         Err(StartError::Failed(AdapterError::Start { source, .. }))
@@ -64,6 +72,8 @@ struct Process {
     version: String,
     modes: Vec<Mode>,
     wakes: bool,
+    resets: bool,
+    limits_room: bool,
     patience: Duration,
     /// Locked while an answer is outstanding.
     conversation: Mutex<Conversation>,
@@ -95,6 +105,8 @@ impl Process {
             version: hello.version,
             modes: hello.modes.into_iter().map(Mode::from).collect(),
             wakes: hello.wake,
+            resets: hello.reset,
+            limits_room: hello.room,
             patience,
             commands: conversation.commands(),
             conversation: Mutex::new(conversation),
@@ -178,6 +190,14 @@ impl Process {
         Changed::refused(Errno::EPROTO)
     }
 
+    /// Returns the adapter to its state after `hello`, if it can. It has no copy of a descriptor then.
+    fn reset(&self) -> bool {
+        let is_reset = self.resets && self.change(None, &Command::Reset {}) == Changed::Done;
+        lock(&self.copies).clear();
+        *lock(&self.wait) = WaitState::default();
+        is_reset
+    }
+
     fn has_failed(&self) -> bool {
         lock(&self.failure).is_some()
     }
@@ -190,7 +210,7 @@ impl Process {
         room: usize,
     ) -> Result<Vec<Event>, Errno> {
         match answer {
-            Ok(Answer::Events(events)) if events.len() > room => {
+            Ok(Answer::Events(events)) if events.len() > room && self.limits_room => {
                 self.reject(conversation, &AdapterError::TooMany { events: events.len(), room });
                 Err(Errno::EPROTO)
             }
@@ -252,6 +272,11 @@ impl Selector for Process {
 
     fn remove(&self, fd: RawFd) -> Changed {
         self.change(Some(fd), &Command::Remove { fd })
+    }
+
+    fn limits_room(&self) -> Result<(), Unsupported> {
+        let why = || Unsupported(format!("{} has no limit for the events of a wait", self.name));
+        if self.limits_room { Ok(()) } else { Err(why()) }
     }
 
     /// A second thread begins its wait after the wait of the first one.
@@ -420,6 +445,33 @@ mod tests {
         assert_eq!(adapter.remove(fd), Changed::Done);
         assert_eq!(adapter.remove(fd), Changed::refused(Errno::ENOENT));
         assert_eq!(adapter.failure(), None);
+    }
+
+    /// An adapter of version 2 is used again, without the registrations and the copies of its last poller. One of
+    /// version 1 ends.
+    #[test]
+    fn a_program_that_resets_serves_several_pollers() {
+        if lacks("python3") {
+            return;
+        }
+        let bad = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
+        for (mistake, again) in [("none", true), ("speaks-1", false)] {
+            let command_line = ["python3", bad, mistake, "poll"].map(String::from);
+            let (reader, mut writer) = io::pipe().unwrap();
+            io::Write::write_all(&mut writer, b"x").unwrap();
+            let first = start(&command_line, PATIENCE).unwrap();
+            let id = first.process();
+            assert_eq!(first.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), Changed::Done);
+            let meanwhile = start(&command_line, PATIENCE).unwrap();
+            assert_ne!(meanwhile.process(), id, "it is in use");
+            drop(first);
+            let second = start(&command_line, PATIENCE).unwrap();
+            assert_eq!(second.process() == id, again, "{mistake}");
+            assert_eq!(second.wait(8, Some(Duration::ZERO)), Ok(vec![]), "{mistake}");
+            drop(reader);
+            let error = io::Write::write(&mut writer, b"x").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{mistake}: a copy is open");
+        }
     }
 
     /// The first failure is kept; later ones are its consequences.

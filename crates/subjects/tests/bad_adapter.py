@@ -55,8 +55,12 @@ class Bad(adapter.Adapter):
                 given["timeout_ms"] /= 2
             case "impatient" if wait:
                 given["timeout_ms"] = 0
-            case "greedy" if wait:
+            case "greedy" | "roomless" if wait:
                 given["room"] = 100
+            case "never-reset" if command == "reset":
+                return {"ok": {}}
+            case "reset-keeps-copies" if command == "reset":
+                self.copies.clear()
             case "keeps-removed" if command == "remove":
                 return {"ok": {}}
             case "keeps-copies" | "keeps-numbers" if command == "closed":
@@ -117,7 +121,14 @@ class Bad(adapter.Adapter):
             case "loud" if command == "hello":
                 answer["hello"]["name"] = "Python, the one and only"
             case "of-the-future" if command == "hello":
-                answer["hello"]["protocol"] = 2
+                answer["hello"]["protocol"] = 3
+            case "speaks-1" if command == "hello":
+                answer["hello"]["protocol"] = 1
+                del answer["hello"]["reset"]
+            case "resets-in-1" if command == "hello":
+                answer["hello"]["protocol"] = 1
+            case "roomless" if command == "hello":
+                answer["hello"]["room"] = False
             case "modeless" if command == "hello":
                 answer["hello"]["modes"] = []
         return answer

@@ -1,6 +1,7 @@
 //! Every poller of this build passes the checks of `subject-check`.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write};
+use std::process::Command;
 
 use rstest::rstest;
 use selector::MakeSelector;
@@ -34,6 +35,22 @@ fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
     let command_line = ["python3", ADAPTER, poller].map(String::from);
     let checks = check_process(&command_line, PATIENCE, &|_| true);
     expect_only_unsupported(poller, &checks, without);
+}
+
+#[test]
+fn the_adapter_of_libuv() {
+    let found = Command::new("pkg-config").args(["--exists", "libuv"]).status();
+    if !found.is_ok_and(|status| status.success()) {
+        // Not `eprintln!`, whose output the harness captures.
+        let _ = writeln!(io::stderr(), "not run: test the_adapter_of_libuv: libuv is not installed");
+        return;
+    }
+    let (folder, to) =
+        (concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/libuv"), env!("CARGO_TARGET_TMPDIR"));
+    let made = Command::new("make").args(["-s", "-C", folder]).arg(format!("TO={to}")).status().unwrap();
+    assert!(made.success(), "{made}");
+    let checks = check_process(&[format!("{to}/adapter")], PATIENCE, &|_| true);
+    expect_only_unsupported("libuv", &checks, &["edge-once", "one-shot-once", "room", "close"]);
 }
 
 /// Returns the raw poller of a backend, or a library's.

@@ -23,16 +23,17 @@ const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
 
 /// Mistake, poller, the check that detects it, and a part of its message.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
-    ("hello-hangs", "poll", "hello", r#"no answer to {"hello":{"protocol":1}} within 10 s"#),
+    ("hello-hangs", "poll", "hello", r#"no answer to {"hello":{"protocol":1,"up_to":2}} within 10 s"#),
     (
         "hello-exits",
         "poll",
         "hello",
-        r#"the program ended (exit status: 3) without an answer to {"hello":{"protocol":1}}"#,
+        r#"the program ended (exit status: 3) without an answer to {"hello":{"protocol":1,"up_to":2}}"#,
     ),
-    ("nameless", "poll", "hello", "line 1 of the output is not an answer: '{\"hello\": {\"protocol\": 1"),
+    ("nameless", "poll", "hello", "line 1 of the output is not an answer: '{\"hello\": {\"protocol\": 2"),
     ("loud", "poll", "hello", "'Python, the one and only' is not a name"),
-    ("of-the-future", "poll", "hello", "protocol is 2, expected 1"),
+    ("of-the-future", "poll", "hello", "protocol is 3, expected 1 to 2"),
+    ("resets-in-1", "poll", "hello", "reset and room need protocol 2, and protocol is 1"),
     ("modeless", "poll", "hello", "modes is empty"),
     (
         "dies-of-unknown",
@@ -44,6 +45,13 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("dies-of-nonsense", "poll", "malformed-command", "without an answer to this is no JSON"),
     ("foreign-is-fine", "poll", "unknown-descriptor", r#""fd":999999"#),
     ("takes-one", "poll", "taken-twice", r#"take is answered by {"errno":"EMFILE"}"#),
+    (
+        "never-reset",
+        "epoll",
+        "reset",
+        "after reset, {\"wait\":{\"room\":1,\"timeout_ms\":0.0}} is answered by",
+    ),
+    ("reset-keeps-copies", "poll", "reset", "after reset, a copy of a descriptor is open"),
     ("never-ends", "poll", "ends", "it still runs 5 s after"),
     ("ends-badly", "poll", "ends", "its standard input ended: exit status: 1"),
     ("wait-hangs", "poll", "readable", "no answer to {\"wait\""),
@@ -169,6 +177,25 @@ fn an_adapter_without_a_mistake_passes() {
     for check in checks("none", "epoll", &|_| true) {
         assert_eq!(check.outcome, Outcome::Passed, "{check}");
     }
+}
+
+/// Version 1 has no `reset`, and a poller without a limit of events is not asked about it.
+#[rstest]
+#[case::version_1("speaks-1", "reset", "the adapter does not declare reset")]
+#[case::no_limit("roomless", "room", "python-epoll has no limit for the events of a wait")]
+fn a_feature_of_version_2_may_be_missing(#[case] mistake: &str, #[case] check: &str, #[case] message: &str) {
+    if lacks("python3") {
+        return;
+    }
+    let mut unsupported = Vec::new();
+    for Check { name, outcome, .. } in checks(mistake, "epoll", &|_| true) {
+        match outcome {
+            Outcome::Passed => {}
+            Outcome::Unsupported(reason) => unsupported.push((name, reason)),
+            Outcome::Failed(seen) => panic!("{mistake}: {name}: {seen}"),
+        }
+    }
+    assert_eq!(unsupported, [(check, message.to_owned())]);
 }
 
 /// This is not a failure: the adapter does not support this system.

@@ -246,6 +246,7 @@ fn other_modes(context: &Context) -> Verdict {
 }
 
 fn room(context: &Context) -> Verdict {
+    context.selector.limits_room().map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
     let pipes = (0..3).map(|_| readable_pipe()).collect::<io::Result<Vec<_>>>()?;
     for (token, (reader, _)) in (0..).zip(&pipes) {
         context.add(reader.as_raw_fd(), token, Interest::READ, context.mode)?;

@@ -1,6 +1,6 @@
 //! The checks that an adapter keeps the protocol, independently of its poller.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ struct ProtocolCheck {
 }
 
 struct Parameters {
+    /// Whether the adapter accepts `reset`.
+    resets: bool,
     /// A mode of the adapter.
     mode: Mode,
     patience: Duration,
@@ -37,6 +39,8 @@ const CHECKS: &[ProtocolCheck] = &[
         claim: "the adapter refuses a descriptor that it has not received" },
     ProtocolCheck { name: "taken-twice", run: taken_twice,
         claim: "the adapter takes any number of descriptors, one after the other" },
+    ProtocolCheck { name: "reset", run: reset,
+        claim: "after reset, the adapter has no registration and no copy of a descriptor, and the poller works" },
     ProtocolCheck { name: "ends", run: ends,
         claim: "the adapter exits with code 0 when its standard input ends" },
 ];
@@ -51,7 +55,7 @@ pub fn all(command_line: &[String], patience: Duration, wanted: &dyn Fn(&str) ->
             Err(StartError::Failed(error)) => failed(error.to_string()),
             Ok((conversation, hello)) => {
                 let mode = hello.modes.first().copied().map_or(Mode::Level, Mode::from);
-                (check.run)(conversation, &Parameters { mode, patience })
+                (check.run)(conversation, &Parameters { resets: hello.reset, mode, patience })
             }
         };
         let no_hello = checks.is_empty() && verdict.is_err();
@@ -123,6 +127,45 @@ fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
         }
     }
     Ok(())
+}
+
+fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    if !parameters.resets {
+        return Err(NotPassed::Unsupported("the adapter does not declare reset".into()));
+    }
+    let wait = Command::wait(1, Some(Duration::ZERO));
+    for token in [1, 2] {
+        let (reader, mut writer) = io::pipe()?;
+        let fd = reader.as_raw_fd();
+        let sent = adapter.send_descriptor(fd)?;
+        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+        expect_ok(adapter.receive(parameters.patience)?, "take")?;
+        let add = Command::add(fd, token, Interest::READ, parameters.mode);
+        expect_ok(adapter.request(&add, parameters.patience)?, "add")?;
+        writer.write_all(b"x")?;
+        match adapter.request(&Command::wait(1, Some(parameters.patience)), parameters.patience * 2)? {
+            Answer::Events(events) if events.len() == 1 && events[0].token == token.to_string() => {}
+            other => return failed(format!("a pipe with a byte, and a wait is answered by {other}")),
+        }
+        expect_ok(adapter.request(&Command::Reset {}, parameters.patience)?, "reset")?;
+        match adapter.request(&wait, parameters.patience)? {
+            Answer::Events(events) if events.is_empty() => {}
+            other => return failed(format!("after reset, {wait} is answered by {other}")),
+        }
+        drop(reader);
+        match writer.write(b"x") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            _ => return failed("after reset, a copy of a descriptor is open"),
+        }
+    }
+    Ok(())
+}
+
+fn expect_ok(answer: Answer, to: &str) -> Verdict {
+    match answer {
+        Answer::Ok {} => Ok(()),
+        other => failed(format!("{to} is answered by {other}")),
+    }
 }
 
 fn ends(mut adapter: Conversation, parameters: &Parameters) -> Verdict {

@@ -15,7 +15,7 @@ use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 
 use super::ending;
 use super::messages::{self, Messages};
-use super::wire::{Answer, Command, Hello, PROTOCOL};
+use super::wire::{Answer, Command, Hello};
 
 /// The maximum length of a line.
 const LONGEST: usize = 1 << 20;
@@ -106,7 +106,7 @@ impl Conversation {
     /// Starts the adapter, and sends `hello`. `patience` is the limit for the answer.
     pub fn begin(command_line: &[String], patience: Duration) -> Result<(Self, Hello), StartError> {
         let mut conversation = Self::start(command_line).map_err(StartError::Failed)?;
-        match conversation.request(&Command::Hello { protocol: PROTOCOL }, patience) {
+        match conversation.request(&Command::hello(), patience) {
             Ok(Answer::Hello(hello)) => match hello.validate() {
                 Err(reason) => Err(StartError::Failed(AdapterError::Hello(reason))),
                 Ok(()) => Ok((conversation, hello)),

@@ -103,8 +103,8 @@ fn the_committed_schema_is_up_to_date() {
 }
 
 #[test]
-fn the_example_has_fewer_than_150_lines() {
+fn the_example_has_fewer_than_170_lines() {
     let text = fs::read_to_string(format!("{ROOT}/subjects/python/adapter.py")).unwrap();
     let lines = text.lines().count();
-    assert!(lines < 150, "{lines}");
+    assert!(lines < 170, "{lines}");
 }

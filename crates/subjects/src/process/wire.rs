@@ -8,8 +8,11 @@ use schemars::JsonSchema;
 use selector::Token;
 use serde::{Deserialize, Serialize};
 
-/// The version of the protocol. Versions are not compatible.
-pub const PROTOCOL: u32 = 1;
+/// The newest version of the protocol. An adapter may speak any version since [`OLDEST`].
+pub const PROTOCOL: u32 = 2;
+
+/// The oldest version of the protocol that an adapter may speak.
+pub const OLDEST: u32 = 1;
 
 /// A line: an object with one key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,8 +32,11 @@ pub enum Command {
     /// The first command. The answer is `hello`, or `unsupported` if the adapter does not support this
     /// system.
     Hello {
-        /// The version of the protocol.
+        /// The oldest version of the protocol that pollmatrix speaks.
         protocol: u32,
+        /// The newest version that it speaks. Left out by versions of pollmatrix that speak one version only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        up_to: Option<u32>,
     },
     /// Receive a copy of a descriptor, which the line carries (`SCM_RIGHTS`). Later commands name it by this
     /// number.
@@ -66,6 +72,9 @@ pub enum Command {
     Wake {},
     /// Close the poller's own descriptor.
     Close {},
+    /// Version 2: return to the state after `hello`. Close the poller and all copies of descriptors, and make
+    /// another poller. Sent only if `hello` has `reset`.
+    Reset {},
 }
 
 /// A registration.
@@ -136,7 +145,7 @@ pub enum Answer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// The version of the protocol.
+    /// The version of the protocol that the adapter speaks.
     pub protocol: u32,
     /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`.
     #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9._-]*$"))]
@@ -148,6 +157,17 @@ pub struct Hello {
     /// Whether the adapter accepts `wake` during a wait.
     #[serde(default)]
     pub wake: bool,
+    /// Version 2: whether the adapter accepts `reset`.
+    #[serde(default)]
+    pub reset: bool,
+    /// Version 2: whether a wait returns at most `room` events. Without it, the poller has no limit, and an
+    /// answer may have more events.
+    #[serde(default = "yes")]
+    pub room: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One event.
@@ -171,6 +191,10 @@ pub fn schema() -> String {
 }
 
 impl Command {
+    pub(crate) fn hello() -> Self {
+        Self::Hello { protocol: OLDEST, up_to: Some(PROTOCOL) }
+    }
+
     pub(crate) fn add(fd: RawFd, token: Token, interest: selector::Interest, mode: selector::Mode) -> Self {
         Self::Add(registration(fd, token, interest, mode))
     }
@@ -250,8 +274,11 @@ impl Hello {
         let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
         let has_valid_start =
             self.name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
-        if self.protocol != PROTOCOL {
-            return Err(format!("protocol is {}, expected {PROTOCOL}", self.protocol));
+        if !(OLDEST..=PROTOCOL).contains(&self.protocol) {
+            return Err(format!("protocol is {}, expected {OLDEST} to {PROTOCOL}", self.protocol));
+        }
+        if self.protocol < 2 && (self.reset || !self.room) {
+            return Err(format!("reset and room need protocol 2, and protocol is {}", self.protocol));
         }
         if !has_valid_start || !self.name.bytes().all(is_allowed) {
             let name = &self.name;
