@@ -112,7 +112,7 @@ pub enum End {
     Unsupported(String),
     /// A clause that must succeed did not.
     Broken(String),
-    /// The process died.
+    /// The process died, or the program of the subject.
     Crash(String),
     /// The process did not answer in time.
     Hang(String),
@@ -149,6 +149,8 @@ impl Performed {
             Ok(()) => End::Performed,
             Err(Stopped::Unsupported(why)) => End::Unsupported(why),
             Err(Stopped::SetUp(why) | Stopped::Script(why)) => End::Broken(why),
+            // The program of the poller, which is a subject.
+            Err(Stopped::Ended(why)) => End::Crash(why),
         };
         if end != End::Performed && answers.len() == transcript.trace.len() {
             // The trace of the clause that ended the line is the reason.
