@@ -48,12 +48,12 @@ impl Expectations {
         observed
     }
 
-    /// Returns the question that an answer in a cell of a subject belongs to: the system's, or the same question
-    /// about a side effect of the subject (`libuv-peer-write`).
+    /// Returns the question that an answer in a cell of a subject belongs to: the system's, or the same
+    /// question about a side effect of the subject (`libuv-peer-write`).
     ///
-    /// A subject changes what system calls answer: it closes its copy of a descriptor later, or reads from it. An
-    /// answer that differs from the system's is the subject's, and so is each later one to that question. The
-    /// cells of the system's own pollers judge the system.
+    /// A subject changes what system calls answer: it closes its copy of a descriptor later, or reads from
+    /// it. An answer that differs from the system's is the subject's, and so is each later one to that
+    /// question. The cells of the system's own pollers judge the system.
     pub fn attributed(
         &self,
         os: Os,
@@ -105,8 +105,8 @@ impl Observed {
         self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
     }
 
-    /// Returns whether the question has an answer in a cell of a subject: the system's, or a side effect of the
-    /// subject.
+    /// Returns whether the question has an answer in a cell of a subject: the system's, or a side effect of
+    /// the subject.
     pub fn answers_in_cell_of(&self, subject: &str, asked: &Asked) -> bool {
         self.answers(asked) || self.answers(&side_effect(asked, subject))
     }

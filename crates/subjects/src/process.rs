@@ -447,8 +447,8 @@ mod tests {
         assert_eq!(adapter.failure(), None);
     }
 
-    /// An adapter of version 2 is used again, without the registrations and the copies of its last poller. One of
-    /// version 1 ends.
+    /// An adapter of version 2 is used again, without the registrations and the copies of its last poller.
+    /// One of version 1 ends.
     #[test]
     fn a_program_that_resets_serves_several_pollers() {
         if lacks("python3") {
@@ -494,8 +494,8 @@ mod tests {
         assert_eq!(adapter.failure(), Some(failure));
     }
 
-    /// Returns the failure of an adapter of two lines of shell: it answers `hello`, and does `then` at the next
-    /// command.
+    /// Returns the failure of an adapter of two lines of shell: it answers `hello`, and does `then` at the
+    /// next command.
     fn failure_of(then: &str) -> Failure {
         let hello = r#"{"hello":{"protocol":1,"name":"sh","version":"1","modes":["level"]}}"#;
         let script = format!("read line; echo '{hello}'; read line; {then}");

@@ -9,9 +9,9 @@ use nix::sys::signal::Signal;
 /// The answer of a program that computes until its time is over.
 pub(super) const SPINS: &str = "spins";
 
-/// Returns the answer of a program that has ended: `exits(3)`, `aborts(SIGABRT)`. `None` if a signal has ended
-/// it that a program does not send to itself by a mistake: `SIGKILL` also comes from a system without memory,
-/// and `SIGTERM` from a person.
+/// Returns the answer of a program that has ended: `exits(3)`, `aborts(SIGABRT)`. `None` if a signal has
+/// ended it that a program does not send to itself by a mistake: `SIGKILL` also comes from a system without
+/// memory, and `SIGTERM` from a person.
 pub(super) fn answer(status: ExitStatus) -> Option<String> {
     if let Some(code) = status.code() {
         return Some(format!("exits({code})"));
@@ -31,8 +31,8 @@ pub(super) fn answer(status: ExitStatus) -> Option<String> {
     is_its_own.then(|| format!("aborts({signal})"))
 }
 
-/// Returns the processor time of a process, and the time for which it waited for a processor, where the system
-/// publishes them.
+/// Returns the processor time of a process, and the time for which it waited for a processor, where the
+/// system publishes them.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub(super) fn busy(process: i32) -> Option<Duration> {
     let clock = nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(process)).ok()?;
