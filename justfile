@@ -108,7 +108,7 @@ probe LINE *ARGS:
 explore *ARGS:
     cargo run --release -- explore "$@"
 
-# Build the published pages in the folder site: this machine's report and answers, and the catalogue
+# Build the site in the folder site: a page for each behaviour, system and poller, with this machine's report
 site:
     cargo run --release -- run || [ $? -eq 1 ]
     ci/site.sh

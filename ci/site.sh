@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# ci/site.sh [REPORT [SITE]]: builds the published pages in the folder SITE (default: site): index.html is the report in the folder
-# REPORT (default: pollmatrix-report, from a run), beside it are the catalogue and the answers of each poller in that report.
+# ci/site.sh [REPORT [SITE]]: builds the published pages in the folder SITE (default: site), from the report in the folder REPORT
+# (default: pollmatrix-report, from a run) and the recorded answers. Beside the pages are the answers of each poller in that report, in
+# Markdown. SITE_URL is the web address that the folder will have.
 set -euo pipefail
 report=${1:-pollmatrix-report}
 site=${2:-site}
@@ -9,10 +10,11 @@ site=${2:-site}
 [ -f "$report/results.json" ] || not_run "$report has no results: run \`cargo run\` first"
 if [ -n "${POLLMATRIX:-}" ]; then
   chmod +x "$POLLMATRIX"
-  "$POLLMATRIX" publish "$report" --to "$site"
+  pollmatrix=("$POLLMATRIX")
 else
-  cargo run -- publish "$report" --to "$site"
+  pollmatrix=(cargo run --)
 fi
-cp "$report/report.html" "$site/index.html"
-for page in index.html catalogue.html; do [ -s "$site/$page" ]; done
+# It fails if a link of the site leads nowhere.
+"${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings.md ${SITE_URL:+--url "$SITE_URL"}
+"${pollmatrix[@]}" publish "$report" --to "$site"
 [ -n "$(find "$site/results" -name '*.md')" ]

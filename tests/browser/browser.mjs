@@ -24,9 +24,9 @@ export const launch = () =>
 
 /**
  * Opens a page and runs `test` on it. Fails if the page makes a request, has an error or writes to the
- * console.
+ * console. Pages whose address begins with `within` may be opened by its links.
  */
-export async function open(browser, address, { fragment = "", ...options }, test) {
+export async function open(browser, address, { fragment = "", within = null, ...options }, test) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const violations = [];
@@ -36,7 +36,8 @@ export async function open(browser, address, { fragment = "", ...options }, test
   context.on("page", () => violations.push("another page was opened"));
   page.on("request", (request) => {
     const url = request.url().split("#")[0];
-    if (url !== address && !url.startsWith("data:")) {
+    const isPage = within !== null && request.isNavigationRequest() && url.startsWith(within);
+    if (url !== address && !isPage && !url.startsWith("data:")) {
       violations.push(`request: ${url}`);
     }
   });

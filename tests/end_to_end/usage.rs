@@ -28,6 +28,7 @@ fn every_command_has_help() {
             "probe",
             "record",
             "publish",
+            "site",
             "plan",
             "generate",
             "exec",

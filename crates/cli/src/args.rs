@@ -181,6 +181,13 @@ pub enum Command {
     /// answers.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
+    /// Build a site of static pages: a page for each behaviour, system and poller
+    ///
+    /// The pages are built from the recorded answers and from RESULTS, which may come from several systems
+    /// and kernels. They make no request and need no server. Equal inputs give equal pages. docs/site.md
+    /// lists their addresses, which stay the same.
+    #[command(after_help = exit::SITE_HELP)]
+    Site(SiteArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
     ///
     /// Each check tests one property with a new adapter process, and prints what it observed if the property
@@ -960,6 +967,43 @@ pub struct PublishArgs {
     /// kernel's
     #[arg(long, requires = "results")]
     pub emulated: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct SiteArgs {
+    /// Results of runs: results.json files, or report directories that have one. Each kernel has a column of
+    /// its own
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// The folder of the site. A folder with other files is refused
+    #[arg(long, value_name = "DIR", default_value = "site")]
+    pub out: PathBuf,
+    /// The web address that the folder will have. It is needed for the sitemap, for previews in other sites
+    /// and for badges
+    #[arg(long, value_name = "URL", value_parser = site_address)]
+    pub url: Option<String>,
+    /// Findings, newest first: a Markdown file with a `##` heading for each
+    #[arg(long, value_name = "FILE")]
+    pub findings: Option<PathBuf>,
+    /// Include answers that came through an emulator or another command: they may be its own, not the
+    /// kernel's
+    #[arg(long, requires = "results")]
+    pub emulated: bool,
+    /// Which result to use if inputs have different results of the same cell on the same kernel
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Prefer::Worst)]
+    pub prefer: Prefer,
+}
+
+/// Reads the web address of a folder.
+fn site_address(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/:%".contains(c);
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') && rest.chars().all(is_plain) => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err("a web address without a query is needed: https://example.org/pollmatrix".to_owned()),
+    }
 }
 
 #[derive(ClapArgs)]

@@ -21,20 +21,25 @@ use crate::kernel_answers::KernelAnswers;
 /// Renders the page from the expectations in the folder `dir`, or from the built-in ones. Each kernel in
 /// `results` has a column.
 pub fn read(dir: Option<&Path>, results: Option<&Results>) -> Result<String, Error> {
+    Ok(page(&catalogue(dir, results)?))
+}
+
+/// Returns the content of the page.
+pub fn catalogue(dir: Option<&Path>, results: Option<&Results>) -> Result<Catalogue, Error> {
     let kernels = results.map(KernelAnswers::all).unwrap_or_default();
-    let render = |answers: &_, divergences: &_, history: &_| render(answers, divergences, history, &kernels);
+    let of = |answers: &_, divergences: &_, history: &_| content(answers, divergences, history, &kernels);
     match dir {
-        Some(dir) => Ok(render(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
-        None => Ok(render(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
+        Some(dir) => Ok(of(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
+        None => Ok(of(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
     }
 }
 
-fn render(
+fn content(
     answers: &Expectations,
     divergences: &Divergences,
     history: &History,
     kernels: &[KernelAnswers],
-) -> String {
+) -> Catalogue {
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
     let describe = |(id, title): &(&str, &str)| {
@@ -48,7 +53,7 @@ fn render(
         behaviours: all.extract_if(.., |behaviour| behaviour.id.starts_with(prefix)).collect(),
     };
     let families = expectations::FAMILIES.into_iter().map(family).collect();
-    page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() })
+    Catalogue { families, divergences: divergences.iter().map(divergence).collect() }
 }
 
 /// Systems that always have a column, so that the page shows where their answers are unknown.
@@ -70,11 +75,12 @@ fn behaviour(
     let today: Vec<_> = ALWAYS.into_iter().chain(others).collect();
     let kernels: Vec<_> = kernels.iter().filter(|kernel| kernel.of_behaviour(id).next().is_some()).collect();
     let then = past.systems();
-    let now = today.iter().map(|os| Column { name: proper_name(*os).to_owned(), past: false });
+    let column = |os: Os, name, past| Column { system: os.name().to_owned(), name, past };
+    let now = today.iter().map(|&os| column(os, proper_name(os).to_owned(), false));
     let measured = kernels
         .iter()
-        .map(|kernel| Column { name: format!("{} {}", proper_name(kernel.os), kernel.version), past: false });
-    let before = then.iter().map(|&system| Column { name: past.name(system), past: true });
+        .map(|kernel| column(kernel.os, format!("{} {}", proper_name(kernel.os), kernel.version), false));
+    let before = then.iter().map(|&system| column(past.os(system), past.name(system), true));
     let columns: Vec<_> = now.chain(measured).chain(before).collect();
 
     let mut used = BTreeMap::new();
@@ -136,7 +142,7 @@ fn behaviour(
 }
 
 /// Returns the common name of a system.
-const fn proper_name(os: Os) -> &'static str {
+pub const fn proper_name(os: Os) -> &'static str {
     match os {
         Os::DragonFly => "DragonFly BSD",
         Os::FreeBsd => "FreeBSD",
@@ -196,12 +202,17 @@ fn expected(os: Os, answer: &Expectation, sources: &mut Sources, used: &mut Used
         versions => format!("{}; the same on {}", source.text, versions.join(", ")).into(),
     };
     let label = sources.used(source.evidence, &text, source.url.as_deref(), used);
+    Answer { allowed: answer.allowed.clone(), source: label, remarks: remarks(os, answer) }
+}
+
+/// Returns the versions of an answer, the reason why it varies, and its note.
+pub fn remarks(os: Os, answer: &Expectation) -> Vec<String> {
     let mut remarks = Vec::new();
     remarks.extend((answer.range != Range::default()).then(|| range(os, &answer.range)));
     remarks.extend(answer.unstable.map(|why| format!("varies: {}", why.name())));
     remarks.extend(answer.seen.as_ref().map(|seen| format!("seen: {seen}")));
     remarks.extend(answer.note.clone());
-    Answer { allowed: answer.allowed.clone(), source: label, remarks }
+    remarks
 }
 
 /// The sources of the page: a letter and a number for each.
@@ -244,6 +255,10 @@ impl Past<'_> {
     fn systems(&self) -> Vec<usize> {
         let has = |system: &usize| self.answers().any(|past| past.answers.iter().any(|(of, _)| of == system));
         (0..self.history.systems().len()).filter(has).collect()
+    }
+
+    fn os(&self, system: usize) -> Os {
+        self.history.systems()[system].os
     }
 
     fn name(&self, system: usize) -> String {

@@ -65,6 +65,13 @@ Exit codes:
   0    the pages are written
   2    wrong usage, results that cannot be published, or a page that cannot be written";
 
+/// The section of `pollmatrix site --help`.
+pub const SITE_HELP: &str = "\
+Exit codes:
+  0    the site is built, and every link in it leads to a page of it
+  1    some link leads nowhere; nothing is written
+  2    wrong usage, results that cannot be published, or a page that cannot be written";
+
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:

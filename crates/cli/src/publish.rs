@@ -26,7 +26,7 @@ pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, 
         if std::fs::read_to_string(&path).is_ok_and(|present| present == page.text) {
             continue;
         }
-        create_folder(&path)?;
+        create_folder(&path, "choose another folder with --to DIR")?;
         output::write_file(&path, &page.text)?;
         output::print(&format!("wrote: {}\n", path.display()))?;
     }
@@ -34,7 +34,7 @@ pub fn run(expectations: Option<&Path>, args: &PublishArgs) -> Result<ExitCode, 
 }
 
 /// Reads the results of the runs on a kernel of their own, or of all runs with `emulated`.
-fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+pub fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     let mut results = input::read_undisturbed(path)?;
     let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
     for run in left_out {
@@ -54,13 +54,8 @@ fn answers(path: &Path, results: &Results) -> Result<Vec<Page>, Error> {
     Ok(pages)
 }
 
-fn create_folder(path: &Path) -> Result<(), runner::Error> {
+pub fn create_folder(path: &Path, help: &'static str) -> Result<(), runner::Error> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    let failed = |source| runner::Error::Io {
-        action: "create",
-        path: folder.to_path_buf(),
-        source,
-        help: "choose another folder with --to DIR",
-    };
+    let failed = |source| runner::Error::Io { action: "create", path: folder.to_path_buf(), source, help };
     std::fs::create_dir_all(folder).map_err(failed)
 }

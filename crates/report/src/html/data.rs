@@ -216,19 +216,24 @@ impl Data {
     /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end
     /// of the script or the beginning of a comment.
     pub(super) fn to_json(&self) -> String {
-        let plain = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
-        let mut safe = String::with_capacity(plain.len());
-        for c in plain.chars() {
-            match c {
-                // JSON has these characters only inside of strings.
-                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    let _ = write!(safe, "\\u{:04x}", u32::from(c));
-                }
-                _ => safe.push(c),
-            }
-        }
-        safe
+        inline(self)
     }
+}
+
+/// Returns a value as JSON that can stand inside of a script element.
+pub(super) fn inline(value: &(impl Serialize + ?Sized)) -> String {
+    let plain = serde_json::to_string(value).expect("the types have string keys and no fallible parts");
+    let mut safe = String::with_capacity(plain.len());
+    for c in plain.chars() {
+        match c {
+            // JSON has these characters only inside of strings.
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(safe, "\\u{:04x}", u32::from(c));
+            }
+            _ => safe.push(c),
+        }
+    }
+    safe
 }
 
 fn packed_columns(

@@ -60,3 +60,13 @@ async function copy(text, shown, button) {
   }
   setTimeout(() => (button.textContent = label), 2000);
 }
+
+/** Sets the fragment of the address, without an entry in the history. */
+function setFragment(fragment) {
+  const address = fragment === "" ? location.pathname + location.search : `#${fragment}`;
+  try {
+    history.replaceState(null, "", address);
+  } catch {
+    location.replace(`#${fragment}`);
+  }
+}

@@ -8,6 +8,7 @@
 pub mod catalogue;
 mod data;
 mod shell;
+pub mod site;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,6 +23,7 @@ use shell::Shell;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
+    partials: &[("overview.html", include_str!("overview.html"))],
     style: include_str!("report.css"),
     scripts: &[
         include_str!("model.js"),

@@ -13,13 +13,7 @@ function show() {
 }
 
 function showAddress() {
-  const fragment = writeFragment(query);
-  const address = fragment === "" ? location.pathname + location.search : `#${fragment}`;
-  try {
-    history.replaceState(null, "", address);
-  } catch {
-    location.replace(`#${fragment}`);
-  }
+  setFragment(writeFragment(query));
 }
 
 /** Records the open cell in the query and the address. */

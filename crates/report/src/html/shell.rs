@@ -19,6 +19,8 @@ const THEME: &str = include_str!("theme.js");
 pub(super) struct Shell<'a> {
     /// The template that fills the blocks of shell.html.
     pub(super) template: &'static str,
+    /// Other templates that it extends or includes, by their names.
+    pub(super) partials: &'a [(&'static str, &'static str)],
     /// The page's own style, which follows the common one.
     pub(super) style: &'static str,
     /// The page's scripts, in the order of their dependencies.
@@ -49,7 +51,9 @@ impl Shell<'_> {
             }
             _ => escape_formatter(out, state, value),
         });
-        environment.add_template("shell.html", SHELL).expect("the template is fixed");
+        for (name, text) in std::iter::once(&("shell.html", SHELL)).chain(self.partials) {
+            environment.add_template(name, text).expect("the template is fixed");
+        }
         environment
             .render_str(self.template, Serde(values))
             .expect("the template is fixed, and tests render it")

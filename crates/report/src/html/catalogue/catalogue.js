@@ -30,15 +30,6 @@ function show() {
   byId("shown").textContent = `${shown} of ${behaviours.length} behaviours`;
 }
 
-function setAddress(fragment) {
-  const address = fragment === "" ? location.pathname + location.search : `#${fragment}`;
-  try {
-    history.replaceState(null, "", address);
-  } catch {
-    location.replace(`#${fragment}`);
-  }
-}
-
 /** Applies the address: opens a behaviour, or searches for a text. */
 function follow() {
   let fragment = "";
@@ -66,11 +57,11 @@ byId("filters").addEventListener("reset", (event) => {
   search.value = "";
   differing.checked = false;
   show();
-  setAddress("");
+  setFragment("");
 });
 search.addEventListener("input", () => {
   show();
-  setAddress(search.value === "" ? "" : `text=${encodeURIComponent(search.value)}`);
+  setFragment(search.value === "" ? "" : `text=${encodeURIComponent(search.value)}`);
 });
 differing.addEventListener("change", show);
 const foldAll = (open) => behaviours.filter(({ hidden }) => !hidden).forEach((behaviour) => (behaviour.open = open));
@@ -80,7 +71,7 @@ for (const behaviour of behaviours) {
   behaviour.querySelector("summary").addEventListener("click", () => {
     // The click has not changed `open` yet.
     if (!behaviour.open && search.value === "") {
-      setAddress(behaviour.id);
+      setFragment(behaviour.id);
     }
   });
 }

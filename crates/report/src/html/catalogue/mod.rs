@@ -9,7 +9,8 @@ use super::shell::Shell;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
-    style: include_str!("catalogue.css"),
+    partials: &[("behaviour.html", include_str!("behaviour.html"))],
+    style: concat!(include_str!("answers.css"), include_str!("catalogue.css")),
     scripts: &[include_str!("../dom.js"), include_str!("catalogue.js"), include_str!("../theme-button.js")],
 };
 
@@ -81,6 +82,8 @@ pub struct Unasked {
 /// A system with answers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Column {
+    /// The operating system: `freebsd`.
+    pub system: String,
     /// `FreeBSD`, `Linux 2.6.10`.
     pub name: String,
     /// Whether it is a past version, which no result is compared with.
@@ -177,4 +180,4 @@ pub fn page(catalogue: &Catalogue) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

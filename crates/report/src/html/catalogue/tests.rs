@@ -1,9 +1,10 @@
 use super::*;
 
 /// Text that would end a tag or an attribute, run a script, or reorder other text.
-const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--{{ 7 * 7 }}";
+pub(in crate::html) const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--{{ 7 * 7 }}";
 
-fn sample(more: &str) -> Catalogue {
+/// Returns a small catalogue. Every text but the ids and the addresses ends with `more`.
+pub(in crate::html) fn sample(more: &str) -> Catalogue {
     let text = |text: &str| format!("{text}{more}");
     let answer = Answer {
         allowed: vec![text("IN|HUP"), text("HUP")],
@@ -30,8 +31,8 @@ fn sample(more: &str) -> Catalogue {
             contract: vec![text("deletion/life"), text("migration/other")],
         }],
         columns: vec![
-            Column { name: text("Linux"), past: false },
-            Column { name: text("FreeBSD 4"), past: true },
+            Column { system: "linux".into(), name: text("Linux"), past: false },
+            Column { system: "freebsd".into(), name: text("FreeBSD 4"), past: true },
         ],
         states: vec![State { name: text("pipe:drained"), rows }],
         sources: vec![Source {

@@ -1,0 +1,202 @@
+//! `pollmatrix site`: static pages from recorded answers and the results of runs.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use expectations::{Expectation, Expectations, answers_file};
+use metadata::{Os, Results};
+use report::html::site::{Poller, PollerAnswer, PollerOnSystem, Site, build};
+use report::{Input, Rules};
+use runner::{diagnostics, output};
+use serde::{Deserialize, Serialize};
+
+use crate::args::SiteArgs;
+use crate::catalogue_page::{catalogue, proper_name, remarks};
+use crate::error::Error;
+use crate::publish::{create_folder, of_kernels};
+use crate::{exit, input, kernels};
+
+/// The file by which a folder is known to be a site of this program. It lists the other files.
+const MARK: &str = "site.json";
+
+const OUT_HELP: &str = "choose another folder with --out DIR";
+
+/// The content of [`MARK`].
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    /// The version of this file.
+    pollmatrix_site: u32,
+    files: BTreeSet<String>,
+}
+
+/// Builds the site and writes it to its folder. Prints the number of its pages.
+pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Error> {
+    let before = known_files(&args.out)?;
+    let results = merged(args)?;
+    let catalogue = catalogue(expectations, Some(&results))?;
+    let pollers = pollers(expectations)?;
+    let findings = args.findings.as_deref().map(read_text).transpose()?;
+    let built = build(&Site {
+        url: args.url.as_deref(),
+        catalogue: &catalogue,
+        results: &results,
+        pollers: &pollers,
+        findings: findings.as_deref(),
+    });
+    if !built.broken.is_empty() {
+        for broken in &built.broken {
+            diagnostics::error(&format!("the link leads nowhere: {broken}"), "nothing was written");
+        }
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    let files: BTreeSet<_> = built.files.iter().map(|page| page.path.clone()).collect();
+    // First the list: if this program is interrupted, the next one knows the folder as its own.
+    let all = before.union(&files).cloned().collect();
+    write(&args.out, MARK, &metadata::json(&Mark { pollmatrix_site: 1, files: all }))?;
+    for page in &built.files {
+        write(&args.out, &page.path, &page.text)?;
+    }
+    for stale in before.difference(&files) {
+        remove(&args.out.join(stale))?;
+    }
+    let pages = files.iter().filter(|path| path.ends_with(".html")).count();
+    write(&args.out, MARK, &metadata::json(&Mark { pollmatrix_site: 1, files }))?;
+    output::print(&format!("wrote {pages} pages: {}\n", args.out.join("index.html").display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the files that an earlier site has in the folder. Refuses a folder with other content.
+fn known_files(out: &Path) -> Result<BTreeSet<String>, Error> {
+    let unfit = |why: &str| Error::Unfit { path: out.to_path_buf(), why: why.to_owned(), help: OUT_HELP };
+    let failed = |source| io("read", out.join(MARK), source);
+    let text = match std::fs::read_to_string(out.join(MARK)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return match std::fs::read_dir(out) {
+                Ok(mut entries) => match entries.next() {
+                    None => Ok(BTreeSet::new()),
+                    Some(_) => Err(unfit("the folder has files, and was not made by `pollmatrix site`")),
+                },
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeSet::new()),
+                Err(error) => Err(io("read", out.to_path_buf(), error)),
+            };
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    let mark: Mark = serde_json::from_str(&text)
+        .map_err(|error| unfit(&format!("its {MARK} is not of `pollmatrix site`: {error}")))?;
+    let stays_inside =
+        |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if mark.pollmatrix_site != 1 || !mark.files.iter().all(stays_inside) {
+        return Err(unfit(&format!("its {MARK} is of another version of pollmatrix, or was changed")));
+    }
+    Ok(mark.files)
+}
+
+fn io(action: &'static str, path: PathBuf, source: std::io::Error) -> Error {
+    runner::Error::Io { action, path, source, help: OUT_HELP }.into()
+}
+
+fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
+    let path = out.join(path);
+    if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    create_folder(&path, OUT_HELP)?;
+    output::write_file(&path, text)?;
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path.to_path_buf(), error)),
+        _ => Ok(()),
+    }
+}
+
+/// Merges the results. Each kernel is a target of its own.
+fn merged(args: &SiteArgs) -> Result<Results, Error> {
+    let read = |path: &PathBuf| {
+        let file = input::file(path);
+        let mut results = of_kernels(path, args.emulated)?;
+        let targets: BTreeSet<_> = results.runs.iter().map(|run| run.target.clone()).collect();
+        // The cells of the runs that were left out.
+        results.cells.retain(|cell| targets.contains(&cell.target));
+        Ok(Input { results: kernels::by_kernel(&file, results)?, name: file.display().to_string() })
+    };
+    let inputs = args.results.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+    let rules = Rules { prefer: Some(args.prefer.into()), mixed: true };
+    let merged = report::merge(inputs, rules)?;
+    for note in &merged.notes {
+        diagnostics::note(note);
+    }
+    Ok(merged.results)
+}
+
+/// Returns the pollers with recorded answers, sorted by name.
+fn pollers(dir: Option<&Path>) -> Result<Vec<Poller>, Error> {
+    let names: BTreeSet<String> = match dir {
+        Some(dir) => folders(&dir.join("subjects"))?,
+        None => expectations::subjects().map(str::to_owned).collect(),
+    };
+    let poller = |name: String| {
+        let mut systems = Vec::new();
+        for &os in Os::ALL {
+            systems.extend(on_system(dir, &name, os)?);
+        }
+        Ok(Poller { name, systems })
+    };
+    names.into_iter().map(poller).collect()
+}
+
+fn folders(dir: &Path) -> Result<BTreeSet<String>, Error> {
+    let failed = |source| io("read", dir.to_path_buf(), source);
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(failed))
+    };
+    entries.filter_map(name).collect()
+}
+
+/// Returns the answers of a poller on one system, if there are any.
+fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSystem>, Error> {
+    let answers = match dir {
+        Some(dir) if !dir.join(answers_file(os, Some(name))).exists() => return Ok(None),
+        Some(dir) => Expectations::load_of(dir, os, &[name])?,
+        None => Expectations::built_in_of(os, &[name]).map_err(Error::from)?,
+    };
+    let is_own = |answer: &&Expectation| {
+        answer.api.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let own: Vec<_> = answers.systems().flat_map(|(_, answers)| answers).filter(is_own).collect();
+    if own.is_empty() {
+        return Ok(None);
+    }
+    let sources: BTreeSet<_> = own.iter().map(|answer| answer.source.text.clone()).collect();
+    let answer = |answer: &&Expectation| PollerAnswer {
+        behaviour: answer.behaviour.clone(),
+        state: answer.variant.clone(),
+        asked: answer.question(),
+        allowed: answer.allowed.clone(),
+        remarks: remarks(os, answer),
+    };
+    Ok(Some(PollerOnSystem {
+        system: os.name().to_owned(),
+        name: proper_name(os).to_owned(),
+        sources: sources.into_iter().collect(),
+        answers: own.iter().map(answer).collect(),
+    }))
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| {
+        let help = "give a Markdown file, or omit --findings";
+        runner::Error::Io { action: "read", path: path.to_path_buf(), source, help }.into()
+    })
+}

@@ -1,0 +1,607 @@
+//! The site: pages about each behaviour, system and poller, from the catalogue and the results of runs.
+//!
+//! Every page is complete in itself: style and scripts are in it, and it makes no request. Searching and
+//! comparing need JavaScript; everything else is HTML.
+//!
+//! # Addresses
+//! They stay the same from one version of the site to the next:
+//!
+//! | path | page |
+//! |---|---|
+//! | `index.html` | what the site is, the matrix at a glance, the newest findings, every behaviour |
+//! | `rows/V26.html` | a behaviour of the catalogue |
+//! | `systems/linux.html` | an operating system |
+//! | `pollers/mio.html` | a poller |
+//! | `compare.html#linux..freebsd` | two systems or two pollers |
+//! | `search.html#text=…` | the search |
+//! | `findings.html#…` | the findings |
+//! | `report.html`, `catalogue.html` | the report of the runs, and the catalogue on one page |
+//! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
+
+mod badge;
+mod compare;
+mod findings;
+pub mod links;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use metadata::{Evidence, Results, visible};
+use serde::Serialize;
+
+use super::catalogue::{Behaviour, Catalogue, Divergence};
+use super::shell::Shell;
+use super::{Table, catalogue};
+use crate::Page;
+use crate::conformance::{Conformance, Verdict};
+use crate::grid::Absent;
+
+use findings::Findings;
+
+const PARTIALS: &[(&str, &str)] = &[
+    ("site.html", include_str!("site.html")),
+    ("behaviour.html", include_str!("../catalogue/behaviour.html")),
+    ("overview.html", include_str!("../overview.html")),
+];
+
+/// Returns the kind of a page with this template and these scripts.
+const fn shell(template: &'static str, scripts: &'static [&'static str]) -> Shell<'static> {
+    Shell {
+        template,
+        partials: PARTIALS,
+        style: concat!(include_str!("../catalogue/answers.css"), include_str!("site.css")),
+        scripts,
+    }
+}
+
+const THEME_ONLY: &[&str] = &[include_str!("../dom.js"), include_str!("../theme-button.js")];
+const INDEX: Shell<'_> = shell(include_str!("index.html"), THEME_ONLY);
+const ROW: Shell<'_> = shell(include_str!("row.html"), THEME_ONLY);
+const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
+const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
+const FINDINGS: Shell<'_> = shell(include_str!("findings.html"), THEME_ONLY);
+const COMPARE: Shell<'_> = shell(
+    include_str!("compare.html"),
+    &[include_str!("../dom.js"), include_str!("compare.js"), include_str!("../theme-button.js")],
+);
+const SEARCH: Shell<'_> = shell(
+    include_str!("search.html"),
+    &[include_str!("../dom.js"), include_str!("search.js"), include_str!("../theme-button.js")],
+);
+
+/// The content of the site.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The address of the folder, without a slash at the end. Without it the site has no sitemap, and its
+    /// pages do not name their addresses.
+    pub url: Option<&'a str>,
+    /// The behaviours with the answers of the systems.
+    pub catalogue: &'a Catalogue,
+    /// The results of the runs. May be empty.
+    pub results: &'a Results,
+    /// The recorded answers of other people's pollers, sorted by name.
+    pub pollers: &'a [Poller],
+    /// A text in Markdown with a heading of the second level for each finding, the newest first.
+    pub findings: Option<&'a str>,
+}
+
+/// A poller of somebody else, with its recorded answers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Poller {
+    /// `mio`.
+    pub name: String,
+    /// Its answers on each system.
+    pub systems: Vec<PollerOnSystem>,
+}
+
+/// The answers of a poller on a system.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PollerOnSystem {
+    /// `linux`. The page of the system is `systems/linux.html`.
+    pub system: String,
+    /// `Linux`.
+    pub name: String,
+    /// The sources, with the version of the poller and of the system.
+    pub sources: Vec<String>,
+    /// The answers, in the order of the catalogue.
+    pub answers: Vec<PollerAnswer>,
+}
+
+/// An answer of a poller.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PollerAnswer {
+    /// `V26`.
+    pub behaviour: String,
+    /// `pipe:read-end-drained`.
+    pub state: String,
+    /// `mio@edge`.
+    pub asked: String,
+    /// The recorded answers.
+    pub allowed: Vec<String>,
+    /// Versions, reasons for variation, notes.
+    pub remarks: Vec<String>,
+}
+
+impl Poller {
+    fn answers(&self) -> usize {
+        self.systems.iter().map(|on| on.answers.len()).sum()
+    }
+}
+
+/// A poller with the name that its addresses have.
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    path: String,
+}
+
+impl<'a> Named<'a> {
+    fn of(poller: &'a Poller) -> Self {
+        Self { name: &poller.name, path: slug(&poller.name) }
+    }
+}
+
+/// The site, built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Built {
+    /// Every file, sorted by its path. Equal content gives equal files.
+    pub files: Vec<Page>,
+    /// The links that lead to no file or no place in it.
+    pub broken: Vec<links::Broken>,
+}
+
+/// What every page has.
+#[derive(Serialize)]
+struct Frame<'a, T> {
+    /// The way to the folder of the site: empty, or `../`.
+    root: &'static str,
+    /// The address of this page.
+    url: Option<String>,
+    /// The entry of the navigation that is this page or leads to it.
+    place: &'static str,
+    /// The title, also for Open Graph.
+    title: String,
+    /// One sentence, for search engines and Open Graph.
+    description: String,
+    has_findings: bool,
+    has_report: bool,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+/// A system in the catalogue.
+#[derive(Clone, Serialize)]
+struct System<'a> {
+    slug: &'a str,
+    /// Its proper name, and the kernels with answers of their own.
+    name: &'a str,
+    kernels: Vec<&'a str>,
+    answered: usize,
+    differing: usize,
+}
+
+/// Builds the site.
+pub fn build(site: &Site<'_>) -> Built {
+    let mut files = vec![
+        Page { path: "catalogue.html".into(), text: catalogue::page(site.catalogue) },
+        Page { path: ".nojekyll".into(), text: String::new() },
+    ];
+    if site.has_report() {
+        files.push(Page { path: "report.html".into(), text: super::report(site.results) });
+    }
+    let findings = site.findings.map(Findings::of);
+    let systems = site.systems();
+    let pollers = site.poller_pages();
+    files.push(site.index(&systems, &pollers, findings.as_ref()));
+    files.extend(site.rows());
+    files.extend(systems.iter().map(|system| site.system(system)));
+    for poller in &pollers {
+        files.push(site.poller(poller));
+        files.extend(badge::files(poller.name, &poller.summary, poller.colour));
+    }
+    files.extend(findings.as_ref().map(|findings| site.findings(findings)));
+    files.push(site.compare(&systems));
+    files.push(site.search(&systems, &pollers, findings.as_ref()));
+    files.extend(site.sitemap(&files));
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let broken = links::broken(&files);
+    Built { files, broken }
+}
+
+impl<'a> Site<'a> {
+    fn has_report(&self) -> bool {
+        !self.results.cells.is_empty()
+    }
+
+    fn behaviours(&self) -> impl Iterator<Item = &'a Behaviour> {
+        self.catalogue.families.iter().flat_map(|family| &family.behaviours)
+    }
+
+    fn page(
+        &self,
+        shell: &Shell<'_>,
+        path: String,
+        (place, title, description): (&'static str, String, String),
+        content: &impl Serialize,
+    ) -> Page {
+        let frame = Frame {
+            root: if path.contains('/') { "../" } else { "" },
+            url: self.url.map(|url| format!("{url}/{path}")),
+            place,
+            title,
+            description,
+            has_findings: self.findings.is_some(),
+            has_report: self.has_report(),
+            content,
+        };
+        Page { text: shell.page(frame), path }
+    }
+
+    /// The systems that have answers, in the order of the catalogue's columns.
+    fn systems(&self) -> Vec<System<'a>> {
+        let mut systems: Vec<System<'a>> = Vec::new();
+        for column in self.behaviours().flat_map(|behaviour| &behaviour.columns) {
+            let slug = column.system.as_str();
+            let index = systems.iter().position(|system| system.slug == slug).unwrap_or_else(|| {
+                let kernels = Vec::new();
+                systems.push(System { slug, name: &column.name, kernels, answered: 0, differing: 0 });
+                systems.len() - 1
+            });
+            let system = &mut systems[index];
+            // The name without a version is the shortest.
+            if column.name.len() < system.name.len() {
+                system.name = &column.name;
+            }
+            if !system.kernels.contains(&column.name.as_str()) {
+                system.kernels.push(&column.name);
+            }
+        }
+        for system in &mut systems {
+            let name = system.name;
+            system.kernels.retain(|kernel| *kernel != name);
+            system.kernels.sort_unstable();
+            for behaviour in self.behaviours() {
+                let (answered, differing) = counts(behaviour, system.slug);
+                system.answered += answered;
+                system.differing += differing;
+            }
+        }
+        systems.retain(|system| system.answered > 0);
+        systems
+    }
+
+    fn index(&self, systems: &[System<'a>], pollers: &[PollerPage<'a>], findings: Option<&Findings>) -> Page {
+        #[derive(Serialize)]
+        struct Index<'a> {
+            behaviours: usize,
+            questions: usize,
+            differing: usize,
+            catalogue: &'a Catalogue,
+            systems: &'a [System<'a>],
+            pollers: &'a [PollerPage<'a>],
+            overview: Option<Table>,
+            totals: String,
+            newest: Vec<&'a findings::Heading>,
+        }
+        let questions =
+            || self.behaviours().flat_map(|behaviour| &behaviour.states).flat_map(|state| &state.rows);
+        let absent = Absent::of(&self.results.cells);
+        let index = Index {
+            behaviours: self.behaviours().count(),
+            questions: questions().count(),
+            differing: questions().filter(|question| question.differs).count(),
+            catalogue: self.catalogue,
+            systems,
+            pollers,
+            overview: self.has_report().then(|| Table::of(self.results, &absent)),
+            totals: self.results.totals_lines().join(" · "),
+            newest: findings.map(|findings| findings.headings.iter().take(5).collect()).unwrap_or_default(),
+        };
+        let title = "pollmatrix: what epoll, kqueue, poll and select really do".to_owned();
+        let description = format!(
+            "{} questions about {} behaviours, answered by {} systems and {} pollers",
+            index.questions,
+            index.behaviours,
+            systems.len(),
+            pollers.len(),
+        );
+        self.page(&INDEX, "index.html".into(), ("start", title, description), &index)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Page> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            behaviour: &'a Behaviour,
+            family: &'a str,
+            previous: Option<&'a Behaviour>,
+            next: Option<&'a Behaviour>,
+            shown_by: Vec<Shown<'a>>,
+            hidden_by: Vec<Named<'a>>,
+            legend: Vec<(&'static str, &'static str)>,
+        }
+        /// A poller that shows a behaviour on one system.
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            poller: Named<'a>,
+            system: &'a str,
+            answers: Vec<&'a PollerAnswer>,
+        }
+        let all: Vec<_> = self.behaviours().collect();
+        let families =
+            self.catalogue.families.iter().flat_map(|family| family.behaviours.iter().map(|_| &family.title));
+        let families: Vec<_> = families.collect();
+        let page = move |index: usize| {
+            let behaviour = all[index];
+            let (mut shown_by, mut hidden_by) = (Vec::new(), Vec::new());
+            for poller in self.pollers.iter().filter(|poller| poller.answers() > 0) {
+                let before = shown_by.len();
+                for on in &poller.systems {
+                    let answers: Vec<_> =
+                        on.answers.iter().filter(|answer| answer.behaviour == behaviour.id).collect();
+                    if !answers.is_empty() {
+                        shown_by.push(Shown { poller: Named::of(poller), system: &on.name, answers });
+                    }
+                }
+                if shown_by.len() == before {
+                    hidden_by.push(Named::of(poller));
+                }
+            }
+            let row = Row {
+                behaviour,
+                family: families[index],
+                previous: index.checked_sub(1).map(|before| all[before]),
+                next: all.get(index + 1).copied(),
+                shown_by,
+                hidden_by,
+                legend: Evidence::ALL.map(|evidence| (evidence.letter(), evidence.meaning())).into(),
+            };
+            let title = format!("{}: {}", behaviour.id, behaviour.title);
+            let question = behaviour.scenarios.first().map(|scenario| scenario.question.as_str());
+            let description = question.unwrap_or(&behaviour.title).to_owned();
+            self.page(&ROW, row_path(&behaviour.id), ("rows", title, description), &row)
+        };
+        (0..self.behaviours().count()).map(page)
+    }
+
+    fn system(&self, system: &System<'a>) -> Page {
+        #[derive(Serialize)]
+        struct Content<'a> {
+            system: &'a System<'a>,
+            behaviours: Vec<(&'a Behaviour, usize, usize)>,
+            divergences: Vec<&'a Divergence>,
+            pollers: Vec<Named<'a>>,
+        }
+        let behaviours = self.behaviours().filter_map(|behaviour| {
+            let (answered, differing) = counts(behaviour, system.slug);
+            (answered > 0).then_some((behaviour, answered, differing))
+        });
+        let of_this = |divergence: &&Divergence| {
+            divergence
+                .system
+                .strip_prefix(system.name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        let answers_here = |on: &PollerOnSystem| on.system == system.slug && !on.answers.is_empty();
+        let has_it = |poller: &&Poller| poller.systems.iter().any(answers_here);
+        let content = Content {
+            system,
+            behaviours: behaviours.collect(),
+            divergences: self.catalogue.divergences.iter().filter(of_this).collect(),
+            pollers: self.pollers.iter().filter(has_it).map(Named::of).collect(),
+        };
+        let title = format!("{}: the answers of its pollers", system.name);
+        let description = format!(
+            "{} answers of {}; in {} another system differs",
+            system.answered, system.name, system.differing
+        );
+        self.page(&SYSTEM, system_path(system.slug), ("systems", title, description), &content)
+    }
+
+    /// The pollers of the results, which the contract is about, and those with recorded answers.
+    fn poller_pages(&self) -> Vec<PollerPage<'a>> {
+        let conformance = Conformance::of(self.results);
+        let names: BTreeSet<&str> = conformance
+            .keys()
+            .copied()
+            .chain(self.pollers.iter().map(|poller| poller.name.as_str()))
+            .collect();
+        let page = |name| {
+            let poller = self.pollers.iter().find(|poller| poller.name == name);
+            PollerPage::of(name, conformance.get(name), poller)
+        };
+        names.into_iter().filter_map(page).collect()
+    }
+
+    fn poller(&self, poller: &PollerPage<'a>) -> Page {
+        #[derive(Serialize)]
+        struct Content<'a> {
+            poller: &'a PollerPage<'a>,
+            titles: BTreeMap<&'a str, &'a str>,
+            badge: Option<String>,
+            badge_image: String,
+        }
+        let picture = badge::files(poller.name, &poller.summary, poller.colour)[1].clone();
+        let content = Content {
+            poller,
+            titles: self
+                .behaviours()
+                .map(|behaviour| (behaviour.id.as_str(), behaviour.title.as_str()))
+                .collect(),
+            badge: self.url.map(|url| {
+                let (name, path) = (poller.name, &poller.path);
+                format!("[![pollmatrix: {name}]({url}/badges/{path}.svg)]({url}/pollers/{path}.html)")
+            }),
+            badge_image: format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(picture.text)),
+        };
+        let title = format!("{}: what it shows of the system", poller.name);
+        let description = format!("{}: {}", poller.name, poller.summary);
+        self.page(&POLLER, poller_path(poller.name), ("pollers", title, description), &content)
+    }
+
+    fn findings(&self, findings: &Findings) -> Page {
+        let description = format!("{} findings about pollers and their kernels", findings.headings.len());
+        let title = "What the matrix has found".to_owned();
+        self.page(&FINDINGS, "findings.html".into(), ("findings", title, description), findings)
+    }
+
+    fn compare(&self, systems: &[System<'a>]) -> Page {
+        let content = compare::Content::of(self, systems);
+        let title = "Compare two systems or two pollers".to_owned();
+        let description = "Where the answers of two systems or of two pollers differ".to_owned();
+        self.page(&COMPARE, "compare.html".into(), ("compare", title, description), &content)
+    }
+
+    fn search(
+        &self,
+        systems: &[System<'a>],
+        pollers: &[PollerPage<'a>],
+        findings: Option<&Findings>,
+    ) -> Page {
+        #[derive(Serialize)]
+        struct Entry {
+            kind: &'static str,
+            path: String,
+            title: String,
+            /// More text that is searched.
+            text: String,
+        }
+        #[derive(Serialize)]
+        struct Content {
+            data: String,
+        }
+        let row = |behaviour: &Behaviour| {
+            let scenarios = behaviour.scenarios.iter().flat_map(|of| [&of.id, &of.question, &of.command]);
+            let rows = behaviour.states.iter().flat_map(|state| &state.rows);
+            let asked: BTreeSet<_> = rows.map(|row| &row.asked).collect();
+            let states = behaviour.states.iter().map(|state| &state.name);
+            let words: Vec<_> = scenarios.chain(states).chain(asked).map(String::as_str).collect();
+            Entry {
+                kind: "behaviour",
+                path: row_path(&behaviour.id),
+                title: format!("{}: {}", behaviour.id, behaviour.title),
+                text: words.join(" "),
+            }
+        };
+        let entry =
+            |kind, path, title: &str, text: String| Entry { kind, path, title: title.to_owned(), text };
+        let systems =
+            systems.iter().map(|of| entry("system", system_path(of.slug), of.name, of.kernels.join(" ")));
+        let pollers =
+            pollers.iter().map(|of| entry("poller", poller_path(of.name), of.name, of.summary.clone()));
+        let findings = findings.iter().flat_map(|findings| &findings.headings);
+        let findings =
+            findings.map(|of| entry("finding", format!("findings.html#{}", of.id), &of.text, String::new()));
+        let mut entries: Vec<_> =
+            self.behaviours().map(row).chain(systems).chain(pollers).chain(findings).collect();
+        for text in entries.iter_mut().flat_map(|entry| [&mut entry.title, &mut entry.text]) {
+            *text = visible(text).into_owned();
+        }
+        let content = Content { data: super::data::inline(&entries) };
+        let title = "Search".to_owned();
+        let description = "Search for behaviours, scenarios, systems, pollers and findings".to_owned();
+        self.page(&SEARCH, "search.html".into(), ("search", title, description), &content)
+    }
+
+    /// The addresses of all pages, for search engines. It needs the address of the site.
+    fn sitemap(&self, files: &[Page]) -> Option<Page> {
+        let url = self.url?;
+        let mut text = String::from(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
+        );
+        let mut paths: Vec<_> =
+            files.iter().map(|page| page.path.as_str()).filter(|path| path.ends_with(".html")).collect();
+        paths.sort_unstable();
+        for path in paths {
+            // The address was checked, and the paths have no character that XML needs to escape.
+            text.push_str(&format!("<url><loc>{url}/{path}</loc></url>\n"));
+        }
+        text.push_str("</urlset>\n");
+        Some(Page { path: "sitemap.xml".into(), text })
+    }
+}
+
+/// A page about a poller.
+#[derive(Serialize)]
+struct PollerPage<'a> {
+    name: &'a str,
+    /// Its name in addresses.
+    path: String,
+    /// What the badge says.
+    summary: String,
+    #[serde(skip)]
+    colour: badge::Colour,
+    /// Whether its answers to the contract are in the results.
+    contract: Option<String>,
+    systems: &'a [PollerOnSystem],
+    answers: usize,
+}
+
+impl<'a> PollerPage<'a> {
+    /// Returns `None` if nothing is known of it.
+    fn of(name: &'a str, conformance: Option<&Conformance>, poller: Option<&'a Poller>) -> Option<Self> {
+        let systems = poller.map(|poller| poller.systems.as_slice()).unwrap_or_default();
+        let answers = systems.iter().map(|on| on.answers.len()).sum();
+        let verdict = conformance.map(|of| (of.verdict(), of.targets));
+        let contract = match verdict {
+            Some((Verdict::NoAnswer, _)) | None => None,
+            Some((Verdict::Holds { cells, .. }, targets)) => {
+                Some((format!("{cells} cells hold on {}", counted(targets, "target")), badge::Colour::Good))
+            }
+            Some((Verdict::Incomplete { missing, of }, _)) => {
+                Some((format!("{missing} of {of} cells have no answer"), badge::Colour::Unknown))
+            }
+            Some((Verdict::Fails { cells, of }, _)) => {
+                Some((format!("{cells} of {of} cells fail"), badge::Colour::Bad))
+            }
+        };
+        let recorded = (answers > 0)
+            .then(|| format!("{} on {}", counted(answers, "answer"), counted(systems.len(), "system")));
+        let (summary, colour) = match (&contract, recorded) {
+            (Some((contract, colour)), _) => (contract.clone(), *colour),
+            (None, Some(recorded)) => (recorded, badge::Colour::Neutral),
+            (None, None) => return None,
+        };
+        let contract = contract.map(|(contract, _)| contract);
+        Some(Self { name, path: slug(name), summary, colour, contract, systems, answers })
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+/// Returns the number of questions about a behaviour that a system answers, and in how many of them systems
+/// differ.
+fn counts(behaviour: &Behaviour, system: &str) -> (usize, usize) {
+    let of_system: Vec<_> =
+        behaviour.columns.iter().map(|column| column.system == system && !column.past).collect();
+    let rows = behaviour.states.iter().flat_map(|state| &state.rows);
+    let answered = rows.filter(|row| {
+        row.answers.iter().zip(&of_system).any(|(answers, of_system)| *of_system && !answers.is_empty())
+    });
+    answered.fold((0, 0), |(all, differing), row| (all + 1, differing + usize::from(row.differs)))
+}
+
+fn row_path(id: &str) -> String {
+    format!("rows/{id}.html")
+}
+
+fn system_path(slug: &str) -> String {
+    format!("systems/{slug}.html")
+}
+
+fn poller_path(name: &str) -> String {
+    format!("pollers/{}.html", slug(name))
+}
+
+/// Returns a name as a file name and as a part of an address: every character but letters, digits, `.`, `-`
+/// and `_` is left out. The names of pollers have no others.
+fn slug(name: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || ['.', '-', '_'].contains(c);
+    name.trim_start_matches('.').chars().filter(is_plain).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! `pollmatrix site`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::sandbox::{Answer, Sandbox};
+
+/// A sandbox with the results of a passing and a failing cell.
+fn with_results() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass", "fail"], 20);
+    sandbox.run(&["run", "selftest/pass", "selftest/fail"]).expect(1, &[]);
+    sandbox
+}
+
+impl Sandbox {
+    /// Builds the site in the folder `pages`, with these arguments, too.
+    fn site(&self, more: &[&str]) -> Answer {
+        self.run(&[&["site", "--out", "pages"], more].concat())
+    }
+
+    fn pages(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        collect(&self.path("pages"), "", &mut files);
+        files
+    }
+}
+
+fn collect(folder: &Path, under: &str, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).expect("the folder was made") {
+        let entry = entry.expect("readable");
+        let name = entry.file_name().into_string().expect("a plain name");
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{under}{name}/"), files);
+        } else {
+            let text = fs::read_to_string(entry.path()).expect("every page is text");
+            files.insert(format!("{under}{name}"), text);
+        }
+    }
+}
+
+#[test]
+fn a_site_has_the_report_of_the_runs_and_is_the_same_when_it_is_built_again() {
+    let sandbox = with_results();
+    let arguments = ["pollmatrix-report", "--url", "https://example.org/site/"];
+    let answer = sandbox.site(&arguments);
+    answer.expect(0, &["wrote ", " pages: pages/index.html\n"]);
+    let first = sandbox.pages();
+    for path in [
+        "index.html",
+        "report.html",
+        "rows/V26.html",
+        "systems/linux.html",
+        "pollers/mio.html",
+        "sitemap.xml",
+    ] {
+        assert!(first.contains_key(path), "{path}");
+    }
+    let pages = first.keys().filter(|path| path.ends_with(".html")).count();
+    assert!(answer.stdout.starts_with(&format!("wrote {pages} pages")), "{}", answer.stdout);
+    assert!(first["index.html"].contains("1 pass, 1 fail"), "the totals");
+    assert!(first["sitemap.xml"].contains("<loc>https://example.org/site/index.html</loc>"));
+    let endpoint: Value = serde_json::from_str(&first["badges/poll.json"]).expect("JSON");
+    assert_eq!((&endpoint["color"], &endpoint["message"]), (&"red".into(), &"1 of 2 cells fail".into()));
+    sandbox.site(&arguments).expect(0, &[]);
+    assert_eq!(sandbox.pages(), first);
+    // One target is named after its kernel.
+    let target = sandbox.results()["runs"][0]["target"].as_str().expect("a target").to_owned();
+    assert!(!first["report.html"].contains(&format!("\"{target}\"")));
+}
+
+#[test]
+fn pages_of_an_earlier_site_are_removed_and_other_files_are_not() {
+    let sandbox = with_results();
+    sandbox.site(&["pollmatrix-report"]).expect(0, &[]);
+    fs::write(sandbox.path("pages/CNAME"), "example.org").expect("writable");
+    sandbox.site(&[]).expect(0, &[]);
+    let pages = sandbox.pages();
+    assert!(!pages.contains_key("report.html") && !pages.contains_key("pollers/poll.html"));
+    assert!(pages.contains_key("CNAME") && pages.contains_key("rows/V26.html"));
+    let mark: Value = serde_json::from_str(&pages["site.json"]).expect("JSON");
+    assert_eq!(mark["files"].as_array().expect("a list").len() + 2, pages.len(), "with CNAME and the list");
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused_and_left_as_it_is() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    fs::create_dir(sandbox.path("pages")).expect("writable");
+    sandbox.site(&[]).expect(0, &[]);
+    fs::remove_file(sandbox.path("pages/site.json")).expect("it was written");
+    let before = sandbox.pages();
+    sandbox
+        .site(&[])
+        .expect(2, &["pages cannot be used: the folder has files, and was not made by", "--out DIR"]);
+    assert_eq!(sandbox.pages(), before);
+    // A list that would remove files elsewhere.
+    let list = r#"{"pollmatrix_site": 1, "files": ["../keep.html"]}"#;
+    for (text, why) in [
+        (list, "was changed"),
+        ("{}", "is not of `pollmatrix site`"),
+        (r#"{"pollmatrix_site": 2, "files": []}"#, "another version"),
+    ] {
+        fs::write(sandbox.path("pages/site.json"), text).expect("writable");
+        fs::write(sandbox.path("keep.html"), "").expect("writable");
+        sandbox.site(&[]).expect(2, &["pages cannot be used: its site.json ", why]);
+        assert!(sandbox.path("keep.html").exists());
+    }
+}
+
+#[test]
+fn inputs_that_cannot_be_used_are_named_with_a_remedy() {
+    let sandbox = with_results();
+    sandbox.site(&["none.json"]).expect(2, &["cannot read none.json", "give a results.json"]);
+    fs::write(sandbox.path("cut.json"), r#"{"schema": 2, "runs": ["#).expect("writable");
+    sandbox.site(&["cut.json"]).expect(2, &["cut.json"]);
+    sandbox.site(&["--findings", "none.md"]).expect(2, &["cannot read none.md", "omit --findings"]);
+    sandbox.site(&["--url", "example.org"]).expect(2, &["--url", "https://example.org/pollmatrix"]);
+    sandbox.site(&["--emulated"]).expect(2, &["<RESULTS>"]);
+    assert!(!sandbox.path("pages").exists(), "nothing is written");
+    sandbox.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
+    sandbox.site(&["pollmatrix-report"]).expect(2, &["it was run with the fault double-close switched on"]);
+}
+
+#[test]
+fn findings_are_a_page_and_the_newest_are_on_the_front_page() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    fs::write(sandbox.path("findings.md"), "# Found\n\n## A newest one\n\nText.\n\n## An older one\n")
+        .expect("writable");
+    sandbox.site(&["--findings", "findings.md"]).expect(0, &[]);
+    let pages = sandbox.pages();
+    assert!(pages["index.html"].contains("<a href=\"findings.html#a-newest-one\">A newest one</a>"));
+    assert!(pages["findings.html"].contains("<h2 id=\"an-older-one\">An older one</h2>"));
+}
