@@ -48,8 +48,8 @@ impl Findings {
         }
         let mut html = String::new();
         html::push_html(&mut html, without_local_links(events).into_iter());
-        // A block of code that is wider than the screen scrolls, by the keyboard, too. Text cannot contain the
-        // tag, because it is escaped.
+        // A block of code that is wider than the screen scrolls, by the keyboard, too. Text cannot contain
+        // the tag, because it is escaped.
         Self { html: html.replace("<pre>", "<pre tabindex=\"0\">"), headings }
     }
 }
