@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use selector::Token;
 use serde::{Deserialize, Serialize};
 
-/// The newest version of the protocol. An adapter may speak any version since [`OLDEST`].
+/// The newest version of the protocol. An adapter may speak any version from 1 on.
 pub const PROTOCOL: u32 = 2;
 
 /// The oldest version of the protocol that an adapter may speak.
