@@ -108,6 +108,10 @@ probe LINE *ARGS:
 explore *ARGS:
     cargo run --release -- explore "$@"
 
+# Build the adapters, and compare their answers with the recorded ones (arguments go to `pollmatrix run`)
+adapters *ARGS:
+    ci/adapters.sh "$@"
+
 # Build the site in the folder site: a page for each behaviour, system and poller, with this machine's report
 site:
     cargo run --release -- run || [ $? -eq 1 ]

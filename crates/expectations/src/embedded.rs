@@ -39,11 +39,12 @@ macro_rules! subjects {
     };
 }
 
-const SUBJECTS: [(Os, &str, &str, &str); 9] = subjects! {
+const SUBJECTS: [(Os, &str, &str, &str); 10] = subjects! {
     Linux "linux" "libevent-epoll"
     Linux "linux" "libevent-poll"
     Linux "linux" "libevent-select"
     Linux "linux" "libkqueue"
+    Linux "linux" "libuv"
     Linux "linux" "mio"
     Linux "linux" "polling"
     Linux "linux" "python-epoll"
