@@ -20,7 +20,9 @@ use clap::Parser;
 
 use crate::loops::Loop;
 use crate::ring::raise_limit;
-use crate::samples::{Compared, compare};
+use statistics::Compared;
+
+use crate::samples::compare;
 use crate::work::{WORKS, Work};
 
 /// Compares fd-core's event loop with the bare system calls, mio, polling, libevent and libuv.
@@ -188,7 +190,7 @@ fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
     for threads in std::iter::successors(Some(2), doubled).take_while(|threads| *threads <= processors) {
         let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
         let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
-        let [median, low, high] = samples::median_and_interval(rates).map(|rate| rate / 1e6);
+        let [median, low, high] = statistics::median_and_interval(rates).map(|rate| rate / 1e6);
         let interval = format!("{low:.2} to {high:.2}");
         print_line(&format!("{threads:>7}  {median:>55.2}  {interval:>13}"))?;
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::print_line;
-use crate::samples::Compared;
+use statistics::Compared;
 
 pub use server::Protocol;
 

@@ -15,8 +15,8 @@ use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
-use crate::samples::{Compared, alternately};
 use crate::servers::Row;
+use statistics::{Compared, alternately};
 
 /// The threads of the server. The first one has the listener.
 const THREADS: usize = 4;

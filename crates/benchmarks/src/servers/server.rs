@@ -15,9 +15,9 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
-use crate::samples::{Compared, alternately};
 use crate::servers::Row;
 use crate::servers::listener::joined;
+use statistics::{Compared, alternately};
 
 const CLIENTS: usize = 64;
 

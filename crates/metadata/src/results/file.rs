@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellResult, PlannedCell};
+use super::cost::Cost;
 use super::scenario::Scenario;
 use super::seed::Seed;
 use super::status::Status;
@@ -16,7 +17,7 @@ use super::visible::{json, json_line};
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// The results of one run, or of several merged runs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "pollmatrix results")]
 pub struct Results {
     /// The version of this format.
@@ -32,6 +33,9 @@ pub struct Results {
     /// One entry per planned cell and target, sorted by id, then by target. Only the durations in an entry
     /// depend on time.
     pub cells: Vec<CellResult>,
+    /// What operations cost, sorted by target, operation, mode, poller, threads and descriptors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
 }
 
 /// A target without a run.
@@ -189,7 +193,7 @@ impl Results {
     /// Creates results without a run: only targets that were not run.
     pub fn of_no_run(not_run: Vec<NotRun>) -> Self {
         let (runs, cells) = (Vec::new(), Vec::new());
-        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells }
+        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells, costs: Vec::new() }
     }
 
     /// Returns the targets that have a run, sorted.
@@ -285,17 +289,28 @@ impl Results {
             not_run: &'a [NotRun],
             scenarios: &'a BTreeMap<String, Scenario>,
         }
-        let Self { schema, runs, not_run, scenarios, cells } = self;
+        let Self { schema, runs, not_run, scenarios, cells, costs } = self;
         let mut text = json(&Head { schema: *schema, runs, not_run, scenarios });
         text.truncate(text.len() - "\n}\n".len());
-        text.push_str(",\n  \"cells\": [");
-        for (index, cell) in cells.iter().enumerate() {
-            text.push_str(if index == 0 { "\n    " } else { ",\n    " });
-            text.push_str(json_line(cell).trim_end());
+        push_lines(&mut text, "cells", cells);
+        if !costs.is_empty() {
+            push_lines(&mut text, "costs", costs);
         }
-        text.push_str(if cells.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        text.push_str("\n}\n");
         text
     }
+}
+
+/// Adds a list to the text of an object, with each element on a line of its own.
+fn push_lines(text: &mut String, name: &str, elements: &[impl Serialize]) {
+    text.push_str(",\n  \"");
+    text.push_str(name);
+    text.push_str("\": [");
+    for (index, element) in elements.iter().enumerate() {
+        text.push_str(if index == 0 { "\n    " } else { ",\n    " });
+        text.push_str(json_line(element).trim_end());
+    }
+    text.push_str(if elements.is_empty() { "]" } else { "\n  ]" });
 }
 
 /// Returns the counts per status and name: `3 cells: 2 pass, 1 fail`.

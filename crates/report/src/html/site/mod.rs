@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use metadata::{Evidence, Results, visible};
+use metadata::{CellResult, Evidence, Results, Status, visible};
 use serde::Serialize;
 
 use super::catalogue::{Behaviour, Catalogue, Divergence};
@@ -408,7 +408,12 @@ impl<'a> Site<'a> {
             .collect();
         let page = |name| {
             let poller = self.pollers.iter().find(|poller| poller.name == name);
-            PollerPage::of(name, conformance.get(name), poller)
+            let supported = |cell: &&CellResult| {
+                cell.is_contract() && cell.backend == name && cell.status != Status::Unsupported
+            };
+            let targets: BTreeSet<_> =
+                self.results.cells.iter().filter(supported).map(|cell| &cell.target).collect();
+            PollerPage::of(name, conformance.get(name).map(|of| (of.verdict(), targets.len())), poller)
         };
         names.into_iter().filter_map(page).collect()
     }
@@ -539,10 +544,9 @@ struct PollerPage<'a> {
 
 impl<'a> PollerPage<'a> {
     /// Returns `None` if nothing is known of it.
-    fn of(name: &'a str, conformance: Option<&Conformance>, poller: Option<&'a Poller>) -> Option<Self> {
+    fn of(name: &'a str, verdict: Option<(Verdict, usize)>, poller: Option<&'a Poller>) -> Option<Self> {
         let systems = poller.map(|poller| poller.systems.as_slice()).unwrap_or_default();
         let answers = systems.iter().map(|on| on.answers.len()).sum();
-        let verdict = conformance.map(|of| (of.verdict(), of.targets));
         let contract = match verdict {
             Some((Verdict::NoAnswer, _)) | None => None,
             Some((Verdict::Holds { cells, .. }, targets)) => {

@@ -1,0 +1,163 @@
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use selector::{Capabilities, Changed, Event, Interest, Selector, Unsupported, View};
+
+use super::*;
+
+fn plan(operation: Operation, descriptors: usize) -> Plan {
+    // No figure is asserted, so every spread is one.
+    Plan { operation, mode: Mode::Level, threads: 1, descriptors, pairs: 3, noise: f64::INFINITY }
+}
+
+#[track_caller]
+fn measured(make: MakeSelector, plan: &Plan) {
+    match measure(make, plan) {
+        CostOutcome::Measured { ratio, low, high, nanoseconds, floor, pairs, system_calls } => {
+            assert!(low <= ratio && ratio <= high && nanoseconds > 0.0 && floor > 0.0, "{plan:?}");
+            assert_eq!((pairs, system_calls), (3, None));
+        }
+        other => panic!("{plan:?}: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn not_measured(make: MakeSelector, plan: &Plan) -> String {
+    match measure(make, plan) {
+        CostOutcome::NotMeasured { reason } => reason,
+        other => panic!("{plan:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_operation_of_poll_and_select_is_measured() {
+    for operation in Operation::ALL {
+        for descriptors in [2, 20, 40] {
+            measured(&poller_poll::selector, &plan(operation, descriptors));
+        }
+        measured(&poller_select::selector, &plan(operation, 20));
+    }
+    // In this test, because select cannot have its own pipe while so many descriptors are open.
+    let many = plan(Operation::WaitOne, 2000);
+    if check_descriptors(&many).is_ok() {
+        let reason = not_measured(&poller_select::selector, &many);
+        assert!(reason.contains("FD_SETSIZE"), "{reason}");
+    }
+}
+
+#[test]
+fn several_threads_have_pollers_of_their_own() {
+    for operation in Operation::ALL.into_iter().filter(|operation| has_threads(*operation)) {
+        measured(&poller_poll::selector, &Plan { threads: 3, ..plan(operation, 10) });
+    }
+    assert!(!has_threads(Operation::Wake) && !has_threads(Operation::HandOver));
+}
+
+#[test]
+fn a_mode_or_a_number_that_cannot_be_has_its_reason() {
+    let edge = Plan { mode: Mode::Edge, ..plan(Operation::WaitOne, 10) };
+    assert_eq!(not_measured(&poller_poll::selector, &edge), "it has no edge mode");
+    assert_eq!(
+        not_measured(&poller_poll::selector, &Plan { operation: Operation::Wake, ..edge }),
+        "it has no edge mode"
+    );
+    let (limit, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    let many = plan(Operation::Register, usize::try_from(limit).unwrap());
+    let needed = limit + 8 + SPARE;
+    assert_eq!(
+        not_measured(&poller_poll::selector, &many),
+        format!("it needs {needed} descriptors, and `ulimit -n` is {limit}")
+    );
+}
+
+#[test]
+fn samples_with_a_wide_interval_give_no_figure() {
+    let pairs: Vec<_> = (0..31).map(|n| [100.0 + f64::from(n) * 10.0, 100.0]).collect();
+    let wide = Compared::of(&pairs);
+    let plan = Plan { noise: 6.0, pairs: 31, ..plan(Operation::Modify, 2) };
+    assert!(matches!(outcome(&wide, &plan), CostOutcome::Noise { pairs: 31, low, high } if low < high));
+    let equal = Compared::of(&[[211.116, 100.0]; 31]);
+    let CostOutcome::Measured { ratio, low, high, nanoseconds, floor, .. } = outcome(&equal, &plan) else {
+        panic!()
+    };
+    assert_eq!((ratio, low, high, nanoseconds, floor), (2.111, 2.111, 2.111, 211.1, 100.0), "four digits");
+}
+
+/// A poller over poll(2) that reports wrong events, or is a program.
+struct Wrong {
+    poller: Box<dyn Selector>,
+    forgets: bool,
+    process: Option<i32>,
+}
+
+static WAITS: AtomicUsize = AtomicUsize::new(0);
+
+impl Selector for Wrong {
+    fn name(&self) -> &str {
+        "wrong"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.poller.capabilities()
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        self.poller.views(mode)
+    }
+
+    fn add(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed {
+        self.poller.add(fd, token, interest, mode)
+    }
+
+    fn modify(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed {
+        self.poller.modify(fd, token, interest, mode)
+    }
+
+    fn remove(&self, fd: i32) -> Changed {
+        self.poller.remove(fd)
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, nix::errno::Errno> {
+        let mut events = self.poller.wait(room, timeout)?;
+        if self.forgets && WAITS.fetch_add(1, Ordering::Relaxed) % 4 == 3 {
+            events.pop();
+        }
+        Ok(events)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        Err(Unsupported("it cannot be woken".into()))
+    }
+
+    fn close(&self) -> Result<Result<(), nix::errno::Errno>, Unsupported> {
+        self.poller.close()
+    }
+
+    fn process(&self) -> Option<i32> {
+        self.process
+    }
+}
+
+fn wrong(forgets: bool, process: Option<i32>) -> io::Result<Box<dyn Selector>> {
+    Ok(Box::new(Wrong { poller: poller_poll::selector()?, forgets, process }))
+}
+
+#[test]
+fn a_poller_that_answers_wrongly_has_no_figure() {
+    let forgetful: MakeSelector = &|| wrong(true, None);
+    let reason = not_measured(forgetful, &plan(Operation::WaitOne, 10));
+    assert!(reason.contains("is ready, and [] were reported"), "{reason}");
+    let reason = not_measured(forgetful, &plan(Operation::WaitAll, 10));
+    assert_eq!(reason, "10 descriptors are ready, and 9 were reported");
+}
+
+#[test]
+fn a_program_and_a_poller_without_wake_ups_are_not_measured() {
+    let program: MakeSelector = &|| wrong(false, Some(1));
+    for operation in [Operation::Register, Operation::Wake] {
+        let reason = not_measured(program, &plan(operation, 2));
+        assert_eq!(reason, "it is a program: what would be measured is the way to it");
+    }
+    let deaf: MakeSelector = &|| wrong(false, None);
+    assert_eq!(not_measured(deaf, &plan(Operation::Wake, 2)), "it cannot be woken");
+}
