@@ -108,6 +108,10 @@ probe LINE *ARGS:
 explore *ARGS:
     cargo run --release -- explore "$@"
 
+# Measure what the operations of every poller cost, over the number of descriptors (arguments go to `pollmatrix cost`)
+cost *ARGS:
+    cargo run --release -- cost "$@"
+
 # Build the adapters, and compare their answers with the recorded ones (arguments go to `pollmatrix run`)
 adapters *ARGS:
     ci/adapters.sh "$@"

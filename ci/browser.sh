@@ -3,7 +3,7 @@
 # results, 20,000 cells), catalogue.html (searching, entries, a phone's screen) and the pages of `pollmatrix site` (keys, a phone's
 # screen, searching, comparing), each with a checker of accessibility rules.
 # Screenshots of both themes go to the folder SCREENSHOTS.
-# ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
+# ci/browser.sh --picture: runs the matrix, measures a cost, and writes the pictures that README.md and docs/cost.md show.
 set -euo pipefail
 screenshots=
 case ${1:-} in
@@ -33,10 +33,14 @@ if [ "${1:-}" = --picture ]; then
   "$pollmatrix" run --report-dir "$folder"
   mkdir -p docs/pictures
   CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/report.html" docs/pictures/report.png
+  cargo run --release -- cost wait-one --threads 1 --report-dir "$folder/costs"
+  CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/costs/report.html" docs/pictures/cost.png '#costs figure:last-of-type'
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
   "$pollmatrix" publish --to "$folder"
-  "$pollmatrix" site --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings.md
+  # A figure is needed, and no exact one.
+  "$pollmatrix" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 5 --noise 1000 --report-dir "$folder/costs" >/dev/null
+  "$pollmatrix" site "$folder/costs" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings.md
   # HOME: the browser starts without a user's settings, and leaves no files behind.
   HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=$folder/catalogue.html SITE=$folder/site SCREENSHOTS=$screenshots \
     node --test --test-reporter=spec --test-concurrency=1 tests/browser/*.test.mjs

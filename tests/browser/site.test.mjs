@@ -40,6 +40,7 @@ const KINDS = [
   "compare.html",
   "search.html",
   "findings.html",
+  "costs.html",
 ];
 
 for (const path of KINDS) {

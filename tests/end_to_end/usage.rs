@@ -27,6 +27,7 @@ fn every_command_has_help() {
             "soak",
             "probe",
             "record",
+            "cost",
             "publish",
             "site",
             "plan",

@@ -188,6 +188,13 @@ pub enum Command {
     /// lists their addresses, which stay the same.
     #[command(after_help = exit::SITE_HELP)]
     Site(SiteArgs),
+    /// Measure what the operations of a poller cost, over the number of descriptors
+    ///
+    /// Each cost is the ratio to a floor that is measured alternately: the system call that the operation
+    /// cannot avoid. The ratios are machine-independent enough to compare pollers; `pollmatrix diff --fail-on
+    /// cost:1.2` compares two reports of one machine. docs/cost.md explains operations and floors.
+    #[command(after_help = exit::COST_HELP)]
+    Cost(CostArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
     ///
     /// Each check tests one property with a new adapter process, and prints what it observed if the property
@@ -695,7 +702,12 @@ pub struct DiffArgs {
     #[arg(long)]
     pub by_kernel: bool,
     /// The differences for which the exit code is 1
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Any)]
+    ///
+    /// - any: a cell has another status or (with --by-kernel) answer, or is in one report only
+    /// - regression: a cell passed, and now fails, is unsupported or is missing
+    /// - cost:FACTOR: the cost of an operation is more than FACTOR times as great, and that is no chance;
+    ///   cost:1.2 for two reports of one job
+    #[arg(long, value_name = "WHAT", default_value = "any", verbatim_doc_comment)]
     pub fail_on: FailOn,
     /// The output format
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
@@ -703,12 +715,32 @@ pub struct DiffArgs {
 }
 
 /// The differences that make a comparison fail.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FailOn {
-    /// A cell has another status or (with --by-kernel) answer, or is in one report only
+    /// A cell has another status or (with --by-kernel) answer, or is in one report only.
     Any,
-    /// A cell passed, and now fails, is unsupported or is missing
+    /// A cell passed, and now fails, is unsupported or is missing.
     Regression,
+    /// A cost is more than this many times as great.
+    Cost(f64),
+}
+
+impl std::str::FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "any" => return Ok(Self::Any),
+            "regression" => return Ok(Self::Regression),
+            _ => {}
+        }
+        let factor = text.strip_prefix("cost:").map(str::parse::<f64>);
+        match factor {
+            Some(Ok(factor)) if factor >= 1.0 && factor.is_finite() => Ok(Self::Cost(factor)),
+            Some(_) => Err("a factor of at least 1 is needed: cost:1.2".to_owned()),
+            None => Err(metadata::did_you_mean(text, ["any", "regression", "cost:1.2"])),
+        }
+    }
 }
 
 /// The output formats of a comparison.
@@ -967,6 +999,52 @@ pub struct PublishArgs {
     /// kernel's
     #[arg(long, requires = "results")]
     pub emulated: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct CostArgs {
+    /// Only operations with this name: register, modify, remove, close, wait-one, wait-all, wake, hand-over
+    #[arg(value_name = "OPERATION")]
+    pub operations: Vec<String>,
+    /// Only this poller; repeatable [default: the backends of this system, and the `--subject`s]
+    #[arg(long = "backend", value_name = "NAME")]
+    pub backends: Vec<String>,
+    /// Only this mode: level, edge; repeatable
+    #[arg(long = "mode", value_name = "MODE")]
+    pub modes: Vec<String>,
+    /// The numbers of registered descriptors
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "10,30,100,300,1000,3000,10000,30000,100000",
+        value_parser = clap::value_parser!(u64).range(2..=10_000_000)
+    )]
+    pub descriptors: Vec<u64>,
+    /// The numbers of threads that do it at once, each with a poller of its own [default: 1 and the number of
+    /// processors]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Vec<u32>,
+    /// The number of pairs of samples of each cost
+    #[arg(long, value_name = "N", default_value = "21", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub pairs: u32,
+    /// Refuse a figure whose 95 % interval is wider than this many percent of it
+    #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = noise)]
+    pub noise: f64,
+    /// The report directory
+    #[arg(long = "report-dir", value_name = "DIR", default_value = "pollmatrix-costs")]
+    pub report_dir: PathBuf,
+    /// The format to print; the report directory always gets every format
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// Reads a percentage.
+fn noise(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if percent > 0.0 => Ok(percent),
+        _ => Err("a number above 0 is needed".to_owned()),
+    }
 }
 
 #[derive(ClapArgs)]

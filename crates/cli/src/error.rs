@@ -19,6 +19,8 @@ pub enum Error {
     Runner(#[from] runner::Error),
     #[error("there is no expectation for '{prefix}'")]
     UnknownRow { prefix: String, help: String },
+    #[error("there is no {what} '{name}'")]
+    NoSuch { what: &'static str, name: String, help: String },
     #[error("there are no such expectations of {0}")]
     NoAnswers(String),
     #[error("'{id}' is the beginning of {count} cells")]
@@ -154,6 +156,7 @@ impl Error {
             Self::NothingToRecord(_) => {
                 "durations are only recorded for cells that passed: give the results of another run".into()
             }
+            Self::NoSuch { help, .. } => help.clone(),
             Self::Unfit { help, .. } => (*help).into(),
             Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
             Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),

@@ -65,6 +65,14 @@ Exit codes:
   0    the pages are written
   2    wrong usage, results that cannot be published, or a page that cannot be written";
 
+/// The section of `pollmatrix cost --help`.
+pub const COST_HELP: &str = "\
+Exit codes:
+  0    every cost has a figure, or a reason why it cannot be measured here
+  1    some costs are noise: run it again on a quiet machine, with more --pairs, or with a greater --noise
+  2    wrong usage, or a report that cannot be written
+  130  interrupted (128 + signal); the report has the costs that were measured";
+
 /// The section of `pollmatrix site --help`.
 pub const SITE_HELP: &str = "\
 Exit codes:

@@ -83,6 +83,11 @@ fn rename(results: &mut Results, names: &Names) {
             cell.target.clone_from(name);
         }
     }
+    for cost in &mut results.costs {
+        if let Some(name) = names.get(&cost.target) {
+            cost.target.clone_from(name);
+        }
+    }
     results.cells.sort_by(|one, other| (&one.id, &one.target).cmp(&(&other.id, &other.target)));
     results.runs.sort_by(|one, other| one.target.cmp(&other.target));
 }

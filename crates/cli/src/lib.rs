@@ -3,6 +3,7 @@
 mod all_targets;
 mod args;
 mod catalogue_page;
+mod cost;
 mod diff;
 mod error;
 mod exec;
@@ -86,6 +87,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Judge(given) => judge::run(expectations, given),
         Command::Publish(args) => publish::run(expectations, args),
         Command::Site(args) => site::run(expectations, args),
+        Command::Cost(args) => cost::run(environment, matrix, args),
         Command::SubjectCheck(args) => subject_check::run(args),
         Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),

@@ -124,6 +124,7 @@ fn merged(args: &SiteArgs) -> Result<Results, Error> {
         let targets: BTreeSet<_> = results.runs.iter().map(|run| run.target.clone()).collect();
         // The cells of the runs that were left out.
         results.cells.retain(|cell| targets.contains(&cell.target));
+        results.costs.retain(|cost| targets.contains(&cost.target));
         Ok(Input { results: kernels::by_kernel(&file, results)?, name: file.display().to_string() })
     };
     let inputs = args.results.iter().map(read).collect::<Result<Vec<_>, Error>>()?;

@@ -1,9 +1,12 @@
 //! Waking a thread that waits.
+//!
+//! One thread waits in the poller or for a byte of a pipe, and answers with a byte. It is the same thread for the
+//! operation and for its floor, because where the system runs a thread decides most of the cost.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -12,16 +15,24 @@ use selector::{Interest, MakeSelector, Selector, Unsupported};
 use crate::bench::{BATCH, connections, done};
 use crate::{Failure, Plan};
 
-/// A thread that waits in a poller, and one that waits for a byte of a pipe. Each answers with a byte.
+/// Where the thread waits next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Place {
+    Poller,
+    Pipe,
+    /// Nowhere: it ends.
+    Nowhere,
+}
+
+/// A thread that waits. It is in its place except between a wake-up and its answer.
 pub(crate) struct WakeBench {
     poller: Arc<dyn Selector>,
+    pipe: PipeWriter,
     answers: PipeReader,
-    is_over: Arc<AtomicBool>,
+    /// The next place of the thread.
+    next: Arc<AtomicU8>,
     waiter: Option<JoinHandle<()>>,
-    /// To the thread of the floor, and from it. Its end is the end of the thread.
-    floor: Option<PipeWriter>,
-    floor_answers: PipeReader,
-    floor_thread: Option<JoinHandle<()>>,
     /// Registered, and never ready.
     _ends: Vec<OwnedFd>,
 }
@@ -42,75 +53,73 @@ impl WakeBench {
         }
         // Before there is a thread that only a wake-up ends.
         poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))?;
+        let (to_thread, pipe_end) = pipe()?;
         let (answers, answer) = pipe()?;
-        let is_over = Arc::new(AtomicBool::new(false));
+        let next = Arc::new(AtomicU8::new(Place::Poller as u8));
         let waiter = std::thread::Builder::new().spawn({
-            let (poller, is_over) = (Arc::clone(&poller), Arc::clone(&is_over));
-            move || wait_and_answer(&*poller, &is_over, answer)
+            let (poller, next) = (Arc::clone(&poller), Arc::clone(&next));
+            move || wait_and_answer(&*poller, to_thread, &next, answer)
         })?;
-        let (to_floor, floor) = pipe()?;
-        let (floor_answers, floor_answer) = pipe()?;
-        let floor_thread = std::thread::Builder::new().spawn(move || echo(to_floor, floor_answer))?;
-        let bench = Self {
-            poller,
-            answers,
-            is_over,
-            waiter: Some(waiter),
-            floor: Some(floor),
-            floor_answers,
-            floor_thread: Some(floor_thread),
-            _ends: ends,
-        };
+        let bench = Self { poller, pipe: pipe_end, answers, next, waiter: Some(waiter), _ends: ends };
         // The answer to the first wake-up.
-        bench.answer(&bench.answers)?;
+        bench.answer()?;
         Ok(bench)
     }
 
     pub(crate) fn operation(&self, rounds: u32) -> Result<f64, Failure> {
-        let begun = Instant::now();
-        for _ in 0..rounds {
-            self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))?;
-            self.answer(&self.answers)?;
-        }
-        Ok(begun.elapsed().as_nanos() as f64 / f64::from(rounds))
+        self.rounds(rounds, || self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason)))
     }
 
     pub(crate) fn floor(&self, rounds: u32) -> Result<f64, Failure> {
-        let Some(mut floor) = self.floor.as_ref() else { return Ok(0.0) };
+        // The thread leaves the poller, and returns to it with the last answer.
+        self.next.store(Place::Pipe as u8, Ordering::Release);
+        self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))?;
+        self.answer()?;
+        let cost = self.rounds(rounds, || Ok((&self.pipe).write_all(b"x")?))?;
+        self.next.store(Place::Poller as u8, Ordering::Release);
+        (&self.pipe).write_all(b"x")?;
+        self.answer()?;
+        Ok(cost)
+    }
+
+    fn rounds(&self, rounds: u32, wake: impl Fn() -> Result<(), Failure>) -> Result<f64, Failure> {
         let begun = Instant::now();
         for _ in 0..rounds {
-            floor.write_all(b"x")?;
-            self.answer(&self.floor_answers)?;
+            wake()?;
+            self.answer()?;
         }
         Ok(begun.elapsed().as_nanos() as f64 / f64::from(rounds))
     }
 
-    fn answer(&self, mut answers: &PipeReader) -> Result<(), Failure> {
-        Ok(answers.read_exact(&mut [0])?)
+    fn answer(&self) -> Result<(), Failure> {
+        Ok((&self.answers).read_exact(&mut [0])?)
     }
 }
 
-fn wait_and_answer(poller: &dyn Selector, is_over: &AtomicBool, mut answer: PipeWriter) {
-    // No pair: the wake-up orders it.
-    while !is_over.load(Ordering::Acquire) {
-        if poller.wait(BATCH, None).is_err() || answer.write_all(b"x").is_err() {
+/// Waits in one place after the other. Each wake-up has one answer, which follows the choice of the next place.
+fn wait_and_answer(poller: &dyn Selector, mut pipe: PipeReader, next: &AtomicU8, mut answer: PipeWriter) {
+    let mut place = Place::Poller as u8;
+    while place != Place::Nowhere as u8 {
+        let is_woken = match place == Place::Poller as u8 {
+            true => poller.wait(BATCH, None).is_ok(),
+            false => matches!(pipe.read(&mut [0]), Ok(1)),
+        };
+        // The wake-up orders this read after the write of the thread that wakes.
+        place = next.load(Ordering::Acquire);
+        if !is_woken || answer.write_all(b"x").is_err() {
             return;
         }
     }
 }
 
-fn echo(mut from: PipeReader, mut to: PipeWriter) {
-    let mut byte = [0];
-    while matches!(from.read(&mut byte), Ok(1)) && to.write_all(&byte).is_ok() {}
-}
-
 impl Drop for WakeBench {
     fn drop(&mut self) {
-        // No pair: the wake-up orders it.
-        self.is_over.store(true, Ordering::Release);
+        self.next.store(Place::Nowhere as u8, Ordering::Release);
+        // Wherever it waits.
         let _ = self.poller.wake();
-        self.floor.take();
-        let threads = [self.waiter.take(), self.floor_thread.take()];
-        threads.into_iter().flatten().for_each(|thread| drop(thread.join()));
+        let _ = self.pipe.write_all(b"x");
+        if let Some(waiter) = self.waiter.take() {
+            let _ = waiter.join();
+        }
     }
 }

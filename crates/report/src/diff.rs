@@ -1,9 +1,9 @@
 //! The differences between two reports.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
-use metadata::{CellResult, Results, Status, one_line};
+use metadata::{CellResult, Cost, CostOutcome, Results, Status, one_line};
 use serde::Serialize;
 
 use crate::grid::Tally;
@@ -36,6 +36,61 @@ impl Direction {
             Self::Worse => "worse",
             Self::Better => "better",
         }
+    }
+}
+
+/// A cost that grew.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Grown {
+    /// What it is the cost of: `wait-one, level, epoll, 1000 descriptors`.
+    pub what: String,
+    /// The target.
+    pub target: String,
+    /// The old ratio to the floor.
+    pub old: f64,
+    /// The new one.
+    pub new: f64,
+    /// How many times the old cost the new one is.
+    pub factor: f64,
+}
+
+impl Grown {
+    /// Returns the costs that are more than `factor` times as great, the greatest growth first. Each must
+    /// still be, if the old cost is the upper end of its interval and the new cost the lower end: the
+    /// difference is no chance. Noise and what was not measured are not compared.
+    pub fn all(old: &Results, new: &Results, factor: f64) -> Vec<Self> {
+        let before: BTreeMap<_, _> = old.costs.iter().map(|cost| (cost.key(), &cost.outcome)).collect();
+        let grown = |cost: &Cost| {
+            let CostOutcome::Measured { ratio: new, low, .. } = cost.outcome else { return None };
+            let CostOutcome::Measured { ratio: old, high, .. } = before.get(&cost.key())? else {
+                return None;
+            };
+            (new > old * factor && low > *high).then(|| Self {
+                what: format!(
+                    "{}, {}, {}, {} descriptors{}",
+                    cost.operation,
+                    cost.mode,
+                    cost.poller,
+                    cost.descriptors,
+                    if cost.threads == 1 { String::new() } else { format!(", {} threads", cost.threads) },
+                ),
+                target: cost.target.clone(),
+                old: *old,
+                new,
+                factor: new / old,
+            })
+        };
+        let mut all: Vec<_> = new.costs.iter().filter_map(grown).collect();
+        all.sort_by(|one, other| other.factor.total_cmp(&one.factor));
+        all
+    }
+}
+
+/// One line: the cost, its target, both ratios and the factor.
+impl fmt::Display for Grown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, target, old, new, factor } = self;
+        f.write_str(&one_line(&format!("{what} ({target}): {old:.2} → {new:.2}, {factor:.2} times")))
     }
 }
 
@@ -481,5 +536,53 @@ mod tests {
         let shown = text.lines().filter(|line| line.starts_with("- ")).count();
         assert!(shown > 100, "{shown}");
         assert!(text.contains(&format!("\n{} more lines are omitted here", 3000 - shown)), "{text}");
+    }
+
+    #[test]
+    fn a_cost_has_grown_if_it_is_greater_by_the_factor_and_not_by_chance() {
+        let with = |costs: &[(&str, [f64; 3])]| Results {
+            costs: costs
+                .iter()
+                .map(|(poller, [low, ratio, high])| Cost {
+                    target: "here".into(),
+                    poller: (*poller).into(),
+                    operation: "modify".into(),
+                    mode: "edge".into(),
+                    threads: 2,
+                    descriptors: 30,
+                    outcome: CostOutcome::Measured {
+                        ratio: *ratio,
+                        low: *low,
+                        high: *high,
+                        nanoseconds: 1.0,
+                        floor: 1.0,
+                        pairs: 5,
+                    },
+                })
+                .collect(),
+            ..Results::of_no_run(Vec::new())
+        };
+        let mut old =
+            with(&[("a", [1.0, 1.0, 1.0]), ("b", [1.0, 1.0, 1.3]), ("c", [1.0, 1.0, 1.0]), ("d", [2.0; 3])]);
+        let new = with(&[
+            ("a", [1.2, 1.25, 1.3]),
+            ("b", [1.2, 1.5, 1.6]),
+            ("c", [1.1; 3]),
+            ("d", [3.0; 3]),
+            ("e", [9.0; 3]),
+        ]);
+        let grown = Grown::all(&old, &new, 1.2);
+        let lines: Vec<_> = grown.iter().map(ToString::to_string).collect();
+        // b may be chance, c is below the factor, e is new.
+        assert_eq!(
+            lines,
+            [
+                "modify, edge, d, 30 descriptors, 2 threads (here): 2.00 → 3.00, 1.50 times",
+                "modify, edge, a, 30 descriptors, 2 threads (here): 1.00 → 1.25, 1.25 times",
+            ]
+        );
+        assert_eq!(Grown::all(&new, &old, 1.0), [], "smaller costs are no growth");
+        old.costs[3].outcome = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 5 };
+        assert_eq!(Grown::all(&old, &new, 1.2).len(), 1, "noise is not compared");
     }
 }

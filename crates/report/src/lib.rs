@@ -5,6 +5,7 @@
 //! [`junit`] and [`terminal`] render the reports. [`Conformance`] is the summary of one backend.
 
 mod conformance;
+pub mod costs;
 mod diff;
 mod grid;
 #[cfg(test)]
@@ -20,7 +21,7 @@ pub mod terminal;
 mod text;
 
 pub use conformance::{Conformance, Verdict};
-pub use diff::{Changed, Diff, Direction, UnmatchedCell, UnmatchedTarget};
+pub use diff::{Changed, Diff, Direction, Grown, UnmatchedCell, UnmatchedTarget};
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
 pub use pages::{Page, pages};

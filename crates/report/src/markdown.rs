@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use metadata::{CellResult, Results, Status};
 
+use crate::costs;
 use crate::grid::{Absent, Column, Grid, Overview};
 pub use crate::text::markdown as text;
 use crate::text::{code_block, code_span, markdown, table_code, tail};
@@ -37,6 +38,10 @@ pub fn report(results: &Results) -> String {
             break;
         }
         out.push_str(&text);
+    }
+    let costs = costs::section(results);
+    if out.len() + costs.len() <= MAX_BYTES {
+        out.push_str(&costs);
     }
     out
 }

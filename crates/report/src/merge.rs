@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use metadata::{CellResult, Results, Run, Scenario, Status};
+use metadata::{CellResult, Cost, CostOutcome, Results, Run, Scenario, Status};
 
 /// Results to merge.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ fn first_few(conflicts: &[Conflict]) -> String {
 /// Merges results.
 ///
 /// A cell with the status `not-run` is replaced by any other result of the cell. Of results with equal
-/// status, the one with the most attempts is kept.
+/// status, the one with the most attempts is kept. Of several measurements of one cost, the best is kept.
 ///
 /// # Errors
 /// The inputs were run with different faults, matrix files or executables, or have different statuses for a
@@ -133,8 +133,10 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     let mut notes = Vec::new();
     let (mut runs, mut not_run, mut by_cell) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
     let mut descriptions: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
+    let mut costs = Vec::new();
     for Input { name, results } in inputs {
         runs.extend(results.runs);
+        costs.extend(results.costs);
         not_run.extend(results.not_run);
         for (id, scenario) in results.scenarios {
             descriptions.entry(id).or_default().push(scenario);
@@ -160,7 +162,24 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     let scenarios =
         descriptions.into_iter().filter_map(|(id, scenarios)| Some((id, newest(scenarios)?))).collect();
     let without_runs = Results::of_no_run(not_run.into_iter().collect());
-    Ok(Merged { results: Results { runs, scenarios, cells, ..without_runs }, notes })
+    let costs = merged_costs(costs);
+    Ok(Merged { results: Results { runs, scenarios, cells, costs, ..without_runs }, notes })
+}
+
+/// Sorts costs. Of several measurements of one cost, a figure is kept rather than noise, and noise rather than
+/// a reason; of several figures, the one with the narrowest interval.
+fn merged_costs(mut costs: Vec<Cost>) -> Vec<Cost> {
+    let doubt = |cost: &Cost| match &cost.outcome {
+        CostOutcome::Measured { ratio, low, high, .. } => (0, (high - low) / ratio),
+        CostOutcome::Noise { low, high, .. } => (1, (high - low) / low),
+        CostOutcome::NotMeasured { .. } => (2, 0.0),
+    };
+    costs.sort_by(|one, other| {
+        let ((kind, width), (other_kind, other_width)) = (doubt(one), doubt(other));
+        one.key().cmp(&other.key()).then(kind.cmp(&other_kind)).then(width.total_cmp(&other_width))
+    });
+    costs.dedup_by(|later, first| later.key() == first.key());
+    costs
 }
 
 fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {
@@ -502,5 +521,47 @@ mod tests {
         // Different targets always have different executables.
         let targets = vec![shard("a", "one", &[]), shard("b", "two", &[])];
         assert!(merge(targets, Rules::default()).is_ok());
+    }
+
+    #[test]
+    fn of_several_measurements_of_a_cost_the_best_is_kept() {
+        let cost = |descriptors, outcome| Cost {
+            target: "there".into(),
+            poller: "poll".into(),
+            operation: "wake".into(),
+            mode: "level".into(),
+            threads: 1,
+            descriptors,
+            outcome,
+        };
+        let figure = |ratio: f64, width: f64| CostOutcome::Measured {
+            ratio,
+            low: ratio - width,
+            high: ratio + width,
+            nanoseconds: 9.0,
+            floor: 3.0,
+            pairs: 5,
+        };
+        let noise = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 5 };
+        let reason = CostOutcome::NotMeasured { reason: "no room".into() };
+        let with = |costs| Results { costs, ..Results::of_no_run(Vec::new()) };
+        let inputs = [
+            vec![cost(100, reason.clone()), cost(10, figure(1.5, 0.2)), cost(20, noise.clone())],
+            vec![cost(10, figure(1.4, 0.1)), cost(20, reason), cost(100, noise.clone())],
+            vec![cost(10, noise.clone())],
+        ];
+        let input = |costs| Input { name: "some".into(), results: with(costs) };
+        for inputs in [inputs.clone(), {
+            let mut other = inputs;
+            other.reverse();
+            other
+        }] {
+            let merged =
+                merge(inputs.into_iter().map(input).collect(), Rules { prefer: None, mixed: false }).unwrap();
+            assert_eq!(
+                merged.results.costs,
+                [cost(10, figure(1.4, 0.1)), cost(20, noise.clone()), cost(100, noise.clone())]
+            );
+        }
     }
 }

@@ -24,6 +24,16 @@ pub fn raise() {
     }
 }
 
+/// Raises the soft limit as far as the system allows: costs are measured over the number of descriptors.
+pub fn raise_to_hard_limit() {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    for wanted in [hard, OPEN_MAX.min(hard)] {
+        if wanted <= soft || setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok() {
+            return;
+        }
+    }
+}
+
 /// Returns how many cells can run in parallel. At least one, so that a limit that is too low causes an error
 /// message.
 pub fn cells() -> usize {

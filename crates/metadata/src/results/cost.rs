@@ -42,9 +42,6 @@ pub enum CostOutcome {
         floor: f64,
         /// The number of pairs of samples.
         pairs: u32,
-        /// The number of system calls of one operation, if they were counted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        system_calls: Option<f64>,
     },
     /// The interval was too wide for a figure.
     Noise {

@@ -335,6 +335,7 @@ pub fn schema() -> String {
 mod tests {
     use super::*;
     use crate::axes::Layer;
+    use crate::results::cost::CostOutcome;
     use crate::samples;
 
     fn planned(number: usize) -> PlannedCell {
@@ -411,5 +412,39 @@ mod tests {
     fn written_results_are_read_unchanged() {
         let results = Results::new(run(false), vec![planned(1)], Vec::new());
         assert_eq!(Results::read(results.to_json().as_bytes()).unwrap(), results);
+    }
+
+    #[test]
+    fn costs_are_lines_of_their_own_and_are_read_again() {
+        let cost = |outcome| Cost {
+            target: "here".into(),
+            poller: "poll".into(),
+            operation: "wake".into(),
+            mode: "level".into(),
+            threads: 1,
+            descriptors: 10,
+            outcome,
+        };
+        let figure = CostOutcome::Measured {
+            ratio: 1.25,
+            low: 1.2,
+            high: 1.3,
+            nanoseconds: 250.5,
+            floor: 200.0,
+            pairs: 21,
+        };
+        let noise = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 21 };
+        let reason = CostOutcome::NotMeasured { reason: "no room".into() };
+        let costs = vec![cost(figure), cost(noise), cost(reason)];
+        let results = Results { costs, ..samples::results("here", &[]) };
+        let text = results.to_json();
+        assert!(
+            text.contains("\"cells\": [],\n  \"costs\": [\n    {\"target\":\"here\",\"poller\":\"poll\""),
+            "{text}"
+        );
+        assert!(text.contains(",\"outcome\":\"measured\",\"ratio\":1.25,\"low\":1.2,"), "{text}");
+        assert!(text.contains(",\"outcome\":\"not-measured\",\"reason\":\"no room\"}\n  ]\n}\n"), "{text}");
+        assert_eq!(Results::read(text.as_bytes()).unwrap(), results);
+        assert!(!Results::of_no_run(Vec::new()).to_json().contains("costs"), "as in earlier files");
     }
 }

@@ -17,13 +17,17 @@ use metadata::{NotRun, Results, Run, Status};
 use serde::Serialize;
 
 use crate::conformance::{Conformance, Verdict};
+use crate::costs::Figure;
 use crate::grid::{Absent, Grid, Overview, Tally};
 use data::Data;
 use shell::Shell;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
-    partials: &[("overview.html", include_str!("overview.html"))],
+    partials: &[
+        ("overview.html", include_str!("overview.html")),
+        ("cost-figures.html", include_str!("cost-figures.html")),
+    ],
     style: include_str!("report.css"),
     scripts: &[
         include_str!("model.js"),
@@ -61,6 +65,7 @@ pub fn report(results: &Results) -> String {
             .collect(),
         runs: results.runs.iter().map(Provenance::of).collect(),
         not_run: &results.not_run,
+        costs: costs(results),
         unsupported: unsupported(results, &absent),
         data: Data::of(results, &grid).to_json(),
     })
@@ -87,8 +92,23 @@ struct Page<'a> {
     legend: Vec<Part>,
     runs: Vec<Provenance<'a>>,
     not_run: &'a [NotRun],
+    costs: Vec<Costs>,
     unsupported: Vec<Unsupported<'a>>,
     data: String,
+}
+
+/// The costs of one operation.
+#[derive(Serialize)]
+struct Costs {
+    title: String,
+    svg: Option<String>,
+    figure: Figure,
+}
+
+fn costs(results: &Results) -> Vec<Costs> {
+    let several = results.has_several_targets();
+    let all = Figure::all(results).into_iter();
+    all.map(|figure| Costs { title: figure.title(several), svg: figure.svg(), figure }).collect()
 }
 
 /// Returns the CSS class of a status.

@@ -14,6 +14,7 @@
 //! | `pollers/mio.html` | a poller |
 //! | `compare.html#linux..freebsd` | two systems or two pollers |
 //! | `search.html#text=…` | the search |
+//! | `costs.html` | what operations cost, with curves |
 //! | `findings.html#…` | the findings |
 //! | `report.html`, `catalogue.html` | the report of the runs, and the catalogue on one page |
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
@@ -32,7 +33,7 @@ use serde::Serialize;
 
 use super::catalogue::{Behaviour, Catalogue, Divergence};
 use super::shell::Shell;
-use super::{Table, catalogue};
+use super::{Costs, Table, catalogue, costs};
 use crate::Page;
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
@@ -43,6 +44,7 @@ const PARTIALS: &[(&str, &str)] = &[
     ("site.html", include_str!("site.html")),
     ("behaviour.html", include_str!("../catalogue/behaviour.html")),
     ("overview.html", include_str!("../overview.html")),
+    ("cost-figures.html", include_str!("../cost-figures.html")),
 ];
 
 /// Returns the kind of a page with this template and these scripts.
@@ -61,6 +63,7 @@ const ROW: Shell<'_> = shell(include_str!("row.html"), THEME_ONLY);
 const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
 const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
 const FINDINGS: Shell<'_> = shell(include_str!("findings.html"), THEME_ONLY);
+const COSTS: Shell<'_> = shell(include_str!("costs.html"), THEME_ONLY);
 const COMPARE: Shell<'_> = shell(
     include_str!("compare.html"),
     &[include_str!("../dom.js"), include_str!("compare.js"), include_str!("../theme-button.js")],
@@ -166,6 +169,7 @@ struct Frame<'a, T> {
     description: String,
     has_findings: bool,
     has_report: bool,
+    has_costs: bool,
     #[serde(flatten)]
     content: &'a T,
 }
@@ -201,6 +205,7 @@ pub fn build(site: &Site<'_>) -> Built {
         files.extend(badge::files(poller.name, &poller.summary, poller.colour));
     }
     files.extend(findings.as_ref().map(|findings| site.findings(findings)));
+    files.extend(site.costs());
     files.push(site.compare(&systems));
     files.push(site.search(&systems, &pollers, findings.as_ref()));
     files.extend(site.sitemap(&files));
@@ -233,6 +238,7 @@ impl<'a> Site<'a> {
             description,
             has_findings: self.findings.is_some(),
             has_report: self.has_report(),
+            has_costs: !self.results.costs.is_empty(),
             content,
         };
         Page { text: shell.page(frame), path }
@@ -448,6 +454,18 @@ impl<'a> Site<'a> {
         let description = format!("{} findings about pollers and their kernels", findings.headings.len());
         let title = "What the matrix has found".to_owned();
         self.page(&FINDINGS, "findings.html".into(), ("findings", title, description), findings)
+    }
+
+    fn costs(&self) -> Option<Page> {
+        #[derive(Serialize)]
+        struct Content {
+            costs: Vec<Costs>,
+        }
+        let content = Content { costs: costs(self.results) };
+        let description = "What the operations of pollers cost, over the number of descriptors".to_owned();
+        let title = "What pollers cost".to_owned();
+        let page = || self.page(&COSTS, "costs.html".into(), ("costs", title, description), &content);
+        (!content.costs.is_empty()).then(page)
     }
 
     fn compare(&self, systems: &[System<'a>]) -> Page {

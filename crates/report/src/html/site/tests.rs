@@ -101,6 +101,16 @@ fn a_site_without_results_and_without_an_address_has_neither_report_nor_sitemap(
 }
 
 #[test]
+fn costs_have_a_page_with_curves() {
+    let without = site("", &samples::merged(), None);
+    assert!(without.files.iter().all(|file| file.path != "costs.html"));
+    let built = site("", &crate::costs::tests::with_costs(samples::merged()), None);
+    assert_eq!(built.broken, []);
+    assert!(text(&built, "costs.html").contains("<svg class=\"curve\""));
+    assert!(text(&built, "rows/V26.html").contains("<a href=\"..&#x2f;costs.html\">Costs</a>"));
+}
+
+#[test]
 fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     let built = site("", &samples::merged(), None);
     let (shown, hidden) = (text(&built, "rows/V26.html"), text(&built, "rows/V27.html"));

@@ -1,0 +1,168 @@
+use pulldown_cmark::{Event, Options, Parser};
+
+use super::*;
+use crate::samples;
+
+fn cost(poller: &str, descriptors: u64, ratio: f64) -> Cost {
+    let outcome = CostOutcome::Measured {
+        ratio,
+        low: ratio * 0.99,
+        high: ratio * 1.01,
+        nanoseconds: ratio * 100.0,
+        floor: 100.0,
+        pairs: 15,
+    };
+    Cost {
+        target: "x86_64-linux-gnu".into(),
+        poller: poller.into(),
+        operation: "wait-one".into(),
+        mode: "level".into(),
+        threads: 1,
+        descriptors,
+        outcome,
+    }
+}
+
+/// Costs of a poller that stays flat, of one that grows, and of one that has no figure.
+pub(crate) fn with_costs(mut results: Results) -> Results {
+    let not_measured = |reason: &str| CostOutcome::NotMeasured { reason: reason.into() };
+    results.costs = vec![
+        cost("epoll", 10, 1.25),
+        cost("epoll", 1000, 1.27),
+        Cost { outcome: CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 15 }, ..cost("epoll", 100, 0.0) },
+        cost("poll", 10, 1.5),
+        cost("poll", 100, 12.34),
+        cost("poll", 1000, 123.4),
+        Cost { outcome: not_measured("it has no room"), ..cost("select", 1000, 0.0) },
+        cost("select", 10, 1.6),
+        Cost { outcome: not_measured("it is a program"), ..cost("python-poll", 10, 0.0) },
+        Cost { threads: 2, ..cost("epoll", 10, 1.5) },
+    ];
+    results
+}
+
+fn without_cells() -> Results {
+    let mut results = with_costs(samples::merged());
+    results.cells.clear();
+    results
+}
+
+#[test]
+fn a_figure_has_a_line_for_each_poller_and_a_column_for_each_number() {
+    let figures = Figure::all(&without_cells());
+    assert_eq!(figures.len(), 2);
+    let figure = &figures[0];
+    assert_eq!(
+        (figure.title(false).as_str(), figures[1].title(false).as_str()),
+        ("wait-one, level", "wait-one, level, 2 threads")
+    );
+    assert_eq!(figure.title(true), "wait-one, level on x86_64-linux-gnu");
+    assert_eq!(figure.descriptors, [10, 100, 1000]);
+    let lines: Vec<_> = figure.lines.iter().map(|line| (line.poller.as_str(), line.texts.clone())).collect();
+    assert_eq!(
+        lines,
+        [
+            ("epoll", vec!["1.25".to_owned(), "noise".into(), "1.27".into()]),
+            ("poll", vec!["1.50".into(), "12.3".into(), "123".into()]),
+            ("select", vec!["1.60".into(), String::new(), String::new()]),
+        ]
+    );
+    assert_eq!(
+        figure.missing,
+        [
+            Missing { reason: "it has no room".into(), what: vec!["select: 1000".into()] },
+            Missing { reason: "it is a program".into(), what: vec!["python-poll: 10".into()] },
+        ]
+    );
+}
+
+#[test]
+fn a_curve_has_a_line_per_poller_names_and_the_colours_of_the_page() {
+    let figures = Figure::all(&without_cells());
+    let svg = figures[0].svg().unwrap();
+    assert!(
+        svg.starts_with(
+            "<svg class=\"curve\" role=\"img\" aria-label=\"wait-one, level on x86_64-linux-gnu\" "
+        ),
+        "{svg}"
+    );
+    assert!(svg.contains("<title>wait-one, level on x86_64-linux-gnu</title>"));
+    // One point is no line, but it has a mark.
+    assert_eq!(
+        svg.matches("<polyline fill=\"none\" opacity=\"1\" stroke=\"var(--series-").count(),
+        2,
+        "{svg}"
+    );
+    assert_eq!(svg.matches("<circle").count(), 2 + 3 + 1);
+    for text in ["epoll", "poll", "select", "descriptors", "cost ÷ floor", "1000", "100"] {
+        assert!(svg.contains(&format!("\n{text}\n")), "{text} is not in {svg}");
+    }
+    // epoll is flat and poll rises: by more than half of the height.
+    let heights = |line: usize| {
+        let marked =
+            svg.split("<polyline").filter(|part| part.contains(&format!("var(--series-{line})"))).last();
+        let points = marked.unwrap().split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let heights: Vec<f64> = points
+            .split_whitespace()
+            .map(|point| point.split(',').nth(1).unwrap().parse().unwrap())
+            .collect();
+        heights[0] - heights[heights.len() - 1]
+    };
+    assert!(heights(1).abs() < 5.0 && heights(2) > 180.0, "{} and {}", heights(1), heights(2));
+    assert!(!svg.contains('#'), "no colour is left: {svg}");
+    assert_eq!(figures[1].svg(), None, "one point is no curve");
+}
+
+#[test]
+fn the_reports_have_the_costs() {
+    let results = without_cells();
+    let terminal = terminal(&results);
+    let table = "\
+wait-one, level on x86_64-linux-gnu
+ descriptors    10    100  1000
+ epoll        1.25  noise  1.27
+ poll         1.50   12.3   123
+ select       1.60      -     -
+not measured: it has no room (select: 1000)
+not measured: it is a program (python-poll: 10)
+";
+    assert!(terminal.starts_with(table), "{terminal}");
+    let markdown = crate::markdown::report(&results);
+    for line in [
+        "## Costs",
+        "| descriptors | 10 | 100 | 1000 |",
+        "|---|---:|---:|---:|",
+        "| `epoll` | 1.25 | noise | 1.27 |",
+    ] {
+        assert!(markdown.contains(&format!("\n{line}\n")), "{line} is not in {markdown}");
+    }
+    assert!(markdown.contains("\nNot measured: it has no room (select: 1000)\n"));
+    let html = crate::html::report(&results);
+    assert!(html.contains("<h2 id=\"costs-heading\">Costs</h2>") && html.contains("class=\"curve\""));
+    assert!(html.contains("<td>12.3</td>"));
+    let none = samples::merged();
+    assert_eq!((terminal_of(&none), section(&none)), (String::new(), String::new()));
+    assert!(!crate::html::report(&none).contains("costs-heading"));
+}
+
+fn terminal_of(results: &Results) -> String {
+    super::terminal(results)
+}
+
+#[test]
+fn hostile_names_are_visible_and_no_markup() {
+    let mut results = without_cells();
+    let hostile = "</svg><script>alert(1)</script>\u{202e}\"&|`";
+    for cost in &mut results.costs {
+        (cost.target, cost.poller, cost.operation) =
+            (hostile.into(), format!("{}{hostile}", cost.poller), hostile.into());
+    }
+    let svg = Figure::all(&results)[0].svg().unwrap();
+    assert!(!svg.contains("<script") && !svg.contains('\u{202e}'), "{svg}");
+    let html = crate::html::report(&results);
+    assert!(!html.contains("<script>alert") && !html.contains('\u{202e}'));
+    assert!(!terminal(&results).contains('\u{202e}'));
+    let section = section(&results);
+    let is_html = |event: &Event<'_>| matches!(event, Event::Html(_) | Event::InlineHtml(_));
+    assert!(!Parser::new_ext(&section, Options::ENABLE_TABLES).any(|event| is_html(&event)), "{section}");
+}
