@@ -77,10 +77,8 @@ fn plans(environment: &Environment, args: &CostArgs) -> Result<Vec<(Poller, Plan
         threads = vec![1, u32::try_from(provenance::cpus()).unwrap_or(1)];
     }
     let mut descriptors = args.descriptors.clone();
-    for numbers in [&mut threads] {
-        numbers.sort_unstable();
-        numbers.dedup();
-    }
+    threads.sort_unstable();
+    threads.dedup();
     descriptors.sort_unstable();
     descriptors.dedup();
     let mut plans = Vec::new();

@@ -10,7 +10,7 @@ mod wake;
 
 use std::fmt;
 use std::io;
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use metadata::{CostOutcome, Mode};
@@ -256,20 +256,23 @@ fn in_threads(
     if let [bench] = benches {
         return sample(&mut locked(bench));
     }
-    let barrier = Barrier::new(benches.len());
+    // Closed until every thread exists. If one cannot be started, the others do their sample and end.
+    let gate = RwLock::new(());
     let costs = std::thread::scope(|scope| {
+        let closed = gate.write().unwrap_or_else(PoisonError::into_inner);
         let begin = |bench| {
-            let (barrier, sample) = (&barrier, &sample);
-            scope.spawn(move || {
-                barrier.wait();
+            let (gate, sample) = (&gate, &sample);
+            std::thread::Builder::new().spawn_scoped(scope, move || {
+                drop(gate.read());
                 sample(&mut locked(bench))
             })
         };
-        let threads: Vec<_> = benches.iter().map(begin).collect();
+        let threads = benches.iter().map(begin).collect::<io::Result<Vec<_>>>();
+        drop(closed);
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        threads.into_iter().map(join).collect::<Result<Vec<f64>, Failure>>()
+        threads?.into_iter().map(join).collect::<Result<Vec<f64>, Failure>>()
     })?;
     Ok(costs.iter().sum::<f64>() / costs.len() as f64)
 }
