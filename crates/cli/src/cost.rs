@@ -63,8 +63,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CostArgs) ->
     })
 }
 
-/// Returns every measurement, in an order in which the pollers of one figure follow each other: a drift of the
-/// machine concerns all of them.
+/// Returns every measurement, in an order in which the pollers of one figure follow each other: a drift of
+/// the machine concerns all of them.
 fn plans(environment: &Environment, args: &CostArgs) -> Result<Vec<(Poller, Plan)>, Error> {
     let operations = chosen(&args.operations, &Operation::ALL, "operation", |operation| operation.name())?;
     let modes = chosen(&args.modes, &[Mode::Level, Mode::Edge], "mode", |mode| mode.name())?;

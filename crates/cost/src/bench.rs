@@ -268,8 +268,8 @@ impl Bench {
         Ok(per_operation(took, rounds, spread(self.ends.len()).count()))
     }
 
-    /// Chooses the descriptor that becomes ready: one of a few all over the range, so that what is measured is
-    /// not how long the memory of so many sockets takes.
+    /// Chooses the descriptor that becomes ready: one of a few all over the range, so that what is measured
+    /// is not how long the memory of so many sockets takes.
     fn active(&mut self) -> usize {
         let count = self.ends.len();
         let active = ACTIVE.min(count);

@@ -9,8 +9,8 @@ use nix::fcntl::{FcntlArg, fcntl};
 use crate::Failure;
 use crate::bench::BATCH;
 
-/// Calls fcntl(2) on some descriptors, `calls` times on each. It is a system call that looks a descriptor up and
-/// does nothing else. Returns the mean cost for a descriptor, in nanoseconds.
+/// Calls fcntl(2) on some descriptors, `calls` times on each. It is a system call that looks a descriptor up
+/// and does nothing else. Returns the mean cost for a descriptor, in nanoseconds.
 pub(crate) fn fcntl_each(ends: &[OwnedFd], rounds: u32, calls: u32) -> Result<f64, Failure> {
     let begun = Instant::now();
     for _ in 0..rounds {

@@ -1,8 +1,8 @@
 //! What the operations of a poller cost, as ratios to the system calls that cannot be avoided.
 //!
-//! The two are measured alternately, so that a drift of the machine favours neither. The floor of an operation
-//! is the same for every poller and for every number of descriptors, so a ratio that grows with the number of
-//! descriptors is the poller's own growth.
+//! The two are measured alternately, so that a drift of the machine favours neither. The floor of an
+//! operation is the same for every poller and for every number of descriptors, so a ratio that grows with the
+//! number of descriptors is the poller's own growth.
 
 mod bench;
 mod floor;
@@ -127,7 +127,7 @@ const SAMPLE: Duration = Duration::from_millis(1);
 const MOST_ROUNDS: u32 = 4096;
 
 /// The descriptors that a program has besides those that it registers.
-const SPARE: u64 = 128;
+const SPARE: usize = 128;
 
 /// Measures an operation of a poller. It never fails: what cannot be measured has a reason.
 pub fn measure(make: MakeSelector, plan: &Plan) -> CostOutcome {
@@ -194,9 +194,12 @@ fn try_measure(make: MakeSelector, plan: &Plan) -> Result<Compared, Failure> {
 
 /// The limit of descriptors is known before any is opened.
 fn check_descriptors(plan: &Plan) -> Result<(), Failure> {
-    let pollers = u64::from(plan.threads) * if plan.operation == Operation::HandOver { 2 } else { 1 };
-    let needed = u64::from(plan.threads) * plan.descriptors as u64 + pollers * 8 + SPARE;
+    let threads = plan.threads as usize;
+    let pollers = threads * if plan.operation == Operation::HandOver { 2 } else { 1 };
+    let needed = threads.saturating_mul(plan.descriptors).saturating_add(pollers * 8 + SPARE);
     let (limit, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    // Infinity is a large positive number on some systems.
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     if needed <= limit {
         return Ok(());
     }

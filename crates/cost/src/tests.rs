@@ -61,7 +61,8 @@ fn a_mode_or_a_number_that_cannot_be_has_its_reason() {
         "it has no edge mode"
     );
     let (limit, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    let many = plan(Operation::Register, usize::try_from(limit).unwrap());
+    let limit = usize::try_from(limit).unwrap();
+    let many = plan(Operation::Register, limit);
     let needed = limit + 8 + SPARE;
     assert_eq!(
         not_measured(&poller_poll::selector, &many),

@@ -1,7 +1,7 @@
 //! Waking a thread that waits.
 //!
-//! One thread waits in the poller or for a byte of a pipe, and answers with a byte. It is the same thread for the
-//! operation and for its floor, because where the system runs a thread decides most of the cost.
+//! One thread waits in the poller or for a byte of a pipe, and answers with a byte. It is the same thread for
+//! the operation and for its floor, because where the system runs a thread decides most of the cost.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -96,7 +96,8 @@ impl WakeBench {
     }
 }
 
-/// Waits in one place after the other. Each wake-up has one answer, which follows the choice of the next place.
+/// Waits in one place after the other. Each wake-up has one answer, which follows the choice of the next
+/// place.
 fn wait_and_answer(poller: &dyn Selector, mut pipe: PipeReader, next: &AtomicU8, mut answer: PipeWriter) {
     let mut place = Place::Poller as u8;
     while place != Place::Nowhere as u8 {

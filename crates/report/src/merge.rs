@@ -166,8 +166,8 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     Ok(Merged { results: Results { runs, scenarios, cells, costs, ..without_runs }, notes })
 }
 
-/// Sorts costs. Of several measurements of one cost, a figure is kept rather than noise, and noise rather than
-/// a reason; of several figures, the one with the narrowest interval.
+/// Sorts costs. Of several measurements of one cost, a figure is kept rather than noise, and noise rather
+/// than a reason; of several figures, the one with the narrowest interval.
 fn merged_costs(mut costs: Vec<Cost>) -> Vec<Cost> {
     let doubt = |cost: &Cost| match &cost.outcome {
         CostOutcome::Measured { ratio, low, high, .. } => (0, (high - low) / ratio),

@@ -1,5 +1,5 @@
-//! The ratio of two costs that are measured alternately, with a confidence interval that assumes nothing about
-//! their distribution.
+//! The ratio of two costs that are measured alternately, with a confidence interval that assumes nothing
+//! about their distribution.
 
 use std::io;
 
