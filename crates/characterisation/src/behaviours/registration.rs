@@ -219,6 +219,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         bugs: &[],
     },
     Scenario {
+        behaviour: "A13",
+        id: "registration/closed-beside-a-wait",
+        question: "What does the peer of a connection read that was closed while a thread waits for it, during \
+            that wait and after it?",
+        script: "own and peer are connected, add own for reading, t waits, own closes, peer reads? as \
+                closed-beside-a-wait, wake, t answers as closed-beside-a-wait, peer reads? as \
+                closed-after-the-wait",
+        transports: &[Tcp, Unix, Seqpacket],
+        modes: LEVEL,
+        bugs: &[],
+    },
+    Scenario {
         behaviour: "A14",
         id: "registration/poller-closed-while-waiting",
         question: "Does closing the poller during the wait wake the thread, and do later events?",
