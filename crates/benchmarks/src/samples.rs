@@ -1,75 +1,12 @@
-//! Alternating samples of two loops, and what they say about the ratio of their costs.
+//! Alternating samples of two loops.
 
 use std::io;
 
-use statrs::distribution::{Binomial, DiscreteCDF};
-use statrs::statistics::{Data, Median, OrderStatistics};
+use statistics::{Compared, alternately};
 
 use crate::loops::Loop;
 use crate::ring::Ring;
 use crate::work::Work;
-
-/// The ratio of two loops.
-pub struct Compared {
-    /// The medians of what the first and the second did, such as the nanoseconds of an event.
-    pub medians: [f64; 2],
-    /// The median of the ratios of the pairs.
-    pub ratio: f64,
-    /// The 95 % confidence interval of that median.
-    pub interval: [f64; 2],
-}
-
-impl Compared {
-    /// Summarises pairs of costs.
-    pub fn of(pairs: &[[f64; 2]]) -> Self {
-        let column = |index: usize| median(pairs.iter().map(|pair| pair[index]).collect());
-        let ratios: Vec<f64> = pairs.iter().map(|[first, second]| first / second).collect();
-        Self {
-            medians: [column(0), column(1)],
-            ratio: median(ratios.clone()),
-            interval: confidence_of_median(ratios),
-        }
-    }
-
-    /// The width of the interval, in percent of the ratio.
-    fn spread_percent(&self) -> f64 {
-        (self.interval[1] - self.interval[0]) / self.ratio * 100.0
-    }
-
-    /// Whether the interval is wider than `noise` percent of the ratio.
-    pub fn is_noise(&self, noise: f64) -> bool {
-        self.spread_percent() > noise
-    }
-
-    /// The ratio, unless it is noise, and the interval.
-    pub fn texts(&self, noise: f64) -> [String; 2] {
-        let ratio = if self.is_noise(noise) { "noise".into() } else { format!("{:.2}", self.ratio) };
-        let [low, high] = self.interval;
-        [ratio, format!("{low:.2} to {high:.2}")]
-    }
-}
-
-/// The median of some values, and the 95 % confidence interval of the median of their distribution.
-pub fn median_and_interval(values: Vec<f64>) -> [f64; 3] {
-    let [low, high] = confidence_of_median(values.clone());
-    [median(values), low, high]
-}
-
-fn median(values: Vec<f64>) -> f64 {
-    Data::new(values).median()
-}
-
-/// The order statistics between which the median of the distribution lies with a probability of at least
-/// 95 %. This needs no assumption about the distribution: each value is above its median with probability ½.
-fn confidence_of_median(values: Vec<f64>) -> [f64; 2] {
-    let count = values.len();
-    let above = Binomial::new(0.5, count as u64).expect("½ is a probability");
-    // The greatest rank with P(at most `rank` values below the median) ≤ 2.5 %, or the extremes.
-    let rank = (0..count / 2).take_while(|rank| above.cdf(*rank as u64) <= 0.025).count();
-    let rank = rank.max(1);
-    let mut values = Data::new(values);
-    [values.order_statistic(rank), values.order_statistic(count + 1 - rank)]
-}
 
 /// Runs two loops alternately, each with its work, and compares them.
 ///
@@ -88,51 +25,4 @@ pub fn compare(first: (&Work, Loop), second: (&Work, Loop), pairs: u32, events: 
     sample(second, events / 10)?;
     let pairs = alternately(pairs, || sample(first, events), || sample(second, events))?;
     Ok(Compared::of(&pairs))
-}
-
-/// Takes pairs of samples. The first one of a pair alternates, so that a drift of the machine favours none.
-///
-/// # Errors
-/// The error of a sample.
-pub fn alternately<T>(
-    pairs: u32,
-    first: impl Fn() -> io::Result<T>,
-    second: impl Fn() -> io::Result<T>,
-) -> io::Result<Vec<[T; 2]>> {
-    let pair = |number: u32| match number % 2 {
-        0 => Ok([first()?, second()?]),
-        _ => {
-            let second = second()?;
-            Ok([first()?, second])
-        }
-    };
-    (0..pairs).map(pair).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_costs_have_the_ratio_one_and_no_spread() {
-        let compared = Compared::of(&[[200.0, 100.0]; 9]);
-        assert_eq!((compared.ratio, compared.interval, compared.medians), (2.0, [2.0; 2], [200.0, 100.0]));
-        assert_eq!(compared.spread_percent(), 0.0);
-    }
-
-    /// The table of ranks of the sign test: for 9 values the interval leaves out one value at each end, for
-    /// 20 values five.
-    #[test]
-    fn the_interval_leaves_out_as_many_values_as_the_sign_test_allows() {
-        let values = |count: u32| (1..=count).map(f64::from).collect();
-        assert_eq!(confidence_of_median(values(9)), [2.0, 8.0]);
-        assert_eq!(confidence_of_median(values(20)), [6.0, 15.0]);
-        assert_eq!(confidence_of_median(values(5)), [1.0, 5.0], "too few values for any rank");
-    }
-
-    #[test]
-    fn a_wild_machine_gives_a_wide_interval() {
-        let pairs: Vec<_> = (0..31).map(|n| [100.0 + f64::from(n) * 10.0, 100.0]).collect();
-        assert!(Compared::of(&pairs).spread_percent() > 30.0);
-    }
 }

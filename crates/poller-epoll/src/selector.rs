@@ -51,6 +51,8 @@ struct EpollSelector {
 const CLOSED: RawFd = -1;
 /// The room of a raw wait whose unchanged argument is not the room.
 const RAW_ROOM: i32 = 64;
+/// The room of a counted wait that needs no allocation.
+const FEW: usize = 64;
 /// The token of the eventfd.
 const WAKE: Token = Token::MAX;
 
@@ -138,6 +140,20 @@ impl Selector for EpollSelector {
         let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; room];
         let count = sys::wait(self.number(), &mut buffer, timeout)?;
         Ok(events_of(&buffer[..count]))
+    }
+
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        const EMPTY: libc::epoll_event = libc::epoll_event { events: 0, u64: 0 };
+        let (mut few, mut many) = ([EMPTY; FEW], Vec::new());
+        let buffer = match few.get_mut(..room) {
+            Some(few) => few,
+            None => {
+                many.resize(room, EMPTY);
+                &mut many[..]
+            }
+        };
+        let count = sys::wait(self.number(), buffer, timeout)?;
+        Ok(buffer[..count].iter().filter(|raw| raw.u64 != WAKE).count())
     }
 
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {

@@ -140,6 +140,15 @@ pub trait Selector: Send + Sync {
     /// The error of the system call, `EINTR` too.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
 
+    /// Waits as [`Selector::wait`] does, and returns the number of events. To measure a wait: it makes no
+    /// records.
+    ///
+    /// # Errors
+    /// The error of the system call, `EINTR` too.
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        self.wait(room, timeout).map(|events| events.len())
+    }
+
     /// Waits with one argument that is passed to the system call unchanged: an invalid timeout, or a negative
     /// room. The rest is as in [`Selector::wait`]. The memory that the kernel may write is always valid.
     ///

@@ -17,6 +17,7 @@ mod base;
 mod creation;
 mod ffi;
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_short};
 use std::io;
 use std::os::fd::RawFd;
@@ -91,8 +92,8 @@ struct LibeventSelector {
     wake: OwnedEvent,
     limit: OwnedEvent,
     collector: Arc<Collector>,
-    /// In the order of the additions.
-    registrations: Mutex<Vec<(RawFd, OwnedEvent)>>,
+    /// Those of each number, in the order of the additions.
+    registrations: Mutex<BTreeMap<RawFd, Vec<OwnedEvent>>>,
     /// Locked by the thread that runs the loop.
     iteration: Mutex<()>,
 }
@@ -166,7 +167,7 @@ impl Selector for LibeventSelector {
             return Changed::unsupported(BEYOND);
         }
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pending(fd, token, flags).map(|event| registrations.push((fd, event))).into()
+        self.pending(fd, token, flags).map(|event| registrations.entry(fd).or_default().push(event)).into()
     }
 
     /// If the number has several events, it changes the one with the token, or else the oldest.
@@ -176,48 +177,34 @@ impl Selector for LibeventSelector {
             Ok(flags) => flags,
         };
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
-        let exact =
-            registrations.iter().position(|(number, event)| (*number, event.token()) == (fd, Some(token)));
-        match exact.or_else(|| registrations.iter().position(|(number, _)| *number == fd)) {
-            None => Changed::refused(Errno::ENOENT),
-            Some(index) => {
-                let (_, old) = &registrations[index];
-                match old.delete().and_then(|()| self.pending(fd, token, flags)) {
-                    Ok(event) => {
-                        registrations[index] = (fd, event);
-                        Changed::Done
-                    }
-                    Err(errno) => Changed::refused(errno),
-                }
+        let Some(events) = registrations.get_mut(&fd) else { return Changed::refused(Errno::ENOENT) };
+        let exact = events.iter().position(|event| event.token() == Some(token));
+        let changed = &mut events[exact.unwrap_or(0)];
+        match changed.delete().and_then(|()| self.pending(fd, token, flags)) {
+            Ok(event) => {
+                *changed = event;
+                Changed::Done
             }
+            Err(errno) => Changed::refused(errno),
         }
     }
 
     /// Removes every event of the number.
     fn remove(&self, fd: RawFd) -> Changed {
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
-        let removed: Vec<_> = registrations.extract_if(.., |(number, _)| *number == fd).collect();
-        if removed.is_empty() {
-            return Changed::refused(Errno::ENOENT);
+        match registrations.remove(&fd) {
+            None => Changed::refused(Errno::ENOENT),
+            Some(removed) => removed.iter().try_for_each(OwnedEvent::delete).into(),
         }
-        removed.iter().try_for_each(|(_, event)| event.delete()).into()
     }
 
     /// A second thread begins its wait after the wait of the first one.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        if room == 0 {
-            return Err(Errno::EINVAL);
-        }
-        let _iteration = self.iteration.lock().unwrap_or_else(PoisonError::into_inner);
-        self.collector.begin(room);
-        let flags = match timeout {
-            None => 0,
-            Some(Duration::ZERO) => ffi::EVLOOP_NONBLOCK,
-            Some(limit) => self.limit.add(Some(limit)).map(|()| 0)?,
-        };
-        let result = self.base.iterate(flags);
-        self.limit.delete()?;
-        result.map(|()| self.collector.take())
+        self.iterate(room, timeout, false).map(|(events, _)| events)
+    }
+
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        self.iterate(room, timeout, true).map(|(_, count)| count)
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -227,6 +214,30 @@ impl Selector for LibeventSelector {
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
         Err(Unsupported("libevent's base cannot be closed, only freed when it is not in use".into()))
+    }
+}
+
+impl LibeventSelector {
+    /// Runs an iteration of the loop. Returns the events, unless they are only counted, and their number.
+    fn iterate(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        are_counted: bool,
+    ) -> Result<(Vec<Event>, usize), Errno> {
+        if room == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let _iteration = self.iteration.lock().unwrap_or_else(PoisonError::into_inner);
+        self.collector.begin(room, are_counted);
+        let flags = match timeout {
+            None => 0,
+            Some(Duration::ZERO) => ffi::EVLOOP_NONBLOCK,
+            Some(limit) => self.limit.add(Some(limit)).map(|()| 0)?,
+        };
+        let result = self.base.iterate(flags);
+        self.limit.delete()?;
+        result.map(|()| self.collector.take())
     }
 }
 

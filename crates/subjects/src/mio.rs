@@ -33,11 +33,13 @@ pub fn selector() -> io::Result<Box<dyn Selector>> {
     let poll = Poll::new()?;
     let registry = poll.registry().try_clone()?;
     let waker = Waker::new(&registry, WAKE)?;
-    Ok(Box::new(MioSelector { poll: Mutex::new(poll), registry, waker }))
+    Ok(Box::new(MioSelector { poll: Mutex::new(poll), kept: Mutex::new(None), registry, waker }))
 }
 
 struct MioSelector {
     poll: Mutex<Poll>,
+    /// The events of the last [`Selector::wait_count`], as a program keeps them.
+    kept: Mutex<Option<Events>>,
     registry: Registry,
     waker: Waker,
 }
@@ -90,6 +92,17 @@ impl Selector for MioSelector {
         poll.poll(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
         let ours = events.iter().filter(|event| event.token() != WAKE);
         Ok(ours.map(|event| Event { token: event.token().0 as Token, record: record(event) }).collect())
+    }
+
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        let mut poll = self.poll.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = match &mut *kept {
+            Some(events) if events.capacity() == room => events,
+            other => other.insert(Events::with_capacity(room)),
+        };
+        poll.poll(events, timeout).map_err(|error| io_error::errno(&error))?;
+        Ok(events.iter().filter(|event| event.token() != WAKE).count())
     }
 
     fn wake(&self) -> Result<(), Unsupported> {

@@ -7,6 +7,7 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ::polling::{self as library, Events, PollMode, Poller};
@@ -25,11 +26,13 @@ const VIEWS: &[View] = &views::view(NAME);
 /// # Errors
 /// The errors of `Poller::new`.
 pub fn selector() -> io::Result<Box<dyn Selector>> {
-    Ok(Box::new(PollingSelector { poller: Poller::new()? }))
+    Ok(Box::new(PollingSelector { poller: Poller::new()?, kept: Mutex::new(None) }))
 }
 
 struct PollingSelector {
     poller: Poller,
+    /// The events of the last [`Selector::wait_count`], as a program keeps them.
+    kept: Mutex<Option<Events>>,
 }
 
 impl PollingSelector {
@@ -114,6 +117,17 @@ impl Selector for PollingSelector {
         Ok(events.iter().map(|event| Event { token: event.key as Token, record: record(&event) }).collect())
     }
 
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        let room = NonZeroUsize::new(room).ok_or(Errno::EINVAL)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = match &mut *kept {
+            Some(events) if events.capacity() == room => events,
+            other => other.insert(Events::with_capacity(room)),
+        };
+        events.clear();
+        self.poller.wait(events, timeout).map_err(|error| io_error::errno(&error))
+    }
+
     fn wake(&self) -> Result<(), Unsupported> {
         self.poller.notify().map_err(|error| Unsupported(format!("polling::Poller::notify: {error}")))
     }
@@ -162,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_inexpressible_registration_is_unsupported() {
-        let poller = PollingSelector { poller: Poller::new().unwrap() };
+        let poller = PollingSelector { poller: Poller::new().unwrap(), kept: Mutex::new(None) };
         let reason = |token, interest, mode| poller.registration(token, interest, mode).unwrap_err().0;
         for mode in [Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge] {
             let expected = format!("polling::PollMode has no {mode:?} on this system");
@@ -179,7 +193,7 @@ mod tests {
     #[test]
     fn one_of_two_waiters_returns_before_its_timeout() {
         const LIMIT: Duration = Duration::from_secs(60);
-        let poller = PollingSelector { poller: Poller::new().unwrap() };
+        let poller = PollingSelector { poller: Poller::new().unwrap(), kept: Mutex::new(None) };
         let wait = || {
             let begun = Instant::now();
             (poller.wait(8, Some(LIMIT)), begun.elapsed())

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellResult, PlannedCell};
+use super::cost::Cost;
 use super::scenario::Scenario;
 use super::seed::Seed;
 use super::status::Status;
@@ -16,7 +17,7 @@ use super::visible::{json, json_line};
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// The results of one run, or of several merged runs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "pollmatrix results")]
 pub struct Results {
     /// The version of this format.
@@ -32,6 +33,9 @@ pub struct Results {
     /// One entry per planned cell and target, sorted by id, then by target. Only the durations in an entry
     /// depend on time.
     pub cells: Vec<CellResult>,
+    /// What operations cost, sorted. Not cells: a cost has no verdict. Absent if nothing was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
 }
 
 /// A target without a run.
@@ -179,8 +183,8 @@ impl Results {
 
     /// Creates results without a run: only targets that were not run.
     pub fn of_no_run(not_run: Vec<NotRun>) -> Self {
-        let (runs, cells) = (Vec::new(), Vec::new());
-        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells }
+        let (runs, cells, costs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { schema: SCHEMA_VERSION, runs, not_run, scenarios: BTreeMap::new(), cells, costs }
     }
 
     /// Returns the targets that have a run, sorted.
@@ -230,9 +234,10 @@ impl Results {
     }
 
     /// Returns the totals of the contract cells: `559 cells: 550 pass, 1 fail, 8 unsupported`. `None` if the
-    /// report has characterisation cells only.
+    /// report has characterisation cells or costs only.
     pub fn totals_line(&self) -> Option<String> {
-        let others_only = self.contract().next().is_none() && !self.cells.is_empty();
+        let has_others = !(self.cells.is_empty() && self.costs.is_empty());
+        let others_only = self.contract().next().is_none() && has_others;
         (!others_only).then(|| counted(self.contract(), Status::name))
     }
 
@@ -250,9 +255,20 @@ impl Results {
         Some(line)
     }
 
-    /// Returns one line of totals per layer in the report.
+    /// Returns the totals of the costs, `None` if there are none: `costs: 80 measured, 3 noise, 7
+    /// unsupported`.
+    pub fn costs_line(&self) -> Option<String> {
+        let statuses = ["measured", "noise", "unsupported", "failed", "not-run"];
+        let count =
+            |status: &&str| self.costs.iter().filter(|cost| cost.outcome.status() == *status).count();
+        let counts = statuses.iter().map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
+        let parts: Vec<_> = counts.map(|(count, status)| format!("{count} {status}")).collect();
+        (!parts.is_empty()).then(|| format!("costs: {}", parts.join(", ")))
+    }
+
+    /// Returns one line of totals per layer in the report, and one of the costs.
     pub fn totals_lines(&self) -> Vec<String> {
-        self.totals_line().into_iter().chain(self.characterisation_line()).collect()
+        self.totals_line().into_iter().chain(self.characterisation_line()).chain(self.costs_line()).collect()
     }
 
     /// Returns whether any cell makes the run fail.
@@ -271,17 +287,26 @@ impl Results {
             not_run: &'a [NotRun],
             scenarios: &'a BTreeMap<String, Scenario>,
         }
-        let Self { schema, runs, not_run, scenarios, cells } = self;
+        let Self { schema, runs, not_run, scenarios, cells, costs } = self;
         let mut text = json(&Head { schema: *schema, runs, not_run, scenarios });
         text.truncate(text.len() - "\n}\n".len());
-        text.push_str(",\n  \"cells\": [");
-        for (index, cell) in cells.iter().enumerate() {
-            text.push_str(if index == 0 { "\n    " } else { ",\n    " });
-            text.push_str(json_line(cell).trim_end());
+        push_lines(&mut text, "cells", cells);
+        if !costs.is_empty() {
+            push_lines(&mut text, "costs", costs);
         }
-        text.push_str(if cells.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        text.push_str("\n}\n");
         text
     }
+}
+
+/// Appends a field of an object: a list with an entry per line.
+fn push_lines(text: &mut String, name: &str, entries: &[impl Serialize]) {
+    text.push_str(&format!(",\n  \"{name}\": ["));
+    for (index, entry) in entries.iter().enumerate() {
+        text.push_str(if index == 0 { "\n    " } else { ",\n    " });
+        text.push_str(json_line(entry).trim_end());
+    }
+    text.push_str(if entries.is_empty() { "]" } else { "\n  ]" });
 }
 
 /// Returns the counts per status: `3 cells: 2 pass, 1 fail`.

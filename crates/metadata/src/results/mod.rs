@@ -2,6 +2,7 @@
 
 mod attempt;
 mod cell;
+mod cost;
 mod evidence;
 mod file;
 mod read;
@@ -14,6 +15,7 @@ mod visible;
 
 pub use attempt::{Asked, Attempt, Check, api_and_trigger};
 pub use cell::{Attempts, CellResult, PlannedCell};
+pub use cost::{Cost, CostOutcome, Figure, Operation};
 pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
 pub use read::ReadError;

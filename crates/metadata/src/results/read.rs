@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::cell::CellResult;
+use super::cost::{Cost, Figure};
 use super::file::{Results, Run, SCHEMA_VERSION};
 
 /// The error for a text that is no usable results file.
@@ -243,6 +244,29 @@ fn contradiction(results: &Results) -> Option<String> {
             return Some(format!("there are two results for {} on {}", cell.id, cell.target));
         }
     }
+    contradiction_of_costs(results, &targets)
+}
+
+/// Returns the first contradiction in the costs, if any.
+fn contradiction_of_costs(results: &Results, targets: &BTreeSet<&str>) -> Option<String> {
+    let mut seen = HashSet::new();
+    for cost in &results.costs {
+        let Cost { id, operation, poller, target, trigger, descriptors, threads, .. } = cost;
+        if !targets.contains(target.as_str()) {
+            return Some(format!("there is a cost of {id} on {target}, but no run of that target"));
+        }
+        if *id != Cost::id_of(*operation, *trigger, *descriptors, *threads, poller) {
+            return Some(format!("the id {id} does not match the operation and the poller {poller}"));
+        }
+        if !seen.insert((target.as_str(), id.as_str())) {
+            return Some(format!("there are two costs of {id} on {target}"));
+        }
+        if let Some(Figure { ratio, interval: [low, high], .. }) = cost.figure()
+            && !(0.0 < *low && low <= ratio && ratio <= high)
+        {
+            return Some(format!("the cost of {id} on {target} is not inside its interval"));
+        }
+    }
     None
 }
 
@@ -251,8 +275,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Status;
     use crate::samples;
+    use crate::{CostOutcome, Status};
 
     fn results() -> Results {
         samples::results("here", &[("a", "epoll", Status::Pass), ("b", "epoll", Status::Fail)])
@@ -370,6 +394,37 @@ mod tests {
             },
             "different faults",
         );
+    }
+
+    #[test]
+    fn contradictions_of_costs_are_refused() {
+        let refused = |edit: fn(&mut Cost), expected: &str| {
+            let mut results = results();
+            results.costs = vec![samples::cost("epoll", 10, samples::measured(2.0))];
+            results.costs.push(samples::cost("epoll", 100, samples::measured(2.0)));
+            assert!(Results::read(results.to_json().as_bytes()).is_ok());
+            edit(&mut results.costs[1]);
+            let error = Results::read(results.to_json().as_bytes()).expect_err("the text is refused");
+            assert!(error.message.contains(expected), "{}", error.message);
+        };
+        refused(|cost| cost.target = "there".into(), "no run of that target");
+        refused(|cost| cost.poller = "poll".into(), "does not match the operation and the poller poll");
+        refused(|cost| cost.threads = 3, "does not match");
+        refused(|cost| *cost = samples::cost("epoll", 10, samples::measured(2.0)), "two costs of wait-one");
+        let wrong = |ratio, interval| match samples::measured(2.0) {
+            CostOutcome::Measured(figure) => CostOutcome::Measured(Figure { ratio, interval, ..figure }),
+            other => other,
+        };
+        let edit = |cost: &mut Cost| cost.outcome = CostOutcome::NotRun { reason: "why".into() };
+        let mut results = results();
+        results.costs = vec![samples::cost("epoll", 10, samples::measured(2.0))];
+        edit(&mut results.costs[0]);
+        assert!(Results::read(results.to_json().as_bytes()).is_ok());
+        for (ratio, interval) in [(2.0, [2.1, 3.0]), (2.0, [1.0, 1.9]), (-1.0, [-2.0, 1.0]), (0.0, [0.0, 0.0])] {
+            results.costs[0].outcome = wrong(ratio, interval);
+            let error = Results::read(results.to_json().as_bytes()).expect_err("the text is refused");
+            assert!(error.message.contains("not inside its interval"), "{}", error.message);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::attempt::Check;
 use super::cell::{Attempts, CellResult, PlannedCell};
+use super::cost::{Cost, CostOutcome, Figure, Operation};
 use super::evidence::Evidence;
 use super::file::{Results, Run};
 use super::scenario::Scenario;
@@ -101,4 +102,33 @@ pub fn cell(target: &str, variant: &str, backend: &str, status: Status) -> CellR
 pub fn results(target: &str, cells: &[(&str, &str, Status)]) -> Results {
     let cells = cells.iter().map(|(variant, backend, status)| cell(target, variant, backend, *status));
     Results::new(run(target), Vec::new(), cells.collect())
+}
+
+/// Returns the cost of a wait of this poller with so many descriptors, on the target `here`.
+pub fn cost(poller: &str, descriptors: u32, outcome: CostOutcome) -> Cost {
+    let (operation, trigger, threads) = (Operation::WaitOne, Mode::Level, 1);
+    Cost {
+        id: Cost::id_of(operation, trigger, descriptors, threads, poller),
+        operation,
+        poller: poller.into(),
+        target: "here".into(),
+        trigger,
+        descriptors,
+        threads,
+        floor: operation.floor().into(),
+        outcome,
+        reproducer: "pollmatrix cost".into(),
+    }
+}
+
+/// Returns a figure with this ratio, and an interval of 10 % on both sides.
+pub fn measured(ratio: f64) -> CostOutcome {
+    CostOutcome::Measured(Figure {
+        ratio,
+        interval: [ratio * 0.9, ratio * 1.1],
+        nanoseconds: ratio * 100.0,
+        floor_nanoseconds: 100.0,
+        pairs: 31,
+        system_calls: Some(1.0),
+    })
 }

@@ -51,6 +51,8 @@ const CLOSED: RawFd = -1;
 /// The room of a raw wait whose unchanged argument is not the room, and the minimum size of its buffer. No
 /// script registers as many descriptors in one queue.
 const RAW_ROOM: i32 = 256;
+/// The room of a counted wait that needs no allocation.
+const FEW: usize = 64;
 const HAS_EXCEPT: bool = cfg!(evfilt_except);
 
 const BOTH: Interest = Interest { read: true, write: true, ..Interest::NONE };
@@ -207,6 +209,19 @@ impl Selector for KqueueSelector {
         let mut buffer = vec![sys::EMPTY; room];
         let count = sys::kevent(self.number(), &[], &mut buffer, timeout)?;
         Ok(buffer[..count].iter().filter_map(|raw| self.event(raw)).collect())
+    }
+
+    fn wait_count(&self, room: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
+        let (mut few, mut many) = ([sys::EMPTY; FEW], Vec::new());
+        let buffer = match few.get_mut(..room) {
+            Some(few) => few,
+            None => {
+                many.resize(room, sys::EMPTY);
+                &mut many[..]
+            }
+        };
+        let count = sys::kevent(self.number(), &[], buffer, timeout)?;
+        Ok(buffer[..count].iter().filter_map(|raw| self.event(raw)).count())
     }
 
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {

@@ -115,7 +115,10 @@ pub struct Collector {
 #[derive(Default)]
 struct Batch {
     events: Vec<Event>,
+    /// The number of events, with those that are only counted.
+    count: usize,
     room: usize,
+    are_counted: bool,
 }
 
 impl Collector {
@@ -124,14 +127,15 @@ impl Collector {
         Self { base, batch: Mutex::default() }
     }
 
-    /// Starts a batch with this room.
-    pub fn begin(&self, room: usize) {
-        *self.lock() = Batch { events: Vec::new(), room };
+    /// Starts a batch with this room, whose events may be only counted.
+    pub fn begin(&self, room: usize, are_counted: bool) {
+        *self.lock() = Batch { events: Vec::new(), count: 0, room, are_counted };
     }
 
-    /// Returns the events of the batch.
-    pub fn take(&self) -> Vec<Event> {
-        std::mem::take(&mut self.lock().events)
+    /// Returns the events of the batch, and their number.
+    pub fn take(&self) -> (Vec<Event>, usize) {
+        let mut batch = self.lock();
+        (std::mem::take(&mut batch.events), batch.count)
     }
 
     fn lock(&self) -> MutexGuard<'_, Batch> {
@@ -140,8 +144,11 @@ impl Collector {
 
     fn collect(&self, token: Token, flags: c_short) {
         let mut batch = self.lock();
-        batch.events.push(Event { token, record: record(flags) });
-        if batch.events.len() >= batch.room {
+        batch.count += 1;
+        if !batch.are_counted {
+            batch.events.push(Event { token, record: record(flags) });
+        }
+        if batch.count >= batch.room {
             // The other events stay active for the next iteration.
             // SAFETY: the base exists; a callback may call this function.
             unsafe { ffi::event_base_loopbreak(self.base.0) };
