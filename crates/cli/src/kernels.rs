@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use expectations::Version;
-use metadata::{Os, Results, Run};
+use metadata::{Cost, Os, Results, Run};
 
 use crate::error::Error;
 
@@ -45,6 +45,7 @@ pub fn changes(
     for (results, names) in [(&mut old, &old_names), (&mut new, &new_names)] {
         results.runs.retain(|run| names.contains_key(&run.target));
         results.cells.retain(|cell| names.contains_key(&cell.target));
+        results.costs.retain(|cost| names.contains_key(&cost.target));
         results.not_run.clear();
         rename(results, names);
     }
@@ -83,6 +84,12 @@ fn rename(results: &mut Results, names: &Names) {
             cell.target.clone_from(name);
         }
     }
+    for cost in &mut results.costs {
+        if let Some(name) = names.get(&cost.target) {
+            cost.target.clone_from(name);
+        }
+    }
+    results.costs.sort_by(Cost::compare);
     results.cells.sort_by(|one, other| (&one.id, &one.target).cmp(&(&other.id, &other.target)));
     results.runs.sort_by(|one, other| one.target.cmp(&other.target));
 }

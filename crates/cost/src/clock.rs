@@ -33,11 +33,6 @@ impl Stopwatch {
         Ok(Self { sum: Duration::ZERO, empty })
     }
 
-    /// Creates a stopwatch that reads the clock for [`crate::calls`] only.
-    pub fn for_calls() -> Self {
-        Self { sum: Duration::ZERO, empty: Duration::ZERO }
-    }
-
     /// Performs a section, and adds its time.
     pub fn section(&mut self, action: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let begin = now()?;

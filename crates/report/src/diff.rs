@@ -6,6 +6,7 @@ use std::fmt::Write;
 use metadata::{CellResult, Results, Status, one_line};
 use serde::Serialize;
 
+use crate::costs::{ChangedCost, CostDiff, LostCost};
 use crate::grid::Tally;
 use crate::text::{code_span, first_line, markdown};
 
@@ -98,7 +99,7 @@ pub struct UnmatchedTarget {
 }
 
 /// The differences between two reports, by target and id.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Diff {
     /// The number of cells that passed in the old report, and do not pass or do not exist in the new one.
     pub regressions: usize,
@@ -117,6 +118,9 @@ pub struct Diff {
     pub added_targets: Vec<UnmatchedTarget>,
     /// Targets with cells in the old report only. Their cells are `deleted`.
     pub deleted_targets: Vec<UnmatchedTarget>,
+    /// The differences of costs, if the reports have costs.
+    #[serde(skip_serializing_if = "CostDiff::is_empty")]
+    pub costs: CostDiff,
 }
 
 impl Diff {
@@ -149,6 +153,7 @@ impl Diff {
             deleted,
             unchanged,
             answers: Vec::new(),
+            costs: CostDiff::new(old, new),
         }
     }
 
@@ -163,7 +168,8 @@ impl Diff {
         Self { answers, ..Self::new(old, new) }
     }
 
-    /// Returns whether both reports have the same cells with the same statuses.
+    /// Returns whether both reports have the same cells with the same statuses. Costs are never equal, and do not
+    /// count.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty() && self.answers.is_empty()
     }
@@ -172,7 +178,7 @@ impl Diff {
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (heading, lines) in
-            self.sections(UnmatchedCell::line, Changed::line, ChangedAnswer::line, UnmatchedTarget::line)
+            self.sections(UnmatchedCell::line, Changed::line, ChangedAnswer::line, UnmatchedTarget::line, |line| line)
         {
             let _ = writeln!(out, "{heading}");
             for line in lines {
@@ -181,15 +187,21 @@ impl Diff {
             out.push('\n');
         }
         let _ = writeln!(out, "{}", self.totals_line());
+        if let Some(line) = self.costs_line() {
+            let _ = writeln!(out, "{line}");
+        }
         out
     }
 
     /// Renders the differences for a comment on a pull request, in at most [`Self::MAX_BYTES`] bytes.
     pub fn markdown(&self) -> String {
-        let mut out = format!("### pollmatrix: {}\n", self.totals_line());
+        let costs = self.costs_line().map(|line| format!("; {line}")).unwrap_or_default();
+        let mut out = format!("### pollmatrix: {}{costs}\n", self.totals_line());
         let mut left = 0;
         for (heading, lines) in
-            self.sections(UnmatchedCell::item, Changed::item, ChangedAnswer::item, UnmatchedTarget::item)
+            self.sections(UnmatchedCell::item, Changed::item, ChangedAnswer::item, UnmatchedTarget::item, |line| {
+                markdown(&line)
+            })
         {
             let mut begun = false;
             for line in lines {
@@ -223,13 +235,27 @@ impl Diff {
         )
     }
 
-    /// Returns a heading and lines for each kind of difference that occurs.
+    /// Returns the totals of the costs, if there are any: `costs: 3 grew, 1 fell, 40 within their intervals, 2
+    /// without a figure now`.
+    pub fn costs_line(&self) -> Option<String> {
+        let CostDiff { compared, changed, lost } = &self.costs;
+        let grew = self.costs.grown(1.0).count();
+        let (fell, same) = (changed.len() - grew, compared - changed.len());
+        let lost = lost.len();
+        (!self.costs.is_empty()).then(|| {
+            format!("costs: {grew} grew, {fell} fell, {same} within their intervals, {lost} without a figure now")
+        })
+    }
+
+    /// Returns a heading and lines for each kind of difference that occurs. Costs have the same lines in each
+    /// format, escaped by `cost`.
     fn sections(
         &self,
         lone: impl Fn(&UnmatchedCell) -> String,
         changed: impl Fn(&Changed) -> String,
         answer: impl Fn(&ChangedAnswer) -> String,
         target: impl Fn(&UnmatchedTarget, &Tally) -> String,
+        cost: impl Fn(String) -> String,
     ) -> Vec<(String, Vec<String>)> {
         let alone = |cells: &[UnmatchedCell], targets: &[UnmatchedTarget]| {
             let whole: BTreeSet<_> = targets.iter().map(|lost| lost.target.as_str()).collect();
@@ -241,11 +267,17 @@ impl Diff {
             let cells = cells.iter().filter(|cell| !whole.contains(cell.target.as_str()));
             targets.chain(cells.map(&lone)).collect::<Vec<_>>()
         };
+        let section = |name: &str, lines: Vec<String>| (format!("{name}: {}", lines.len()), lines);
+        let (grew, fell): (Vec<&ChangedCost>, Vec<_>) =
+            self.costs.changed.iter().partition(|changed| changed.new > changed.old);
         let sections = [
             (format!("Changed: {}", self.changed.len()), self.changed.iter().map(changed).collect()),
             (format!("Other answers: {}", self.answers.len()), self.answers.iter().map(&answer).collect()),
             (format!("Deleted: {}", self.deleted.len()), alone(&self.deleted, &self.deleted_targets)),
             (format!("Added: {}", self.added.len()), alone(&self.added, &self.added_targets)),
+            section("Costs that grew", grew.iter().map(|changed| cost(changed.line())).collect()),
+            section("Costs that fell", fell.iter().map(|changed| cost(changed.line())).collect()),
+            section("Costs without a figure now", self.costs.lost.iter().map(LostCost::line).map(&cost).collect()),
         ];
         sections.into_iter().filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty()).collect()
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use metadata::{CellResult, Results, Status};
 
+use crate::curves;
 use crate::grid::{Absent, Column, Grid, Overview};
 pub use crate::text::markdown as text;
 use crate::text::{code_block, code_span, markdown, table_code, tail};
@@ -22,6 +23,7 @@ const STDERR_BYTES: usize = 4 * 1024;
 pub fn report(results: &Results) -> String {
     let mut out = summary(results);
     unsupported(&mut out, results);
+    costs(&mut out, results);
     let shown = |cell: &&CellResult| !matches!(cell.status, Status::Pass | Status::Unsupported);
     let cells: Vec<_> = results.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
@@ -204,6 +206,20 @@ fn provenance(out: &mut String, results: &Results) {
         ];
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
+}
+
+/// Writes the tables of costs, unless they take more than half of the room.
+fn costs(out: &mut String, results: &Results) {
+    if results.costs.is_empty() {
+        return;
+    }
+    out.push_str("\n## Costs\n\n");
+    let tables = curves::markdown(&results.costs);
+    match tables.len() <= MAX_BYTES / 2 {
+        true => out.push_str(tables.trim_end()),
+        false => out.push_str("They are too many for this page: see `report.html` and `results.json`."),
+    }
+    out.push('\n');
 }
 
 /// Writes one line per reason for unsupported cells, with the number of cells.

@@ -9,6 +9,8 @@ use std::fmt;
 
 use metadata::{CellResult, Results, Run, Scenario, Status};
 
+use crate::costs;
+
 /// Results to merge.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -119,7 +121,8 @@ fn first_few(conflicts: &[Conflict]) -> String {
 /// Merges results.
 ///
 /// A cell with the status `not-run` is replaced by any other result of the cell. Of results with equal
-/// status, the one with the most attempts is kept.
+/// status, the one with the most attempts is kept. Of several costs of an operation, the most precise one is
+/// kept.
 ///
 /// # Errors
 /// The inputs were run with different faults, matrix files or executables, or have different statuses for a
@@ -132,10 +135,12 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     }
     let mut notes = Vec::new();
     let (mut runs, mut not_run, mut by_cell) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+    let mut all_costs = Vec::new();
     let mut descriptions: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
     for Input { name, results } in inputs {
         runs.extend(results.runs);
         not_run.extend(results.not_run);
+        all_costs.extend(results.costs);
         for (id, scenario) in results.scenarios {
             descriptions.entry(id).or_default().push(scenario);
         }
@@ -159,8 +164,12 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
     notes.extend(several_descriptions(&descriptions));
     let scenarios =
         descriptions.into_iter().filter_map(|(id, scenarios)| Some((id, newest(scenarios)?))).collect();
+    let (costs, several) = costs::merged(all_costs);
+    if several > 0 {
+        notes.push(format!("{several} costs are in several inputs: the most precise figure is kept"));
+    }
     let without_runs = Results::of_no_run(not_run.into_iter().collect());
-    Ok(Merged { results: Results { runs, scenarios, cells, ..without_runs }, notes })
+    Ok(Merged { results: Results { runs, scenarios, cells, costs, ..without_runs }, notes })
 }
 
 fn check_faults(inputs: &[Input]) -> Result<(), MergeError> {

@@ -2,7 +2,8 @@
 
 use metadata::Status::{Fail, Pass, Unsupported};
 pub use metadata::samples::{cell, check, planned, results, run, scenario};
-use metadata::{Link, NotRun, Results, Scenario};
+use metadata::samples::{cost, measured};
+use metadata::{Cost, CostOutcome, Link, NotRun, Results, Scenario};
 use serde_json::Value;
 
 use crate::merge::{Input, Rules, merge};
@@ -22,6 +23,9 @@ pub fn merged() -> Results {
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
+    let unsupported = CostOutcome::Unsupported { reason: "no room".into() };
+    let costs = [cost("epoll", 10, measured(2.0)), cost("poll", 10, measured(3.0)), cost("select", 10, unsupported)];
+    results.costs = costs.map(|cost| Cost { target: "one".into(), ..cost }).into();
     results
 }
 
@@ -32,7 +36,8 @@ pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 // These fields hold one of a fixed set of names.
-                if !["status", "seed", "evidence", "layer", "transport", "trigger"].contains(&name.as_str()) {
+                let fixed = ["status", "seed", "evidence", "layer", "transport", "trigger", "operation"];
+                if !fixed.contains(&name.as_str()) {
                     poison(value, hostile, poisoned);
                 }
             }
@@ -50,6 +55,13 @@ pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
                 let [id, scenario, backend] = [id, scenario, backend].map(|text| text.as_str().unwrap());
                 let id = format!("{scenario}/{id}@{backend}");
                 poisoned.retain(|text| !text.starts_with("group/name/"));
+                fields.insert("id".into(), id.into());
+            }
+            // That of a cost has the poller at its end. Pages show the poller instead, and no command.
+            if let Some(poller) = fields.get("poller").and_then(Value::as_str) {
+                let id = fields["id"].as_str().and_then(|id| id.split_once('@')).map(|(id, _)| id);
+                let id = format!("{}@{poller}", id.unwrap_or_default());
+                poisoned.retain(|text| !text.starts_with("wait-one/") && !text.starts_with("pollmatrix cost"));
                 fields.insert("id".into(), id.into());
             }
         }

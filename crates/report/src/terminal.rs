@@ -6,6 +6,7 @@ use std::ops::Range;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use metadata::{CellResult, Results, Run, Status, one_line};
 
+use crate::curves;
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::text::shortened;
 
@@ -32,7 +33,8 @@ pub fn matrix(results: &Results, colour: bool) -> String {
         true => Absent::of(&results.cells),
         false => Absent::default(),
     };
-    let alone = results.contract().next().is_none() && !results.cells.is_empty();
+    let has_others = !(results.cells.is_empty() && results.costs.is_empty());
+    let alone = results.contract().next().is_none() && has_others;
     if !alone {
         if results.has_several_targets() {
             overview(&mut out, results, &absent, colour);
@@ -50,8 +52,36 @@ pub fn matrix(results: &Results, colour: bool) -> String {
         );
         tables(&mut out, results, &grid, colour);
     }
+    costs(&mut out, results);
     provenance(&mut out, results);
     out
+}
+
+/// Writes a table for each operation, and the reasons for missing figures.
+fn costs(out: &mut String, results: &Results) {
+    for (title, costs) in curves::tables(&results.costs) {
+        let _ = writeln!(out, "{}, times {}", one_line(&title), one_line(&costs.floor));
+        let header: Vec<_> = std::iter::once("descriptors".to_owned()).chain(costs.columns).collect();
+        let rows = costs.rows.into_iter().map(|(descriptors, fields)| {
+            let numbers = std::iter::once(descriptors.to_string()).chain(fields);
+            numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right)).collect::<Vec<_>>()
+        });
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(header.iter().map(|name| Cell::new(one_line(name)).set_alignment(CellAlignment::Right)));
+        table.add_rows(rows);
+        for line in table.lines() {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        for (reason, places) in costs.reasons {
+            let places = match places.len() {
+                ..=4 => places.join(", "),
+                several => format!("{} and {} more", places[0], several - 1),
+            };
+            let _ = writeln!(out, "  {}", one_line(&format!("{places}: {reason}")));
+        }
+        out.push('\n');
+    }
 }
 
 /// Writes a grid, folded into several tables if necessary, and its legend.

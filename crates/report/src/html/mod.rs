@@ -16,13 +16,14 @@ use metadata::{NotRun, Results, Run, Status};
 use serde::Serialize;
 
 use crate::conformance::{Conformance, Verdict};
+use crate::curves::{self, Chart, CostTable};
 use crate::grid::{Absent, Grid, Overview, Tally};
 use data::Data;
 use shell::Shell;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
-    style: include_str!("report.css"),
+    style: concat!(include_str!("report.css"), include_str!("curves.css")),
     scripts: &[
         include_str!("model.js"),
         include_str!("filter.js"),
@@ -39,7 +40,11 @@ const SHELL: Shell<'_> = Shell {
 pub fn report(results: &Results) -> String {
     let absent = Absent::of(&results.cells);
     let grid = columns(results);
+    let charts = curves::charts(&results.costs);
     SHELL.page(Page {
+        has_cells: !results.cells.is_empty() || results.costs.is_empty(),
+        charts: charts.iter().map(CostChart::of).collect(),
+        without_figures: curves::without_figures(&results.costs),
         totals: results.totals_lines().join(" · "),
         fault: results.fault(),
         inject_errors: results.inject_errors(),
@@ -73,6 +78,11 @@ fn columns(results: &Results) -> Grid {
 /// The values for the template.
 #[derive(Serialize)]
 struct Page<'a> {
+    /// Whether the page has the conformance and the matrix. A report of costs has no cells.
+    has_cells: bool,
+    charts: Vec<CostChart<'a>>,
+    /// The operations that have no chart, with the reasons.
+    without_figures: Vec<(String, Vec<String>)>,
     totals: String,
     fault: Option<&'a str>,
     inject_errors: Option<NonZeroU32>,
@@ -87,6 +97,25 @@ struct Page<'a> {
     not_run: &'a [NotRun],
     unsupported: Vec<Unsupported<'a>>,
     data: String,
+}
+
+/// A chart of costs, with its figures as a table.
+#[derive(Serialize)]
+struct CostChart<'a> {
+    title: &'a str,
+    floor: &'a str,
+    svg: &'a str,
+    columns: &'a [String],
+    rows: &'a [(u32, Vec<String>)],
+    reasons: Vec<(String, &'a str)>,
+}
+
+impl<'a> CostChart<'a> {
+    fn of(chart: &'a Chart) -> Self {
+        let CostTable { columns, rows, reasons, floor } = &chart.table;
+        let reasons = reasons.iter().map(|(reason, places)| (places.join(", "), reason.as_str())).collect();
+        Self { title: &chart.title, floor, svg: &chart.svg, columns, rows, reasons }
+    }
 }
 
 /// Returns the CSS class of a status.
