@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use matrix::{Selection, Shard};
-use metadata::{Layer, Mode, Os, Seed, Transport};
+use metadata::{Layer, Mode, Operation, Os, Seed, Transport};
 use runner::command::Words;
 use runner::plan::Attempts;
 use runner::provenance::{self, VERSION};
@@ -157,6 +158,17 @@ pub enum Command {
     /// the output, the corpus, and how to compare two machines.
     #[command(after_help = exit::EXPLORE_HELP)]
     Explore(ExploreArgs),
+    /// Measure what the operations of pollers cost, and draw the costs over the number of descriptors
+    ///
+    /// A cost is a ratio: the processor time of the operation, divided by that of the part that no poller can
+    /// avoid, its floor. Samples of both alternate in one process. A ratio is the median of the pairs, with its
+    /// 95 % confidence interval; if the interval is too wide, the report has no figure. Without --backend and
+    /// --subject, measures every backend and built-in library. docs/cost.md explains the operations.
+    #[command(after_help = exit::COST_HELP)]
+    Cost(CostArgs),
+    /// Measure one cost in this process, and print the outcome as one JSON line
+    #[command(hide = true)]
+    CostCell(CostCellArgs),
     /// Perform the lines of an exploration
     #[command(hide = true)]
     Perform(PerformArgs),
@@ -687,8 +699,11 @@ pub struct DiffArgs {
     /// compares the answers of each cell
     #[arg(long)]
     pub by_kernel: bool,
-    /// The differences for which the exit code is 1
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = FailOn::Any)]
+    /// The differences for which the exit code is 1: any (a cell has another status or, with --by-kernel,
+    /// answer, or is in one report only), regression (a cell passed, and now fails, is unsupported or is
+    /// missing), or cost:FACTOR (the ratio of an operation grew by more than the factor, even between the
+    /// nearest ends of both confidence intervals; cost:1.2)
+    #[arg(long, value_name = "WHAT", default_value = "any")]
     pub fail_on: FailOn,
     /// The output format
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
@@ -696,12 +711,30 @@ pub struct DiffArgs {
 }
 
 /// The differences that make a comparison fail.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FailOn {
-    /// A cell has another status or (with --by-kernel) answer, or is in one report only
+    /// A cell has another status or (with --by-kernel) answer, or is in one report only.
     Any,
-    /// A cell passed, and now fails, is unsupported or is missing
+    /// A cell passed, and now fails, is unsupported or is missing.
     Regression,
+    /// The cost of an operation grew by more than this factor.
+    Cost(f64),
+}
+
+impl FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(factor) = text.strip_prefix("cost:") {
+            let factor = factor.parse().ok().filter(|factor: &f64| (1.0..f64::INFINITY).contains(factor));
+            return factor.map(Self::Cost).ok_or_else(|| "write cost:FACTOR with a number from 1: cost:1.2".into());
+        }
+        match text {
+            "any" => Ok(Self::Any),
+            "regression" => Ok(Self::Regression),
+            _ => Err(metadata::did_you_mean(text, ["any", "regression", "cost:1.2"])),
+        }
+    }
 }
 
 /// The output formats of a comparison.
@@ -917,6 +950,79 @@ pub struct PerformArgs {
     pub poller: String,
     #[command(flatten)]
     pub slow: SlowArg,
+}
+
+#[derive(ClapArgs)]
+pub struct CostArgs {
+    /// Measure this backend; repeatable. A library is a --subject
+    #[arg(long = "backend", value_name = "NAME")]
+    pub backends: Vec<String>,
+    /// Measure this operation: register, modify, remove, wait-one, wait-all, wake, hand-over, close; repeatable
+    /// [default: all]
+    #[arg(long = "operation", value_name = "NAME")]
+    pub operations: Vec<Operation>,
+    /// Register in this mode: level or edge; repeatable [default: both]
+    #[arg(long = "trigger", value_name = "MODE", value_parser = level_or_edge)]
+    pub triggers: Vec<Mode>,
+    /// The numbers of registered descriptors of each poller [default: 10,100,1000,10000,100000]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value_parser!(u32).range(2..=1_000_000))]
+    pub descriptors: Vec<u32>,
+    /// The numbers of threads, each with its own poller; wake and hand-over take pairs of threads
+    /// [default: 1, 2, 4, … up to the number of processors]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=1024))]
+    pub threads: Vec<u32>,
+    /// The number of pairs of samples for each ratio
+    #[arg(long, value_name = "N", default_value_t = 31, value_parser = value_parser!(u32).range(7..=100_000))]
+    pub pairs: u32,
+    /// The widest confidence interval that is a figure, in percent of the ratio
+    #[arg(long, value_name = "PERCENT", default_value_t = 10.0, value_parser = percent)]
+    pub noise: f64,
+    /// Continue the interrupted measurements in the report directory
+    #[arg(long)]
+    pub resume: bool,
+    /// The report directory. It gets results.json, report.html, report.md, and each chart as an SVG file
+    #[arg(long, visible_alias = "report-dir", value_name = "DIR", default_value = "pollmatrix-cost-report")]
+    pub out: PathBuf,
+    /// The format to print at the end; the report directory always gets every format
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+#[derive(ClapArgs)]
+pub struct CostCellArgs {
+    /// The poller
+    pub poller: String,
+    /// The operation
+    pub operation: Operation,
+    /// The mode of the registrations
+    pub trigger: Mode,
+    /// The number of registered descriptors
+    pub descriptors: u32,
+    /// The number of threads
+    pub threads: u32,
+    /// The number of pairs
+    #[arg(long)]
+    pub pairs: u32,
+    /// The accepted noise
+    #[arg(long)]
+    pub noise: f64,
+    /// Perform the operation for a tracer, and print how often
+    #[arg(long)]
+    pub count: bool,
+}
+
+/// Parses a mode whose cost is measured.
+fn level_or_edge(text: &str) -> Result<Mode, String> {
+    match text.parse()? {
+        mode @ (Mode::Level | Mode::Edge) => Ok(mode),
+        other => Err(format!("the cost of {other} is not measured: use level or edge")),
+    }
+}
+
+/// Parses a positive number of percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent: &f64| percent.is_finite() && *percent > 0.0);
+    percent.ok_or_else(|| "write a number greater than 0: 10".into())
 }
 
 #[derive(ClapArgs)]

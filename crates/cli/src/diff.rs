@@ -28,6 +28,18 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     let failed = match args.fail_on {
         FailOn::Any => !diff.is_empty(),
         FailOn::Regression => diff.regressions > 0,
+        FailOn::Cost(factor) => {
+            let is_blind = diff.costs.compared == 0;
+            if is_blind {
+                diagnostics::note("no operation has a figure in both reports, so no growth can be seen");
+            }
+            for grown in diff.costs.grown(factor) {
+                let least = grown.grew_at_least;
+                let text = format!("{} on {} grew at least {least:.2} times", grown.id, grown.target);
+                diagnostics::warning(&text);
+            }
+            is_blind || diff.costs.grown(factor).next().is_some()
+        }
     };
     Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }

@@ -30,9 +30,22 @@ Exit codes:
 /// The section of `pollmatrix diff --help`.
 pub const DIFF_HELP: &str = "\
 Exit codes:
-  0    there is no difference, or with --fail-on regression no regression
-  1    there is a difference, or with --fail-on regression a regression
+  0    there is no difference, or with --fail-on regression no regression, or with --fail-on cost:FACTOR no
+       operation whose cost grew by more than the factor
+  1    there is a difference, or with --fail-on regression a regression, or with --fail-on cost:FACTOR such
+       an operation, or no operation with a figure in both reports
   2    wrong usage, or inputs that are not results";
+
+/// The section of `pollmatrix cost --help`.
+pub const COST_HELP: &str = "\
+Exit codes:
+  0    every cost was measured (unsupported ones are listed with their reasons, and are not failures)
+  1    some ratio is noise, or some measurement failed
+  2    wrong usage, or a report that cannot be written
+  130  interrupted (128 + signal); the finished costs are in the report, and `--resume` continues
+
+The picture of select and poll that grow while epoll and kqueue stay flat, in about a minute:
+  pollmatrix cost --backend epoll --backend poll --backend select --operation wait-one --trigger level --threads 1";
 
 /// The section of `pollmatrix probe --help`.
 pub const PROBE_HELP: &str = "\

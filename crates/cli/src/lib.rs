@@ -3,6 +3,7 @@
 mod all_targets;
 mod args;
 mod catalogue_page;
+mod cost;
 mod diff;
 mod error;
 mod exec;
@@ -58,6 +59,11 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
             return explore::run(given);
         }
         Command::Perform(args) => return explore::perform(args),
+        Command::Cost(given) => {
+            subjects::show_messages(diagnostics::message);
+            return cost::run(args.matrix.as_deref(), &args.adapters, given);
+        }
+        Command::CostCell(args) => return cost::measure(args),
         _ => {}
     }
     let matrix = args.matrix.as_deref();
@@ -93,5 +99,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::RunCell(args) => run_cell::run(environment, matrix, args),
         Command::Explore(args) => explore::run(args),
         Command::Perform(args) => explore::perform(args),
+        Command::Cost(given) => cost::run(matrix, &args.adapters, given),
+        Command::CostCell(args) => cost::measure(args),
     }
 }
