@@ -108,6 +108,10 @@ probe LINE *ARGS:
 explore *ARGS:
     cargo run --release -- explore "$@"
 
+# Measure what the operations of pollers cost (arguments go to `pollmatrix cost`)
+cost *ARGS:
+    cargo run --release -- cost "$@"
+
 # Build the published pages in the folder site: this machine's report and answers, and the catalogue
 site:
     cargo run --release -- run || [ $? -eq 1 ]

@@ -3,6 +3,7 @@
 mod answers;
 mod characterisation;
 mod ci;
+mod cost;
 mod diff;
 mod elsewhere;
 mod escapes;

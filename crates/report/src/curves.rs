@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use metadata::{Cost, CostOutcome, Figure, Mode, Operation, visible};
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{
     Cartesian2d, ChartBuilder, ChartContext, Circle, Cross, DrawingArea, DrawingAreaErrorKind, EmptyElement,
     IntoDrawingArea, IntoFont, IntoLogRange, LineSeries, LogCoord, PathElement, RGBColor, Rectangle,

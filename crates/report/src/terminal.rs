@@ -61,18 +61,10 @@ pub fn matrix(results: &Results, colour: bool) -> String {
 fn costs(out: &mut String, results: &Results) {
     for (title, costs) in curves::tables(&results.costs) {
         let _ = writeln!(out, "{}, times {}", one_line(&title), one_line(&costs.floor));
-        let header: Vec<_> = std::iter::once("descriptors".to_owned()).chain(costs.columns).collect();
         let rows = costs.rows.into_iter().map(|(descriptors, fields)| {
-            let numbers = std::iter::once(descriptors.to_string()).chain(fields);
-            numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right)).collect::<Vec<_>>()
+            std::iter::once(format!("{descriptors} descriptors")).chain(fields).map(Cell::new)
         });
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(header.iter().map(|name| Cell::new(one_line(name)).set_alignment(CellAlignment::Right)));
-        table.add_rows(rows);
-        for line in table.lines() {
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
+        let _ = writeln!(out, "{}", text_of(&table(&costs.columns, rows, false)));
         for (reason, places) in costs.reasons {
             let places = match places.len() {
                 ..=4 => places.join(", "),
