@@ -53,7 +53,7 @@ pub fn run(matrix: Option<&Path>, subjects: &[String], args: &CostArgs) -> Resul
     };
     let started = provenance::now();
     let mut journal = Journal::open(dir, &identity, &started, args.resume)?;
-    let measured = measure_all(&jobs, &target, &pollers, args, executable.path(), &mut journal, &stop)?;
+    let measured = measure_all(&jobs, &target, args, executable.path(), &mut journal, &stop)?;
 
     let is_interrupted = stop.signal().is_some();
     let run = Run {
@@ -170,13 +170,11 @@ fn jobs(args: &CostArgs, pollers: &[Column]) -> Result<Vec<Job>, Error> {
 fn measure_all(
     jobs: &[Job],
     target: &str,
-    pollers: &[Column],
     args: &CostArgs,
     executable: &Path,
     journal: &mut Journal,
     stop: &Stop,
 ) -> Result<Vec<Cost>, Error> {
-    debug_assert!(!pollers.is_empty());
     let mut shown = Shown::new(jobs.len() as u64);
     let mut costs = Vec::new();
     for (index, job) in jobs.iter().enumerate() {

@@ -60,15 +60,16 @@ impl Plan {
                 for threads in &self.threads {
                     for descriptors in &self.descriptors {
                         for (poller, modes) in &self.pollers {
-                            let refusal = self.refusal(*operation, *trigger, *descriptors, *threads, modes);
-                            jobs.push(Job {
+                            let mut job = Job {
                                 operation: *operation,
                                 trigger: *trigger,
                                 descriptors: *descriptors,
                                 threads: *threads,
                                 poller: poller.clone(),
-                                refusal: refusal.map(|refusal| refusal.replace("POLLER", poller)),
-                            });
+                                refusal: None,
+                            };
+                            job.refusal = self.refusal(&job, modes);
+                            jobs.push(job);
                         }
                     }
                 }
@@ -77,23 +78,17 @@ impl Plan {
         jobs
     }
 
-    fn refusal(
-        &self,
-        operation: Operation,
-        trigger: Mode,
-        descriptors: u32,
-        threads: u32,
-        modes: &[Mode],
-    ) -> Option<String> {
-        if !modes.contains(&trigger) {
-            return Some(format!("POLLER has no {trigger} trigger"));
+    fn refusal(&self, job: &Job, modes: &[Mode]) -> Option<String> {
+        let Job { operation, trigger, descriptors, threads, poller, .. } = job;
+        if !modes.contains(trigger) {
+            return Some(format!("{poller} has no {trigger} trigger"));
         }
         if operation.is_of_pairs() && threads % 2 != 0 {
             return Some("it takes two threads, or pairs of them".into());
         }
         // Of all ready descriptors, the floor has copies.
-        let copies = if operation == Operation::WaitAll { 2 } else { 1 };
-        let needed = u64::from(threads) * (copies * u64::from(descriptors) + OWN) + OWN;
+        let copies = if *operation == Operation::WaitAll { 2 } else { 1 };
+        let needed = u64::from(*threads) * (copies * u64::from(*descriptors) + OWN) + OWN;
         (needed > self.limit as u64).then(|| {
             format!("it takes {needed} descriptors, and this process may open {} (ulimit -n)", self.limit)
         })
