@@ -29,12 +29,22 @@ fn folder() -> TempDir {
 }
 
 fn results(folder: &TempDir) -> Results {
-    let text = fs::read(folder.path().join("pollmatrix-cost-report/results.json")).expect("there are results");
+    let text =
+        fs::read(folder.path().join("pollmatrix-cost-report/results.json")).expect("there are results");
     Results::read(&text).expect("they can be read")
 }
 
 const SMALL: [&str; 10] = [
-    "--backend", "poll", "--backend", "select", "--trigger", "level", "--descriptors", "4,8", "--threads", "1,2",
+    "--backend",
+    "poll",
+    "--backend",
+    "select",
+    "--trigger",
+    "level",
+    "--descriptors",
+    "4,8",
+    "--threads",
+    "1,2",
 ];
 
 #[test]
@@ -69,14 +79,26 @@ fn every_operation_is_measured_drawn_and_listed() {
     let again = answer(&mut command(&folder, &["merge", "pollmatrix-cost-report", "--report-dir", "merged"]));
     again.expect(0, &["costs: "]);
     let same = ["diff", "pollmatrix-cost-report", "merged", "--fail-on", "cost:1.0"];
-    answer(&mut command(&folder, &same)).expect(0, &["costs: 0 grew, 0 fell, 56 within their intervals, 0 without"]);
+    answer(&mut command(&folder, &same))
+        .expect(0, &["costs: 0 grew, 0 fell, 56 within their intervals, 0 without"]);
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 #[test]
 fn system_calls_of_operations_are_counted() {
     let folder = folder();
-    let of = ["--backend", "epoll", "--backend", "poll", "--trigger", "level", "--descriptors", "8", "--threads", "1"];
+    let of = [
+        "--backend",
+        "epoll",
+        "--backend",
+        "poll",
+        "--trigger",
+        "level",
+        "--descriptors",
+        "8",
+        "--threads",
+        "1",
+    ];
     cost(&folder, &of).expect(0, &[]);
     let results = results(&folder);
     let calls = |id: &str| {
@@ -121,7 +143,8 @@ fn a_program_is_not_measured_because_it_answers_over_a_pipe() {
     const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
     let folder = folder();
     let adapter = format!("python3 {ADAPTER} poll");
-    let arguments = ["--subject", adapter.as_str(), "--operation", "close", "--threads", "1", "--descriptors", "4"];
+    let arguments =
+        ["--subject", adapter.as_str(), "--operation", "close", "--threads", "1", "--descriptors", "4"];
     if lacks("python3") {
         return;
     }
@@ -150,7 +173,18 @@ fn wrong_names_are_refused_with_the_nearest_one() {
 fn noise_is_said_in_place_of_a_figure() {
     let folder = folder();
     // No interval of real samples is so narrow.
-    let one = ["--backend", "poll", "--operation", "close", "--threads", "1", "--descriptors", "4", "--trigger", "level"];
+    let one = [
+        "--backend",
+        "poll",
+        "--operation",
+        "close",
+        "--threads",
+        "1",
+        "--descriptors",
+        "4",
+        "--trigger",
+        "level",
+    ];
     let arguments = [&["cost", "--pairs", "7", "--noise", "0.0000001"], &one[..]].concat();
     answer(&mut command(&folder, &arguments)).expect(1, &["noise", "repeat on a quiet machine"]);
     let results = results(&folder);
@@ -195,7 +229,8 @@ fn an_interrupted_run_keeps_its_costs_and_is_continued() {
     let folder = folder();
     let pairs = ["--pairs", "300", "--noise", "1000000000"];
     let of = ["--backend", "poll", "--operation", "close", "--operation", "register", "--threads", "1"];
-    let arguments = [&["cost"], &pairs[..], &of[..], &["--descriptors", "4,8,16", "--trigger", "level"]].concat();
+    let arguments =
+        [&["cost"], &pairs[..], &of[..], &["--descriptors", "4,8,16", "--trigger", "level"]].concat();
     let child = command(&folder, &arguments)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())

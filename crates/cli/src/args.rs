@@ -727,7 +727,9 @@ impl FromStr for FailOn {
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(factor) = text.strip_prefix("cost:") {
             let factor = factor.parse().ok().filter(|factor: &f64| (1.0..f64::INFINITY).contains(factor));
-            return factor.map(Self::Cost).ok_or_else(|| "write cost:FACTOR with a number from 1: cost:1.2".into());
+            return factor
+                .map(Self::Cost)
+                .ok_or_else(|| "write cost:FACTOR with a number from 1: cost:1.2".into());
         }
         match text {
             "any" => Ok(Self::Any),

@@ -82,7 +82,10 @@ pub fn run(matrix: Option<&Path>, subjects: &[String], args: &CostArgs) -> Resul
 
 fn code(results: &Results, stop: &Stop) -> ExitCode {
     let is_lacking = |cost: &Cost| {
-        matches!(cost.outcome, CostOutcome::Noise { .. } | CostOutcome::Failed { .. } | CostOutcome::NotRun { .. })
+        matches!(
+            cost.outcome,
+            CostOutcome::Noise { .. } | CostOutcome::Failed { .. } | CostOutcome::NotRun { .. }
+        )
     };
     match stop.signal() {
         Some(signal) => ExitCode::from(signal),
@@ -251,7 +254,9 @@ fn selection(args: &CostArgs, subjects: &[String]) -> String {
     let repeated = |option: &str, values: Vec<String>| {
         values.into_iter().flat_map(|value| [format!("--{option}"), value]).collect::<Vec<_>>()
     };
-    let one = |option: &str, value: String| if value.is_empty() { Vec::new() } else { repeated(option, vec![value]) };
+    let one = |option: &str, value: String| {
+        if value.is_empty() { Vec::new() } else { repeated(option, vec![value]) }
+    };
     let words = [
         vec!["cost".to_owned()],
         repeated("backend", args.backends.clone()),
@@ -296,13 +301,19 @@ fn summary(results: &Results, args: &CostArgs) -> String {
     }
     let is = |status: &str| results.costs.iter().any(|cost| cost.outcome.status() == status);
     if is("noise") {
-        line("Some ratios are noise: repeat on a quiet machine, with more --pairs, or with a higher --noise.");
+        line(
+            "Some ratios are noise: repeat on a quiet machine, with more --pairs, or with a higher --noise.",
+        );
     }
     if results.interrupted() {
         line("Interrupted: `pollmatrix cost --resume` with the same options continues.");
     }
     let report = args.out.join(report_dir::REPORT);
-    line(&format!("Report: {} (each chart as a file: {})", report.display(), args.out.join(CHARTS).display()));
+    line(&format!(
+        "Report: {} (each chart as a file: {})",
+        report.display(),
+        args.out.join(CHARTS).display()
+    ));
     if is("failed") {
         diagnostics::note("some measurements failed: the tables name the reasons");
     }

@@ -169,9 +169,8 @@ impl Registrations for Slots {
             self.slots.push(libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 });
         }
         self.slots[0].fd = pipe;
-        let milliseconds = timeout.map_or(-1, |timeout| {
-            i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
-        });
+        let milliseconds = timeout
+            .map_or(-1, |timeout| i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX));
         let ready = crate::floors::poll(&mut self.slots, milliseconds)?;
         let is_woken = self.slots[0].revents != 0;
         Ok((ready - usize::from(is_woken), is_woken))

@@ -46,7 +46,8 @@ mod tracer {
         if !matches!(waitpid(first, None)?, WaitStatus::Stopped(..)) {
             return Err(io::Error::other("the process did not stop for its tracer"));
         }
-        let options = Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL;
+        let options =
+            Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL;
         ptrace::setoptions(first, options)?;
         ptrace::syscall(first, None)?;
         let (mut inside, mut calls) = (HashSet::new(), 0);
@@ -54,7 +55,9 @@ mod tracer {
             // Not even another thread's children.
             let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
             let (stopped, signal) = match waitpid(Pid::from_raw(-1), Some(flags))? {
-                WaitStatus::Exited(process, code) if process == first => break ExitStatus::from_raw(code << 8),
+                WaitStatus::Exited(process, code) if process == first => {
+                    break ExitStatus::from_raw(code << 8);
+                }
                 WaitStatus::Signaled(process, signal, _) if process == first => {
                     break ExitStatus::from_raw(signal as i32);
                 }

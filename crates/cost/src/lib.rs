@@ -19,10 +19,11 @@ mod measure;
 mod operations;
 mod plan;
 mod poller;
+mod processors;
 mod side;
 
-pub use limits::raise_descriptors;
 pub use library::Library;
+pub use limits::raise_descriptors;
 pub use measure::{Effort, count, measure};
 pub use plan::{Job, Plan, STEPS, thread_steps};
 pub use poller::{Failure, MakePoller, Poller};

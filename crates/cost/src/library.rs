@@ -18,7 +18,8 @@ impl Library {
     pub fn new(selector: Box<dyn Selector>) -> Result<Self, Failure> {
         match selector.process() {
             Some(_) => Err(Failure::Unsupported(
-                "an adapter in another process answers over a pipe: its cost would be that of the pipe".into(),
+                "an adapter in another process answers over a pipe: its cost would be that of the pipe"
+                    .into(),
             )),
             None => Ok(Self(selector)),
         }

@@ -10,8 +10,9 @@ pub fn raise_descriptors() -> usize {
     /// The greatest limit that macOS accepts, even if its hard limit is higher.
     const OPEN_MAX: libc::rlim_t = 10_240;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 256 };
-    let raised = [MOST, OPEN_MAX].into_iter().map(|most| most.min(hard)).find(|wanted| {
-        *wanted > soft && setrlimit(Resource::RLIMIT_NOFILE, *wanted, hard).is_ok()
-    });
+    let raised = [MOST, OPEN_MAX]
+        .into_iter()
+        .map(|most| most.min(hard))
+        .find(|wanted| *wanted > soft && setrlimit(Resource::RLIMIT_NOFILE, *wanted, hard).is_ok());
     usize::try_from(raised.unwrap_or(soft)).unwrap_or(usize::MAX)
 }

@@ -10,6 +10,7 @@ use statistics::{Compared, alternately};
 use crate::clock::Stopwatch;
 use crate::operations;
 use crate::poller::{Failure, MakePoller};
+use crate::processors;
 use crate::side::Sides;
 
 /// How much is measured.
@@ -121,7 +122,8 @@ fn with_workers<T>(
     };
     let per_round = first.each_ref().map(|side| u64::from(side.per_round()));
     scope(|scope| {
-        let threads = sides.into_iter().map(|sides| start(scope, sides)).collect::<Result<_, _>>()?;
+        let start = |(index, sides)| start(scope, index, sides);
+        let threads = sides.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
         action(&Workers { threads, per_round })
     })
 }
@@ -129,10 +131,12 @@ fn with_workers<T>(
 /// Starts a thread. It ends when its orders end.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
+    index: usize,
     mut sides: Sides,
 ) -> Result<(Sender<Order>, Receiver<Answer>), Failure> {
     let ((orders, to_do), (answers, done)) = (channel::<Order>(), channel());
     let work = move || {
+        processors::take(index);
         let mut watch = Stopwatch::new();
         for (side, rounds) in to_do {
             let answer = watch.as_mut().map_err(|failure| failure.clone()).and_then(|watch| {
@@ -227,7 +231,8 @@ mod tests {
 
     #[test]
     fn several_threads_are_measured_at_once() {
-        for (operation, threads) in [(Operation::WaitOne, 3), (Operation::Wake, 4), (Operation::HandOver, 4)] {
+        for (operation, threads) in [(Operation::WaitOne, 3), (Operation::Wake, 4), (Operation::HandOver, 4)]
+        {
             let outcome = measure(&arrays::poll, operation, Mode::Level, 4, threads, LITTLE);
             assert_eq!(outcome.status(), "measured", "{operation}: {outcome:?}");
         }
@@ -262,7 +267,8 @@ mod tests {
         let outcome = measure(&silent, Operation::WaitAll, Mode::Level, 5, 1, LITTLE);
         assert_eq!(outcome.status(), "failed");
         assert_eq!(outcome.reason().as_deref(), Some("a wait reports 0 of 5 ready descriptors"));
-        let impossible = || -> std::io::Result<Box<dyn Poller>> { Err(std::io::ErrorKind::Unsupported.into()) };
+        let impossible =
+            || -> std::io::Result<Box<dyn Poller>> { Err(std::io::ErrorKind::Unsupported.into()) };
         assert_eq!(measure(&impossible, Operation::Close, Mode::Level, 5, 1, LITTLE).status(), "unsupported");
     }
 

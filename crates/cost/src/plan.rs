@@ -108,7 +108,8 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let pollers = vec![("epoll".into(), vec![Mode::Level, Mode::Edge]), ("poll".into(), vec![Mode::Level])];
+        let pollers =
+            vec![("epoll".into(), vec![Mode::Level, Mode::Edge]), ("poll".into(), vec![Mode::Level])];
         Plan {
             operations: vec![Operation::WaitOne, Operation::Wake],
             triggers: vec![Mode::Level, Mode::Edge],

@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(diff.compared, 4);
         let changed: Vec<_> = diff.changed.iter().map(|changed| changed.id.as_str()).collect();
         // 2.4 × 0.9 = 2.16 is inside the old interval, up to 2.2; 2.5 × 0.9 = 2.25 is not.
-        let expected = ["wait-one/level-10d-1t@epoll", "wait-one/level-40d-1t@epoll", "wait-one/level-30d-1t@epoll"];
+        let expected =
+            ["wait-one/level-10d-1t@epoll", "wait-one/level-40d-1t@epoll", "wait-one/level-30d-1t@epoll"];
         assert_eq!(changed, expected);
         let grown = |factor| diff.grown(factor).map(|changed| changed.id.clone()).collect::<Vec<_>>();
         assert_eq!(grown(1.0), expected[..2]);
@@ -207,7 +208,10 @@ mod tests {
             "wait-one/level-10d-1t@epoll on here: noise: the interval is 30 % wide, more than 10 %",
             "wait-one/level-20d-1t@epoll on here: the new report does not have it",
         ];
-        assert_eq!((lost.as_slice(), diff.compared, diff.changed.len()), (&expected.map(str::to_owned)[..], 0, 0));
+        assert_eq!(
+            (lost.as_slice(), diff.compared, diff.changed.len()),
+            (&expected.map(str::to_owned)[..], 0, 0)
+        );
         assert!(CostDiff::new(&with(&[]), &old).is_empty() && !diff.is_empty());
     }
 
@@ -224,7 +228,8 @@ mod tests {
         let order = [narrow, measured(2.0), noise(), unsupported, not_run];
         for better in 0..order.len() {
             for worse in better..order.len() {
-                let pair = [cost("epoll", 10, order[better].clone()), cost("epoll", 10, order[worse].clone())];
+                let pair =
+                    [cost("epoll", 10, order[better].clone()), cost("epoll", 10, order[worse].clone())];
                 for turned in [pair.clone(), [pair[1].clone(), pair[0].clone()]] {
                     let (kept, several) = merged(turned);
                     assert_eq!(kept, pair[..1], "{better} {worse}");
@@ -232,9 +237,11 @@ mod tests {
                 }
             }
         }
-        let sorted = merged([cost("poll", 10, noise()), cost("epoll", 100, noise()), cost("epoll", 10, noise())]).0;
+        let sorted =
+            merged([cost("poll", 10, noise()), cost("epoll", 100, noise()), cost("epoll", 10, noise())]).0;
         let ids: Vec<_> = sorted.iter().map(|cost| cost.id.as_str()).collect();
-        let expected = ["wait-one/level-10d-1t@epoll", "wait-one/level-10d-1t@poll", "wait-one/level-100d-1t@epoll"];
+        let expected =
+            ["wait-one/level-10d-1t@epoll", "wait-one/level-10d-1t@poll", "wait-one/level-100d-1t@epoll"];
         assert_eq!(ids, expected);
     }
 }

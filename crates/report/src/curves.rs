@@ -74,6 +74,13 @@ pub struct CostTable {
     pub floor: String,
 }
 
+impl CostTable {
+    /// Returns whether some field has a figure, or would have one without noise.
+    pub fn has_figures(&self) -> bool {
+        self.rows.iter().flat_map(|(_, fields)| fields).any(|field| !matches!(field.as_str(), "n/a" | "-"))
+    }
+}
+
 /// Costs of the same operation, mode and number of threads.
 struct Group<'a> {
     costs: Vec<&'a Cost>,
@@ -174,10 +181,8 @@ impl Group<'_> {
         let columns = self.names();
         let numbers: BTreeSet<_> = self.costs.iter().map(|cost| cost.descriptors).collect();
         let field = |descriptors: u32, column: &String| {
-            let found = self
-                .costs
-                .iter()
-                .find(|cost| cost.descriptors == descriptors && self.name(cost) == *column);
+            let found =
+                self.costs.iter().find(|cost| cost.descriptors == descriptors && self.name(cost) == *column);
             found.map_or_else(|| "-".to_owned(), |cost| cost.outcome.to_string())
         };
         let row =
@@ -250,8 +255,7 @@ fn decades(numbers: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 }
 
 type Drawn<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as plotters::prelude::DrawingBackend>::ErrorType>;
-type Plot<'a, 'b> =
-    ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 
 fn draw<'a>(svg: &'a mut String, lines: &[Line]) -> Result<(), Drawn<'a>> {
     let points = || lines.iter().flat_map(|line| line.points.iter());
@@ -382,7 +386,10 @@ mod tests {
     fn costs() -> Vec<Cost> {
         let figures = [10, 100, 1000].map(|descriptors| {
             let growing = samples::measured(f64::from(descriptors) / 5.0);
-            [samples::cost("epoll", descriptors, samples::measured(2.0)), samples::cost("poll", descriptors, growing)]
+            [
+                samples::cost("epoll", descriptors, samples::measured(2.0)),
+                samples::cost("poll", descriptors, growing),
+            ]
         });
         let unsupported = CostOutcome::Unsupported { reason: "FD_SETSIZE".into() };
         let select = [100, 1000].map(|number| samples::cost("select", number, unsupported.clone()));
@@ -437,7 +444,9 @@ mod tests {
     #[test]
     fn every_class_of_a_line_has_a_colour() {
         for line in 1..=LINES {
-            assert!(STYLE.contains(&format!(".line-{line} {{")) && STYLE.contains(&format!(".mark-{line} {{")));
+            assert!(
+                STYLE.contains(&format!(".line-{line} {{")) && STYLE.contains(&format!(".mark-{line} {{"))
+            );
             assert!(STYLE.contains(&format!("--line-{line}: light-dark(")));
         }
     }
@@ -447,7 +456,10 @@ mod tests {
         let chart = &charts(&costs())[0];
         let file = standalone(chart);
         assert!(file.starts_with("<svg ") && file.contains("<style>svg { color-scheme"), "{file}");
-        assert_eq!(file.replacen(&file[file.find("<style>").unwrap()..file.find("</style>").unwrap() + 8], "", 1), chart.svg);
+        assert_eq!(
+            file.replacen(&file[file.find("<style>").unwrap()..file.find("</style>").unwrap() + 8], "", 1),
+            chart.svg
+        );
     }
 
     #[test]
@@ -462,7 +474,10 @@ mod tests {
         assert!(text.replace('\\', "").starts_with(expected), "{text}");
         let plain = text.replace('\\', "");
         assert!(plain.contains("- select at 100, select at 1000: FD_SETSIZE\n"), "{text}");
-        assert!(plain.contains("- select at 10: noise: the interval is 31 % wide, more than 10 %\n"), "{text}");
+        assert!(
+            plain.contains("- select at 10: noise: the interval is 31 % wide, more than 10 %\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -177,9 +177,13 @@ impl Diff {
     /// Renders the differences for a terminal. A target in only one of the reports takes one line.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        for (heading, lines) in
-            self.sections(UnmatchedCell::line, Changed::line, ChangedAnswer::line, UnmatchedTarget::line, |line| line)
-        {
+        for (heading, lines) in self.sections(
+            UnmatchedCell::line,
+            Changed::line,
+            ChangedAnswer::line,
+            UnmatchedTarget::line,
+            |line| line,
+        ) {
             let _ = writeln!(out, "{heading}");
             for line in lines {
                 let _ = writeln!(out, "  {}", one_line(&line));
@@ -198,11 +202,13 @@ impl Diff {
         let costs = self.costs_line().map(|line| format!("; {line}")).unwrap_or_default();
         let mut out = format!("### pollmatrix: {}{costs}\n", self.totals_line());
         let mut left = 0;
-        for (heading, lines) in
-            self.sections(UnmatchedCell::item, Changed::item, ChangedAnswer::item, UnmatchedTarget::item, |line| {
-                markdown(&line)
-            })
-        {
+        for (heading, lines) in self.sections(
+            UnmatchedCell::item,
+            Changed::item,
+            ChangedAnswer::item,
+            UnmatchedTarget::item,
+            |line| markdown(&line),
+        ) {
             let mut begun = false;
             for line in lines {
                 let heading = if begun { String::new() } else { format!("\n**{heading}**\n\n") };
@@ -243,7 +249,9 @@ impl Diff {
         let (fell, same) = (changed.len() - grew, compared - changed.len());
         let lost = lost.len();
         (!self.costs.is_empty()).then(|| {
-            format!("costs: {grew} grew, {fell} fell, {same} within their intervals, {lost} without a figure now")
+            format!(
+                "costs: {grew} grew, {fell} fell, {same} within their intervals, {lost} without a figure now"
+            )
         })
     }
 
@@ -277,7 +285,10 @@ impl Diff {
             (format!("Added: {}", self.added.len()), alone(&self.added, &self.added_targets)),
             section("Costs that grew", grew.iter().map(|changed| cost(changed.line())).collect()),
             section("Costs that fell", fell.iter().map(|changed| cost(changed.line())).collect()),
-            section("Costs without a figure now", self.costs.lost.iter().map(LostCost::line).map(&cost).collect()),
+            section(
+                "Costs without a figure now",
+                self.costs.lost.iter().map(LostCost::line).map(&cost).collect(),
+            ),
         ];
         sections.into_iter().filter(|(_, lines): &(_, Vec<_>)| !lines.is_empty()).collect()
     }

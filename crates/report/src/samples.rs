@@ -24,7 +24,8 @@ pub fn merged() -> Results {
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
     let unsupported = CostOutcome::Unsupported { reason: "no room".into() };
-    let costs = [cost("epoll", 10, measured(2.0)), cost("poll", 10, measured(3.0)), cost("select", 10, unsupported)];
+    let costs =
+        [cost("epoll", 10, measured(2.0)), cost("poll", 10, measured(3.0)), cost("select", 10, unsupported)];
     results.costs = costs.map(|cost| Cost { target: "one".into(), ..cost }).into();
     results
 }
@@ -61,7 +62,8 @@ pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
             if let Some(poller) = fields.get("poller").and_then(Value::as_str) {
                 let id = fields["id"].as_str().and_then(|id| id.split_once('@')).map(|(id, _)| id);
                 let id = format!("{}@{poller}", id.unwrap_or_default());
-                poisoned.retain(|text| !text.starts_with("wait-one/") && !text.starts_with("pollmatrix cost"));
+                poisoned
+                    .retain(|text| !text.starts_with("wait-one/") && !text.starts_with("pollmatrix cost"));
                 fields.insert("id".into(), id.into());
             }
         }

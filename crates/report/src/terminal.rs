@@ -6,7 +6,7 @@ use std::ops::Range;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use metadata::{CellResult, Results, Run, Status, one_line};
 
-use crate::curves;
+use crate::curves::{self, CostTable};
 use crate::grid::{Absent, Grid, Overview, Tally};
 use crate::text::shortened;
 
@@ -61,19 +61,28 @@ pub fn matrix(results: &Results, colour: bool) -> String {
 fn costs(out: &mut String, results: &Results) {
     for (title, costs) in curves::tables(&results.costs) {
         let _ = writeln!(out, "{}, times {}", one_line(&title), one_line(&costs.floor));
-        let rows = costs.rows.into_iter().map(|(descriptors, fields)| {
-            std::iter::once(format!("{descriptors} descriptors")).chain(fields).map(Cell::new)
+        if !costs.has_figures() {
+            reasons(out, &costs);
+            continue;
+        }
+        let rows = costs.rows.iter().map(|(descriptors, fields)| {
+            std::iter::once(format!("{descriptors} descriptors")).chain(fields.iter().cloned()).map(Cell::new)
         });
         let _ = writeln!(out, "{}", text_of(&table(&costs.columns, rows, false)));
-        for (reason, places) in costs.reasons {
-            let places = match places.len() {
-                ..=4 => places.join(", "),
-                several => format!("{} and {} more", places[0], several - 1),
-            };
-            let _ = writeln!(out, "  {}", one_line(&format!("{places}: {reason}")));
-        }
-        out.push('\n');
+        reasons(out, &costs);
     }
+}
+
+/// Writes why fields of a table have no figure.
+fn reasons(out: &mut String, costs: &CostTable) {
+    for (reason, places) in &costs.reasons {
+        let places = match places.len() {
+            ..=4 => places.join(", "),
+            several => format!("{} and {} more", places[0], several - 1),
+        };
+        let _ = writeln!(out, "  {}", one_line(&format!("{places}: {reason}")));
+    }
+    out.push('\n');
 }
 
 /// Writes a grid, folded into several tables if necessary, and its legend.

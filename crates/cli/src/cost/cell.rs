@@ -30,7 +30,12 @@ pub fn command(executable: &Path, job: &Job, args: &CostArgs) -> Command {
     command.arg("cost-cell");
     command.args([&job.poller, job.operation.name(), job.trigger.name()]);
     command.args([job.descriptors.to_string(), job.threads.to_string()]);
-    command.args(["--pairs".to_owned(), args.pairs.to_string(), "--noise".to_owned(), args.noise.to_string()]);
+    command.args([
+        "--pairs".to_owned(),
+        args.pairs.to_string(),
+        "--noise".to_owned(),
+        args.noise.to_string(),
+    ]);
     command.stdin(Stdio::null());
     command
 }
@@ -99,7 +104,9 @@ pub fn outcome_of(ended: io::Result<Output>) -> CostOutcome {
         return outcome;
     }
     let how = match output.status.signal() {
-        Some(signal) if signal == Signal::SIGALRM as i32 => return failed(format!("no end in {LIMIT} seconds")),
+        Some(signal) if signal == Signal::SIGALRM as i32 => {
+            return failed(format!("no end in {LIMIT} seconds"));
+        }
         Some(signal) => match Signal::try_from(signal) {
             Ok(signal) => format!("its process was ended by {signal}"),
             Err(_) => format!("its process was ended by signal {signal}"),

@@ -63,7 +63,11 @@ impl Journal {
         };
         if theirs != *identity {
             let why = "its costs were measured with another pollmatrix, --pairs or --noise".into();
-            return Err(Error::Unfit { path, why, help: "use the same ones, or omit --resume to begin again" });
+            return Err(Error::Unfit {
+                path,
+                why,
+                help: "use the same ones, or omit --resume to begin again",
+            });
         }
         let open = || {
             let file = OpenOptions::new().append(true).open(&path)?;

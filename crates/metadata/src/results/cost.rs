@@ -139,7 +139,13 @@ pub struct Figure {
 
 impl Cost {
     /// Returns the id of an operation of a poller: `wait-one/level-1000d-1t@epoll`.
-    pub fn id_of(operation: Operation, trigger: Mode, descriptors: u32, threads: u32, poller: &str) -> String {
+    pub fn id_of(
+        operation: Operation,
+        trigger: Mode,
+        descriptors: u32,
+        threads: u32,
+        poller: &str,
+    ) -> String {
         format!("{operation}/{trigger}-{descriptors}d-{threads}t@{poller}")
     }
 

@@ -259,8 +259,7 @@ impl Results {
     /// unsupported`.
     pub fn costs_line(&self) -> Option<String> {
         let statuses = ["measured", "noise", "unsupported", "failed", "not-run"];
-        let count =
-            |status: &&str| self.costs.iter().filter(|cost| cost.outcome.status() == *status).count();
+        let count = |status: &&str| self.costs.iter().filter(|cost| cost.outcome.status() == *status).count();
         let counts = statuses.iter().map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
         let parts: Vec<_> = counts.map(|(count, status)| format!("{count} {status}")).collect();
         (!parts.is_empty()).then(|| format!("costs: {}", parts.join(", ")))

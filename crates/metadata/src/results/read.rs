@@ -420,7 +420,9 @@ mod tests {
         results.costs = vec![samples::cost("epoll", 10, samples::measured(2.0))];
         edit(&mut results.costs[0]);
         assert!(Results::read(results.to_json().as_bytes()).is_ok());
-        for (ratio, interval) in [(2.0, [2.1, 3.0]), (2.0, [1.0, 1.9]), (-1.0, [-2.0, 1.0]), (0.0, [0.0, 0.0])] {
+        for (ratio, interval) in
+            [(2.0, [2.1, 3.0]), (2.0, [1.0, 1.9]), (-1.0, [-2.0, 1.0]), (0.0, [0.0, 0.0])]
+        {
             results.costs[0].outcome = wrong(ratio, interval);
             let error = Results::read(results.to_json().as_bytes()).expect_err("the text is refused");
             assert!(error.message.contains("not inside its interval"), "{}", error.message);
