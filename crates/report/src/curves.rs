@@ -276,6 +276,8 @@ fn draw<'a>(svg: &'a mut String, lines: &[Line]) -> Result<(), Drawn<'a>> {
         .light_line_style(plotters::style::TRANSPARENT)
         .label_style(text())
         .axis_desc_style(text())
+        .x_labels(6)
+        .y_labels(8)
         .x_desc("registered descriptors")
         .y_desc("times the floor")
         .x_label_formatter(&tick)

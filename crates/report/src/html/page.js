@@ -170,7 +170,8 @@ addEventListener("hashchange", () => {
   }
 });
 
-byId("matrix").hidden = false;
+// A report of costs has no cells.
+byId("matrix").hidden = packed.cells.length === 0 && document.getElementById("costs") !== null;
 byId("single-keys").checked = remembered.get("keys") !== "off";
 byId("filters").open = matchMedia("(min-width: 48rem)").matches;
 makeControls();
