@@ -347,7 +347,8 @@ fn draw_names<'b>(
         let y = (*end_y).min(height - 50 - below * HEIGHT + HEIGHT).max(above);
         above = y + HEIGHT;
         let colour = line_colour(line.style);
-        area.draw(&PathElement::new([(*end_x, *end_y), (x - 4, y)], colour.stroke_width(1)))?;
+        // In the colour of the grid: it is no part of the line.
+        area.draw(&PathElement::new([(*end_x + 7, *end_y), (x - 4, y)], GRID.stroke_width(1)))?;
         let style = ("sans-serif", 16).into_font().color(&colour);
         let style = style.pos(plotters::style::text_anchor::Pos::new(
             plotters::style::text_anchor::HPos::Left,
