@@ -161,9 +161,9 @@ pub enum Command {
     /// Measure what the operations of pollers cost, and draw the costs over the number of descriptors
     ///
     /// A cost is a ratio: the processor time of the operation, divided by that of the part that no poller can
-    /// avoid, its floor. Samples of both alternate in one process. A ratio is the median of the pairs, with its
-    /// 95 % confidence interval; if the interval is too wide, the report has no figure. Without --backend and
-    /// --subject, measures every backend and built-in library. docs/cost.md explains the operations.
+    /// avoid, its floor. Samples of both alternate in one process. A ratio is the median of the pairs, with
+    /// its 95 % confidence interval; if the interval is too wide, the report has no figure. Without --backend
+    /// and --subject, measures every backend and built-in library. docs/cost.md explains the operations.
     #[command(after_help = exit::COST_HELP)]
     Cost(CostArgs),
     /// Measure one cost in this process, and print the outcome as one JSON line
@@ -959,8 +959,8 @@ pub struct CostArgs {
     /// Measure this backend; repeatable. A library is a --subject
     #[arg(long = "backend", value_name = "NAME")]
     pub backends: Vec<String>,
-    /// Measure this operation: register, modify, remove, wait-one, wait-all, wake, hand-over, close; repeatable
-    /// [default: all]
+    /// Measure this operation: register, modify, remove, wait-one, wait-all, wake, hand-over, close;
+    /// repeatable [default: all]
     #[arg(long = "operation", value_name = "NAME")]
     pub operations: Vec<Operation>,
     /// Register in this mode: level or edge; repeatable [default: both]

@@ -1,7 +1,8 @@
 //! poll(2) and select(2) as a program uses them: it keeps the array or the sets between the calls.
 //!
-//! The raw pollers of the conformance tests copy everything before each wait and search their lists, so that a
-//! script can change registrations in every state. That would be measured, too. These keep an index instead.
+//! The raw pollers of the conformance tests copy everything before each wait and search their lists, so that
+//! a script can change registrations in every state. That would be measured, too. These keep an index
+//! instead.
 //!
 //! The thread that waits holds the array. Another thread then queues its changes and wakes it, as event loops
 //! over poll(2) do.

@@ -5,8 +5,8 @@
 //! - [`Plan`] lists what is to be measured, and why a part of it cannot be.
 //! - [`calls`] counts the system calls of a process that measures.
 //!
-//! The floor of an operation is the part that no poller can avoid. It is measured beside the operation, in the
-//! same process and at the same time, so that a ratio means the same on a fast and on a slow machine.
+//! The floor of an operation is the part that no poller can avoid. It is measured beside the operation, in
+//! the same process and at the same time, so that a ratio means the same on a fast and on a slow machine.
 
 pub mod arrays;
 pub mod calls;

@@ -30,8 +30,8 @@ const MOST_ROUNDS: u32 = 1 << 20;
 /// Measures the cost of an operation. Each of the `threads` performs it with a poller of its own, which has
 /// this number of registered descriptors.
 ///
-/// The cost is the processor time of all threads that take part. The samples of the operation and of its floor
-/// alternate.
+/// The cost is the processor time of all threads that take part. The samples of the operation and of its
+/// floor alternate.
 pub fn measure(
     make: MakePoller<'_>,
     operation: Operation,

@@ -252,8 +252,8 @@ fn wake(fields: [Field; 2]) -> [Box<dyn Side>; 2] {
 struct Wake {
     own: Field,
     other: Arc<dyn Poller>,
-    /// The number of wake-ups by both threads. The Release store of a wake-up pairs with the Acquire load after
-    /// the wait that it ends.
+    /// The number of wake-ups by both threads. The Release store of a wake-up pairs with the Acquire load
+    /// after the wait that it ends.
     turn: Arc<AtomicU64>,
     is_first: bool,
     /// The number of wake-ups that this thread knows of.

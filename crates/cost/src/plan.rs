@@ -50,9 +50,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the measurements. Those of different pollers that are otherwise equal follow each other, so that
-    /// a drift of the machine between them is small. No combination is left out: what cannot be measured has
-    /// its reason.
+    /// Returns the measurements. Those of different pollers that are otherwise equal follow each other, so
+    /// that a drift of the machine between them is small. No combination is left out: what cannot be measured
+    /// has its reason.
     pub fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
         for operation in &self.operations {

@@ -1,7 +1,8 @@
 //! The processors of the threads.
 //!
-//! What a wake-up costs depends on whether both threads share a processor. Where the system lets a thread choose,
-//! each has its own, so that the choice of the scheduler is no part of the difference between two runs.
+//! What a wake-up costs depends on whether both threads share a processor. Where the system lets a thread
+//! choose, each has its own, so that the choice of the scheduler is no part of the difference between two
+//! runs.
 
 /// Binds the calling thread to the processor with this index, among those that the process may use. Threads
 /// beyond them share processors. Without such a call, the scheduler chooses.

@@ -64,7 +64,8 @@ pub struct ChangedCost {
     pub old_interval: [f64; 2],
     /// The 95 % confidence interval of the new ratio.
     pub new_interval: [f64; 2],
-    /// By what factor the ratio grew, at least: from the greatest old to the least new value of the intervals.
+    /// By what factor the ratio grew, at least: from the greatest old to the least new value of the
+    /// intervals.
     pub grew_at_least: f64,
     /// By what factor the ratio grew, at most.
     pub grew_at_most: f64,
@@ -175,7 +176,8 @@ mod tests {
         CostOutcome::Noise { spread_percent: 30.0, limit_percent: 10.0 }
     }
 
-    /// The samples have intervals of 10 % on both sides: from 2.00 to 3.00 it grew 2.70 / 2.20 times at least.
+    /// The samples have intervals of 10 % on both sides: from 2.00 to 3.00 it grew 2.70 / 2.20 times at
+    /// least.
     #[test]
     fn a_cost_grew_by_a_factor_if_even_the_nearest_ends_of_the_intervals_say_so() {
         let old = with(&[(10, measured(2.0)), (20, measured(2.0)), (30, measured(2.0)), (40, measured(2.0))]);

@@ -1,7 +1,7 @@
 //! What operations cost over the number of descriptors: charts and tables.
 //!
-//! A chart is SVG for embedding in a page. It has classes instead of colours, and no style, script or id of its
-//! own: [`STYLE`] gives the classes their colours, dark and light.
+//! A chart is SVG for embedding in a page. It has classes instead of colours, and no style, script or id of
+//! its own: [`STYLE`] gives the classes their colours, dark and light.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -324,8 +324,8 @@ fn square(style: ShapeStyle) -> Rectangle<(i32, i32)> {
     Rectangle::new([(-4, -4), (4, 4)], style)
 }
 
-/// Writes the names at the right, in the order in which the lines end, from the top. A line joins each name to
-/// the end of its line.
+/// Writes the names at the right, in the order in which the lines end, from the top. A line joins each name
+/// to the end of its line.
 fn draw_names<'b>(
     area: &DrawingArea<SVGBackend<'b>, plotters::coord::Shift>,
     chart: &Plot<'_, 'b>,

@@ -168,8 +168,8 @@ impl Diff {
         Self { answers, ..Self::new(old, new) }
     }
 
-    /// Returns whether both reports have the same cells with the same statuses. Costs are never equal, and do not
-    /// count.
+    /// Returns whether both reports have the same cells with the same statuses. Costs are never equal, and do
+    /// not count.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.added.is_empty() && self.deleted.is_empty() && self.answers.is_empty()
     }
@@ -241,8 +241,8 @@ impl Diff {
         )
     }
 
-    /// Returns the totals of the costs, if there are any: `costs: 3 grew, 1 fell, 40 within their intervals, 2
-    /// without a figure now`.
+    /// Returns the totals of the costs, if there are any: `costs: 3 grew, 1 fell, 40 within their intervals,
+    /// 2 without a figure now`.
     pub fn costs_line(&self) -> Option<String> {
         let CostDiff { compared, changed, lost } = &self.costs;
         let grew = self.costs.grown(1.0).count();
