@@ -23,6 +23,11 @@ pub fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usize, Fail
     }
 }
 
+/// Closes a descriptor by one system call. In a debug build, dropping one makes another call before.
+pub fn close(fd: OwnedFd) -> Result<(), Failure> {
+    nix::unistd::close(fd).map_err(|errno| Failure::of("close", errno))
+}
+
 /// fcntl(F_GETFD) of each descriptor of a batch.
 pub struct LookUp(pub Vec<OwnedFd>);
 
@@ -56,10 +61,7 @@ impl Side for Close {
 
     fn round(&mut self, watch: &mut Stopwatch) -> Result<(), Failure> {
         let batch = batch(&self.of, self.size)?;
-        watch.section(|| {
-            batch.into_iter().for_each(drop);
-            Ok(())
-        })
+        watch.section(|| batch.into_iter().try_for_each(close))
     }
 }
 

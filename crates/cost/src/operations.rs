@@ -150,7 +150,7 @@ impl Side for Change {
                 watch.section(|| {
                     for fd in batch {
                         self.remove(&fd)?;
-                        drop(fd);
+                        floors::close(fd)?;
                     }
                     Ok(())
                 })
