@@ -45,7 +45,7 @@ pub fn sides(
         let one = |_| of_one(poller()?, operation, mode, descriptors);
         return (0..threads).map(one).collect();
     }
-    if threads % 2 != 0 {
+    if !threads.is_multiple_of(2) {
         return Err(Failure::Unsupported("it takes pairs of threads".into()));
     }
     let mut sides = Vec::new();

@@ -83,7 +83,7 @@ impl Plan {
         if !modes.contains(trigger) {
             return Some(format!("{poller} has no {trigger} trigger"));
         }
-        if operation.is_of_pairs() && threads % 2 != 0 {
+        if operation.is_of_pairs() && !threads.is_multiple_of(2) {
             return Some("it takes two threads, or pairs of them".into());
         }
         // Of all ready descriptors, the floor has copies.
