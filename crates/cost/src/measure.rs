@@ -190,7 +190,9 @@ mod tests {
 
     const LITTLE: Effort = Effort { pairs: 7, noise: 1e9, sample: Duration::from_micros(50) };
 
-    fn pollers() -> Vec<fn() -> std::io::Result<Box<dyn Poller>>> {
+    type Make = fn() -> std::io::Result<Box<dyn Poller>>;
+
+    fn pollers() -> Vec<Make> {
         vec![
             arrays::poll,
             arrays::select,
