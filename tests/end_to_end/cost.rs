@@ -158,7 +158,7 @@ fn a_program_is_not_measured_because_it_answers_over_a_pipe() {
 fn wrong_names_are_refused_with_the_nearest_one() {
     let folder = folder();
     let refused = |arguments: &[&str], expected: &[&str]| {
-        cost(&folder, arguments).expect(2, expected);
+        answer(&mut command(&folder, &[&["cost"], arguments].concat())).expect(2, expected);
     };
     refused(&["--operation", "wait-on"], &["did you mean 'wait-one'?"]);
     refused(&["--backend", "pol"], &["did you mean 'poll'?"]);
@@ -229,7 +229,7 @@ fn a_comparison_fails_with_a_cost_that_grew_by_more_than_the_factor() {
 #[test]
 fn an_interrupted_run_keeps_its_costs_and_is_continued() {
     let folder = folder();
-    let pairs = ["--pairs", "300", "--noise", "1000000000"];
+    let pairs = ["--pairs", "60", "--noise", "1000000000"];
     let of = ["--backend", "poll", "--operation", "close", "--operation", "register", "--threads", "1"];
     let arguments =
         [&["cost"], &pairs[..], &of[..], &["--descriptors", "4,8,16", "--trigger", "level"]].concat();
