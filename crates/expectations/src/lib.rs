@@ -29,6 +29,7 @@ pub use catalogue::{BEHAVIOURS, FAMILIES, title};
 pub use divergences::{Divergence, Divergences, Frequency, Kind};
 pub use embedded::subjects;
 pub use error::ExpectationsError;
+pub use file::matches_pattern;
 pub use history::{History, PastAnswers, PastSystem};
 pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
 pub use record::{Recorded, Recording, record};

@@ -1,12 +1,12 @@
 //! The data for the page's script: compact JSON, in which each text, check and list of checks occurs once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 use std::hash::Hash;
 
 use metadata::{CellResult, Check, Results, Scenario, Status, Variant, visible};
 use serde::Serialize;
 
+use super::shell::embedded_json;
 use super::{headline, style_of};
 use crate::grid::{Absent, Column, Grid};
 
@@ -216,18 +216,7 @@ impl Data {
     /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end
     /// of the script or the beginning of a comment.
     pub(super) fn to_json(&self) -> String {
-        let plain = serde_json::to_string(self).expect("the types have string keys and no fallible parts");
-        let mut safe = String::with_capacity(plain.len());
-        for c in plain.chars() {
-            match c {
-                // JSON has these characters only inside of strings.
-                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    let _ = write!(safe, "\\u{:04x}", u32::from(c));
-                }
-                _ => safe.push(c),
-            }
-        }
-        safe
+        embedded_json(self)
     }
 }
 

@@ -7,7 +7,7 @@
 
 pub mod catalogue;
 mod data;
-mod shell;
+pub mod shell;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,16 +22,17 @@ use shell::Shell;
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
+    layouts: &[],
     style: include_str!("report.css"),
     scripts: &[
         include_str!("model.js"),
         include_str!("filter.js"),
-        include_str!("dom.js"),
+        shell::DOM,
         include_str!("tally.js"),
         include_str!("grid.js"),
         include_str!("panel.js"),
         include_str!("page.js"),
-        include_str!("theme-button.js"),
+        shell::THEME_BUTTON,
     ],
 };
 
@@ -90,7 +91,7 @@ struct Page<'a> {
 }
 
 /// Returns the CSS class of a status.
-const fn style_of(status: Status) -> &'static str {
+pub const fn style_of(status: Status) -> &'static str {
     match status {
         Status::Pass => "good",
         Status::Permitted | Status::KnownFail => "documented",

@@ -5,12 +5,13 @@
 use metadata::{Evidence, Link};
 use serde::Serialize;
 
-use super::shell::Shell;
+use super::shell::{DOM, Shell, THEME_BUTTON};
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
+    layouts: &[],
     style: include_str!("catalogue.css"),
-    scripts: &[include_str!("../dom.js"), include_str!("catalogue.js"), include_str!("../theme-button.js")],
+    scripts: &[DOM, include_str!("catalogue.js"), THEME_BUTTON],
 };
 
 /// The content of the page.
