@@ -181,6 +181,14 @@ pub enum Command {
     /// answers.
     #[command(after_help = exit::PUBLISH_HELP)]
     Publish(PublishArgs),
+    /// Build a static site from results and recorded answers, and check its links
+    ///
+    /// The site has a page per behaviour, system, poller and contract scenario, the matrix, a comparison of
+    /// two, a search, badges, a sitemap, the report and the catalogue. RESULTS of several systems are merged;
+    /// without RESULTS, the site has the recorded answers only. Its pages need no server and make no request.
+    /// docs/site.md lists the addresses, which stay.
+    #[command(after_help = exit::SITE_HELP)]
+    Site(SiteArgs),
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
     ///
     /// Each check tests one property with a new adapter process, and prints what it observed if the property
@@ -963,6 +971,27 @@ pub struct PublishArgs {
 }
 
 #[derive(ClapArgs)]
+pub struct SiteArgs {
+    /// Results to publish: results.json files, or report directories that have one
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// The folder of the site. If it exists, it must be empty or have a site of this command: files of the
+    /// earlier site are replaced or removed, other files stay
+    #[arg(long, value_name = "DIR", default_value = "site")]
+    pub out: PathBuf,
+    /// The address at which the site is published, for the sitemap, the badges and other absolute addresses
+    #[arg(long, value_name = "URL", default_value = "https://pollmatrix.github.io/pollmatrix/", value_parser = site_url)]
+    pub url: String,
+    /// Include answers that came through an emulator or another command: they may be its own, not the
+    /// kernel's
+    #[arg(long)]
+    pub emulated: bool,
+    /// Build nothing; check the links of the site in DIR
+    #[arg(long, conflicts_with_all = ["results", "emulated", "url"])]
+    pub check: bool,
+}
+
+#[derive(ClapArgs)]
 pub struct PlanArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
@@ -988,6 +1017,17 @@ pub struct PlanArgs {
     /// crates]
     #[arg(long, value_name = "DIR", requires = "record")]
     pub root: Option<PathBuf>,
+}
+
+/// Parses the address of a site.
+fn site_url(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]@".contains(c);
+    match rest.is_some_and(|rest| !rest.starts_with('/') && rest.contains('/') && rest.chars().all(is_plain)) {
+        true if text.ends_with('/') => Ok(text.to_owned()),
+        true => Err(format!("the address of a folder ends with '/': {text}/")),
+        false => Err("it is no address such as https://example.org/pollmatrix/".to_owned()),
+    }
 }
 
 /// Parses a name of a Kubernetes object.

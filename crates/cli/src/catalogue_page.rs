@@ -21,20 +21,25 @@ use crate::kernel_answers::KernelAnswers;
 /// Renders the page from the expectations in the folder `dir`, or from the built-in ones. Each kernel in
 /// `results` has a column.
 pub fn read(dir: Option<&Path>, results: Option<&Results>) -> Result<String, Error> {
+    Ok(page(&contents(dir, results)?))
+}
+
+/// Returns the content of the page, from the same sources.
+pub fn contents(dir: Option<&Path>, results: Option<&Results>) -> Result<Catalogue, Error> {
     let kernels = results.map(KernelAnswers::all).unwrap_or_default();
-    let render = |answers: &_, divergences: &_, history: &_| render(answers, divergences, history, &kernels);
+    let contents = |answers: &_, divergences: &_, history: &_| catalogue(answers, divergences, history, &kernels);
     match dir {
-        Some(dir) => Ok(render(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
-        None => Ok(render(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
+        Some(dir) => Ok(contents(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
+        None => Ok(contents(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),
     }
 }
 
-fn render(
+fn catalogue(
     answers: &Expectations,
     divergences: &Divergences,
     history: &History,
     kernels: &[KernelAnswers],
-) -> String {
+) -> Catalogue {
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
     let describe = |(id, title): &(&str, &str)| {
@@ -48,7 +53,7 @@ fn render(
         behaviours: all.extract_if(.., |behaviour| behaviour.id.starts_with(prefix)).collect(),
     };
     let families = expectations::FAMILIES.into_iter().map(family).collect();
-    page(&Catalogue { families, divergences: divergences.iter().map(divergence).collect() })
+    Catalogue { families, divergences: divergences.iter().map(divergence).collect() }
 }
 
 /// Systems that always have a column, so that the page shows where their answers are unknown.
@@ -165,6 +170,7 @@ fn asking(scenario: &Scenario) -> ScenarioEntry {
     ScenarioEntry {
         id: scenario.id.to_owned(),
         question: scenario.question.to_owned(),
+        script: scenario.script.to_owned(),
         command: quoted(&command),
         settings: format!("{over}; {modes}"),
         bugs: scenario.bugs.iter().map(|url| Link { text: short(url), url: (*url).to_owned() }).collect(),

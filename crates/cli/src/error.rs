@@ -69,6 +69,8 @@ pub enum Error {
     Unfit { path: PathBuf, why: String, help: &'static str },
     #[error("{} bounds of versions are not measured on both sides:\n  {}", .0.len(), .0.join("\n  "))]
     Bounds(Vec<String>),
+    #[error(transparent)]
+    Site(#[from] site::folder::FolderError),
     #[error("{} is not a recording: {message}", path.display())]
     Recording { path: PathBuf, message: String },
     #[error("{}: {message}", path.display())]
@@ -155,6 +157,7 @@ impl Error {
                 "durations are only recorded for cells that passed: give the results of another run".into()
             }
             Self::Unfit { help, .. } => (*help).into(),
+            Self::Site(error) => error.help().into(),
             Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
             Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),

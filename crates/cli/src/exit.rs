@@ -65,6 +65,13 @@ Exit codes:
   0    the pages are written
   2    wrong usage, results that cannot be published, or a page that cannot be written";
 
+/// The section of `pollmatrix site --help`.
+pub const SITE_HELP: &str = "\
+Exit codes:
+  0    the site is written, and every link in it leads somewhere
+  1    a link in it is broken, or a page is malformed: each is printed
+  2    wrong usage, results that cannot be read, a folder that is no site, or a file that cannot be written";
+
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:

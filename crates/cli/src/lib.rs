@@ -26,6 +26,7 @@ mod run;
 mod run_cell;
 mod show;
 mod shown;
+mod site;
 mod soak;
 mod split;
 mod subject_check;
@@ -84,6 +85,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Record(given) => record::run(expectations, given),
         Command::Judge(given) => judge::run(expectations, given),
         Command::Publish(args) => publish::run(expectations, args),
+        Command::Site(args) => site::run(expectations, args),
         Command::SubjectCheck(args) => subject_check::run(args),
         Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),

@@ -53,7 +53,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -
 
 /// Reads the inputs, on every processor: a file can have tens of megabytes. Returns them in order, or the
 /// first error.
-fn in_parallel<T: Send>(
+pub fn in_parallel<T: Send>(
     paths: &[PathBuf],
     read: impl Fn(&Path) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {

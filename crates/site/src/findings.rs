@@ -107,7 +107,8 @@ fn date(comment: &str) -> Option<String> {
 
 /// Returns the fragment of a heading, as GitHub makes it; with a number if another heading has it.
 fn fragment(title: &str, used: &mut BTreeSet<String>) -> String {
-    let kept = title.to_lowercase().chars().filter_map(|c| match c {
+    let lower = title.to_lowercase();
+    let kept = lower.chars().filter_map(|c| match c {
         ' ' => Some('-'),
         c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
         _ => None,

@@ -25,6 +25,8 @@ pub struct Input<'a> {
     pub catalogue: &'a Catalogue,
     /// The merged results.
     pub results: &'a Results,
+    /// The same, without runs whose answers may be those of an emulator and not the kernel's.
+    pub of_kernels: &'a Results,
     /// The answers in the results, by the system that gave them.
     pub measured: &'a [Measured],
     /// The address at which the site is published. It ends with `/`.

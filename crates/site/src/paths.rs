@@ -37,6 +37,14 @@ pub fn scenario(id: &str) -> String {
     format!("scenarios/{}.html", id.split('/').map(part).collect::<Vec<_>>().join("/"))
 }
 
+/// Returns the path in the site of the answers of a poller as Markdown, `TARGET/POLLER.md`:
+/// `results/x86_64-linux-gnu/epoll.md`.
+pub fn answers(page: &str) -> String {
+    let (target, poller) = page.rsplit_once('/').unwrap_or_default();
+    let poller = poller.strip_suffix(".md").unwrap_or(poller);
+    format!("results/{}/{}.md", part(target), part(poller))
+}
+
 /// Returns a name as one part of a path, which needs no escape in an address or a shell: letters, digits,
 /// `-`, `.` and `_` stay, any other byte becomes `~` and two digits. Different names stay different.
 pub fn part(name: &str) -> String {
@@ -87,6 +95,7 @@ mod tests {
         assert_eq!(poller("python-epoll"), "pollers/python-epoll.html");
         assert_eq!(badge("mio", "svg"), "badges/mio.svg");
         assert_eq!(badge("mio", "json"), "badges/mio.json");
+        assert_eq!(answers("x86_64-linux-gnu/epoll.md"), "results/x86_64-linux-gnu/epoll.md");
         assert_eq!(scenario("deletion/cloned-dup"), "scenarios/deletion/cloned-dup.html");
     }
 

@@ -237,49 +237,53 @@ struct Provenance<'a> {
 }
 
 /// Returns a summary of a run: `linux 6.18.0 on x86_64, via prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
-fn headline(run: &Run) -> String {
+pub fn headline(run: &Run) -> String {
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
     format!("{} {} on {}{via}, started {}", run.os, run.kernel, run.machine, run.started)
 }
 
 impl<'a> Provenance<'a> {
     fn of(run: &'a Run) -> Self {
-        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
-        let entries = [
-            ("pollmatrix", run.build()),
-            ("system", format!("{} {}", run.os, run.kernel)),
-            ("machine", run.machine.clone()),
-            ("CPUs", run.cpus.to_string()),
-            ("libc", optional(&run.libc)),
-            ("kqueue", optional(&run.kqueue)),
-            ("subjects", run.subjects()),
-            ("via", run.runner()),
-            ("built for", format!("{} ({})", run.triple, run.arch)),
-            ("cells", run.selection.clone()),
-            ("fault", optional(&run.fault)),
-            (
-                "injected errors",
-                run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default(),
-            ),
-            (
-                "late data",
-                run.late_data.map(|milliseconds| format!("up to {milliseconds} ms")).unwrap_or_default(),
-            ),
-            ("seed", run.seed.to_string()),
-            ("attempts", run.repeat.to_string()),
-            ("started", run.started.clone()),
-            ("finished", run.finished.clone()),
-            ("resumed", if run.resumed > 0 { format!("{} times", run.resumed) } else { String::new() }),
-            (
-                "interrupted",
-                if run.interrupted { "the results are incomplete".to_owned() } else { String::new() },
-            ),
-            ("executable", format!("SHA-256 {}", run.executable)),
-            ("matrix", format!("SHA-256 {}", run.matrix)),
-        ];
-        let entries = entries.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-        Self { target: &run.target, headline: headline(run), entries }
+        Self { target: &run.target, headline: headline(run), entries: provenance(run) }
     }
+}
+
+/// Returns the provenance of a run: names and texts, without empty ones.
+pub fn provenance(run: &Run) -> Vec<(&'static str, String)> {
+    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+    let entries = [
+        ("pollmatrix", run.build()),
+        ("system", format!("{} {}", run.os, run.kernel)),
+        ("machine", run.machine.clone()),
+        ("CPUs", run.cpus.to_string()),
+        ("libc", optional(&run.libc)),
+        ("kqueue", optional(&run.kqueue)),
+        ("subjects", run.subjects()),
+        ("via", run.runner()),
+        ("built for", format!("{} ({})", run.triple, run.arch)),
+        ("cells", run.selection.clone()),
+        ("fault", optional(&run.fault)),
+        (
+            "injected errors",
+            run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default(),
+        ),
+        (
+            "late data",
+            run.late_data.map(|milliseconds| format!("up to {milliseconds} ms")).unwrap_or_default(),
+        ),
+        ("seed", run.seed.to_string()),
+        ("attempts", run.repeat.to_string()),
+        ("started", run.started.clone()),
+        ("finished", run.finished.clone()),
+        ("resumed", if run.resumed > 0 { format!("{} times", run.resumed) } else { String::new() }),
+        (
+            "interrupted",
+            if run.interrupted { "the results are incomplete".to_owned() } else { String::new() },
+        ),
+        ("executable", format!("SHA-256 {}", run.executable)),
+        ("matrix", format!("SHA-256 {}", run.matrix)),
+    ];
+    entries.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub struct Shell<'a> {
     /// Templates that `template` extends or includes: name and text.
     pub layouts: &'a [(&'static str, &'static str)],
     /// The page's own style, which follows the common one.
-    pub style: &'static str,
+    pub style: &'a str,
     /// The page's scripts, in the order of their dependencies.
     pub scripts: &'a [&'static str],
 }

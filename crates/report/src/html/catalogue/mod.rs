@@ -60,6 +60,8 @@ pub struct ScenarioEntry {
     pub id: String,
     /// A sentence with a question mark.
     pub question: String,
+    /// The line of verbs.
+    pub script: String,
     /// The command that runs its script, to copy.
     pub command: String,
     /// The transports and triggers: `tcp, unix; level, edge`.

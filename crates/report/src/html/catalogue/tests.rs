@@ -20,6 +20,7 @@ fn sample(more: &str) -> Catalogue {
         scenarios: vec![ScenarioEntry {
             id: text("readiness/some"),
             question: text("What?"),
+            script: text("own is fresh"),
             command: text("pollmatrix probe 'own is fresh'"),
             settings: text("tcp; level"),
             bugs: vec![Link { text: text("mio#1"), url: "https://example.org/1".into() }],
