@@ -3,7 +3,7 @@
 //   node samples.mjs POLLMATRIX FOLDER
 //
 // FOLDER/mixed has two systems and one that was not run, many statuses and both layers. FOLDER/hostile has
-// texts that attack the page. FOLDER/large has 20,000 cells. Each folder has report.html and results.json.
+// texts that attack the page, FOLDER/undisturbed the same without a fault. FOLDER/large has 20,000 cells. Each folder has report.html and results.json.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -278,5 +278,9 @@ if (import.meta.filename === process.argv[1]) {
     ["--not-run", "x86_64-openbsd=built, not run: no such machine"],
   );
   merge(pollmatrix, folder, "hostile", [hostile()]);
+  // A site takes no results that a fault disturbed.
+  const undisturbed = hostile();
+  undisturbed.runs.forEach((run) => delete run.fault);
+  merge(pollmatrix, folder, "undisturbed", [undisturbed]);
   merge(pollmatrix, folder, "large", [large()]);
 }

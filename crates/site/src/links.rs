@@ -25,6 +25,9 @@ const SCRIPTED: [&str; 6] =
 /// The page from which every other file must be reachable.
 const FRONT: &str = "index.html";
 
+/// The report, most of whose elements its script makes.
+const REPORT: &str = "report.html";
+
 /// The list of pages for search engines. No page links it.
 const SITEMAP: &str = "sitemap.xml";
 
@@ -72,7 +75,7 @@ pub fn check(files: &BTreeMap<String, String>, url: &str) -> Checked {
         pages.insert(path, read(path, text, url, &mut problems));
     }
     if let Some(text) = files.get(SITEMAP) {
-        for address in text.split("<loc>").skip(1).filter_map(|part| part.split("</loc>").next()) {
+        for address in addresses(text) {
             let path = address.strip_prefix(url).map(|path| if path.is_empty() { FRONT } else { path });
             if !path.is_some_and(|path| files.contains_key(path)) {
                 problem(&mut problems, SITEMAP, format!("{address} is no page"));
@@ -95,6 +98,22 @@ pub fn check(files: &BTreeMap<String, String>, url: &str) -> Checked {
     }
     let links = pages.values().map(|page| page.links.len()).sum();
     Checked { pages: pages.len(), links, problems: problems.into_iter().collect() }
+}
+
+/// Returns the addresses in a sitemap.
+fn addresses(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut is_address = false;
+    for token in Tokenizer::new(text) {
+        let Ok(token) = token;
+        match token {
+            Token::StartTag(tag) => is_address = *tag.name == b"loc",
+            Token::EndTag(_) => is_address = false,
+            Token::String(address) if is_address => all.push(words(&address.value)),
+            _ => {}
+        }
+    }
+    all
 }
 
 fn problem(problems: &mut BTreeSet<Problem>, page: &str, what: String) {
@@ -160,7 +179,8 @@ fn read(path: &str, text: &str, url: &str, problems: &mut BTreeSet<Problem>) -> 
     if let Some(last) = open.last() {
         problem(problems, path, format!("<{last}> has no end"));
     }
-    for id in references.iter().filter(|id| !page.ids.contains(*id)) {
+    // The script of the report makes the elements that are referred to.
+    for id in references.iter().filter(|id| path != REPORT && !page.ids.contains(*id)) {
         problem(problems, path, format!("refers to the id {id}, which it has not"));
     }
     page

@@ -201,11 +201,11 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Returns the page of a place, if it has one.
-    pub fn path_of(&self, place: &Place) -> Option<&str> {
+    /// Returns the page of a place: of its version, or of all versions of the system.
+    pub fn path_of(&self, place: &Place) -> String {
         match place {
-            Place::System(index) => Some(&self.systems[*index].path),
-            Place::Unmeasured(..) => None,
+            Place::System(index) => self.systems[*index].path.clone(),
+            Place::Unmeasured(os, _) => paths::all_versions(*os),
         }
     }
 }

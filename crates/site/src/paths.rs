@@ -17,6 +17,11 @@ pub fn system(os: Os, version: &Version) -> String {
     format!("systems/{}.html", system_id(os, version))
 }
 
+/// Returns the page with all versions of a system: `systems/linux.html`.
+pub fn all_versions(os: Os) -> String {
+    format!("systems/{}.html", part(os.name()))
+}
+
 /// Returns the id of a system and version: `linux-6.18.44`.
 pub fn system_id(os: Os, version: &Version) -> String {
     part(&format!("{os}-{version}"))
@@ -92,6 +97,7 @@ mod tests {
         assert_eq!(system(Os::Linux, &version), "systems/linux-6.18.44.html");
         let bsd = Version::of_release(Os::FreeBsd, "12.3-RELEASE-p5").unwrap();
         assert_eq!(system(Os::FreeBsd, &bsd), "systems/freebsd-12.3.5.html");
+        assert_eq!(all_versions(Os::MacOs), "systems/macos.html");
         assert_eq!(poller("python-epoll"), "pollers/python-epoll.html");
         assert_eq!(badge("mio", "svg"), "badges/mio.svg");
         assert_eq!(badge("mio", "json"), "badges/mio.json");

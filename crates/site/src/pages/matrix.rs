@@ -96,7 +96,7 @@ pub(super) fn page(builder: &Builder<'_>) -> File {
     let content = Content {
         places: places
             .iter()
-            .map(|place| Link { path: model.path_of(place).map(str::to_owned), name: model.name_of(place) })
+            .map(|place| Link { path: Some(model.path_of(place)), name: model.name_of(place) })
             .collect(),
         families: families.collect(),
         targets: targets(&grid, &present),

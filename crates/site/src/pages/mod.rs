@@ -11,7 +11,7 @@ mod system;
 
 use std::collections::BTreeMap;
 
-use metadata::{Os, Results};
+use metadata::Results;
 use report::Tally;
 use report::html::shell::{DOM, Shell, THEME_BUTTON, environment};
 use report::html::style_of;
@@ -239,11 +239,6 @@ fn anchor(prefix: &str, name: &str) -> String {
 fn family_id(title: &str) -> String {
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
-}
-
-/// Returns the page with all versions of a system.
-fn os_path(os: Os) -> String {
-    format!("systems/{}.html", os.name())
 }
 
 fn findings_page(builder: &Builder<'_>) -> File {

@@ -149,7 +149,7 @@ fn page(builder: &Builder<'_>, summary: &Summary, cells: &[&CellResult], texts: 
     let places: BTreeSet<_> =
         questions.flat_map(|question| &question.answers).filter(is_own).map(|answer| &answer.place).collect();
     let places = places.into_iter().filter(|place| matches!(place, Place::System(_)));
-    let link = |place: &Place| Link { path: model.path_of(place).map(str::to_owned), name: model.name_of(place) };
+    let link = |place: &Place| Link { path: Some(model.path_of(place)), name: model.name_of(place) };
     let versions = builder.input.results.runs.iter().filter_map(|run| run.subjects.get(name).cloned());
     let failures: Vec<_> =
         cells.iter().filter(|cell| cell.is_contract() && cell.status.is_failure()).collect();

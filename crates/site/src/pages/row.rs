@@ -245,7 +245,7 @@ fn columns(builder: &Builder<'_>, row: &Row<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     for place in row.places() {
         let link = Link {
-            path: builder.model.path_of(place).map(str::to_owned),
+            path: Some(builder.model.path_of(place)),
             name: builder.model.name_of(place),
         };
         let shares = |column: &&mut Column| {
@@ -298,7 +298,7 @@ fn others(builder: &Builder<'_>, row: &Row<'_>, sources: &mut Sources) -> Vec<Ot
         let lines = question.answers.iter().map(|answer| OtherLine {
             asked: question.asked.clone(),
             system: Link {
-                path: builder.model.path_of(&answer.place).map(str::to_owned),
+                path: Some(builder.model.path_of(&answer.place)),
                 name: builder.model.name_of(&answer.place),
             },
             answer: sources.field(answer),

@@ -7,7 +7,7 @@ use report::Grid;
 use report::html::provenance;
 use serde::Serialize;
 
-use super::{Builder, File, Kind, Part, os_path, parts};
+use super::{Builder, File, Kind, Part, parts};
 use crate::model::{Place, Row, System, proper_name};
 use crate::paths;
 
@@ -172,5 +172,5 @@ fn all_versions(builder: &Builder<'_>, os: Os) -> File {
     let description = format!("What the pollers of {name} answer: the versions with measured answers.");
     let content = Versions { name, versions, rows: rows.collect() };
     let kind = Kind::plain(include_str!("../templates/os.html"));
-    builder.page(&kind, os_path(os), name, &description, content)
+    builder.page(&kind, paths::all_versions(os), name, &description, content)
 }
