@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ci/browser.sh [SCREENSHOTS]: tests report.html in headless Chromium (filters, cells, keys, comparing, a phone's screen, hostile
-# results, 20,000 cells) and catalogue.html (searching, entries, a phone's screen).
+# results, 20,000 cells), catalogue.html (searching, entries, a phone's screen), and the site (accessibility, keys, a phone's screen).
 # Screenshots of both themes go to the folder SCREENSHOTS.
 # ci/browser.sh --picture: runs the matrix and writes the picture of its report that README.md shows.
 set -euo pipefail
@@ -35,7 +35,9 @@ if [ "${1:-}" = --picture ]; then
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
   "$pollmatrix" publish --to "$folder"
+  for site in mixed undisturbed large; do "$pollmatrix" site "$folder/$site" --out "$folder/site-$site"; done
   # HOME: the browser starts without a user's settings, and leaves no files behind.
   HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=$folder/catalogue.html SCREENSHOTS=$screenshots \
-    node --test --test-reporter=spec --test-concurrency=1 tests/browser/report.test.mjs tests/browser/catalogue.test.mjs
+    SITE=$folder/site-mixed SITE_LARGE=$folder/site-large SITE_HOSTILE=$folder/site-undisturbed \
+    node --test --test-reporter=spec --test-concurrency=1 tests/browser/*.test.mjs
 fi

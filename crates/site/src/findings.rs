@@ -69,7 +69,7 @@ pub fn render(text: &str) -> Findings {
             // Wide tables scroll, also with the keyboard.
             Event::Start(Tag::Table(_)) => {
                 out.push(Event::Html(
-                    r#"<div class="sideways" role="region" aria-label="Table" tabindex="0">"#.into(),
+                    r#"<div class="sideways" role="group" aria-label="Table" tabindex="0">"#.into(),
                 ));
                 out.push(event);
             }
