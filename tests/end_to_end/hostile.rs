@@ -231,6 +231,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "probe",
         "record",
         "publish",
+        "site",
         "subject-check",
         "plan",
         "exec",

@@ -26,6 +26,7 @@ mod reports;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
+mod site;
 mod streams;
 mod subjects;
 mod terminal;

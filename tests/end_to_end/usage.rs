@@ -28,6 +28,7 @@ fn every_command_has_help() {
             "probe",
             "record",
             "publish",
+            "site",
             "plan",
             "generate",
             "exec",
@@ -72,6 +73,8 @@ fn every_command_has_help() {
     pollmatrix(&["record", "--help"])
         .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
     pollmatrix(&["publish", "--help"]).expect(0, &["[RESULTS]", "--to", "--emulated", "Exit codes:"]);
+    pollmatrix(&["site", "--help"])
+        .expect(0, &["[RESULTS]...", "--out", "--url", "--emulated", "--check", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::badge::{self, Colour};
 use super::scenario::FAILED;
 use super::{Builder, File, Kind, Link, Part, parts};
-use crate::model::{INTERFACES, Place, Row, Shown};
+use crate::model::{INTERFACES, Place, Question, Row, Shown};
 use crate::paths;
 
 /// A poller in one line.
@@ -60,7 +60,7 @@ fn verdict(known: &Conformance, answers: usize) -> (&'static str, Colour, String
                 (other + if status.is_pass() { 0 } else { count }, asked + count)
             });
             match (asked, other) {
-                (0, _) if answers > 0 => ("absent", Colour::Blue, format!("{answers} answers recorded")),
+                (0, _) if answers > 0 => ("absent", Colour::Blue, format!("{answers} questions answered")),
                 (0, _) => ("absent", Colour::Grey, "no answers".to_owned()),
                 (asked, 0) => ("good", Colour::Green, format!("all {asked} cells answer as expected")),
                 (asked, other) => {
@@ -71,10 +71,12 @@ fn verdict(known: &Conformance, answers: usize) -> (&'static str, Colour, String
     }
 }
 
-/// Returns the number of answers of a poller about a behaviour.
+/// Returns the number of questions about a behaviour that a poller answers on some system.
 fn answers_in(row: &Row<'_>, poller: &str) -> usize {
-    let answers = row.questions.iter().flat_map(|question| &question.answers);
-    answers.filter(|answer| answer.poller.as_deref() == Some(poller)).count()
+    let is_answered = |question: &&Question| {
+        question.answers.iter().any(|answer| answer.poller.as_deref() == Some(poller))
+    };
+    row.questions.iter().filter(is_answered).count()
 }
 
 #[derive(Serialize)]
