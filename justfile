@@ -108,7 +108,7 @@ probe LINE *ARGS:
 explore *ARGS:
     cargo run --release -- explore "$@"
 
-# Build the published pages in the folder site: this machine's report and answers, and the catalogue
+# Run the matrix here, and build the site of its results in the folder site
 site:
     cargo run --release -- run || [ $? -eq 1 ]
     ci/site.sh
