@@ -44,7 +44,8 @@ fn kernels() -> Sandbox {
             "holds": false,
             "asked": { "row": "V26", "variant": "pipe:read-end-never-data", "api": "poll", "trigger": "level" },
         }]);
-        fs::write(sandbox.path(&format!("{name}.json")), results.to_string()).expect("the sandbox is writable");
+        fs::write(sandbox.path(&format!("{name}.json")), results.to_string())
+            .expect("the sandbox is writable");
     }
     sandbox
 }
@@ -66,16 +67,24 @@ fn a_site_has_the_answers_of_each_kernel_and_no_broken_link() {
     let sandbox = kernels();
     sandbox.site(&["one.json", "two.json"]).expect(0, &["wrote: site (", " 0 broken\n"]);
     let row = sandbox.page("rows/V26.html");
-    for text in ["<code>answer of 6.1.192</code>", "<code>answer of 6.18.44</code>", "systems/freebsd-12.3.5.html"] {
+    for text in
+        ["<code>answer of 6.1.192</code>", "<code>answer of 6.18.44</code>", "systems/freebsd-12.3.5.html"]
+    {
         assert!(row.contains(text), "{text}");
     }
     // The targets are told apart by their kernels.
     let scenario = sandbox.page("scenarios/selftest/fail.html");
-    assert!(scenario.contains(", linux 6.1.192</th>") && scenario.contains(", linux 6.18.44</th>"), "{scenario}");
+    assert!(
+        scenario.contains(", linux 6.1.192</th>") && scenario.contains(", linux 6.18.44</th>"),
+        "{scenario}"
+    );
     assert!(sandbox.page("systems/linux-6.1.192.html").contains("<h3>here, linux 6.1.192</h3>"));
     let badge: Value = serde_json::from_str(&sandbox.page("badges/poll.json")).expect("it is JSON");
     assert_eq!((&badge["schemaVersion"], &badge["label"]), (&json!(1), &json!("pollmatrix")));
-    assert!(badge["message"].as_str().is_some_and(|text| text.contains("contract cells do not hold")), "{badge}");
+    assert!(
+        badge["message"].as_str().is_some_and(|text| text.contains("contract cells do not hold")),
+        "{badge}"
+    );
     assert_eq!(badge["color"], "red");
 }
 
@@ -135,7 +144,9 @@ fn a_broken_link_is_named_and_fails_the_check() {
     let broken = text.replace("href=\"#sources\"", "href=\"#nowhere\"");
     assert_ne!(text, broken);
     fs::write(&page, broken).expect("the sandbox is writable");
-    sandbox.site(&["--check"]).expect(1, &["broken: site/rows/V26.html: links rows/V26.html#nowhere", " 1 broken\n"]);
+    sandbox
+        .site(&["--check"])
+        .expect(1, &["broken: site/rows/V26.html: links rows/V26.html#nowhere", " 1 broken\n"]);
     fs::remove_file(&page).expect("the page was written");
     sandbox.site(&["--check"]).expect(1, &["links rows/V26.html, and there is no such file"]);
     sandbox.site(&[]).expect(0, &["1 changed"]);
@@ -152,7 +163,9 @@ fn a_folder_that_is_no_site_is_refused_and_kept() {
     let kept = files(&sandbox.path("mine"));
     assert_eq!(kept, [("index.html".to_owned(), b"precious".to_vec())].into());
     sandbox.site(&["--out", "mine/index.html"]).expect(2, &["error: mine/index.html is no folder"]);
-    sandbox.site(&["--check", "--out", "mine"]).expect(2, &["error: mine is no site of pollmatrix", "build one first"]);
+    sandbox
+        .site(&["--check", "--out", "mine"])
+        .expect(2, &["error: mine is no site of pollmatrix", "build one first"]);
 }
 
 #[test]

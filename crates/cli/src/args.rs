@@ -1023,7 +1023,8 @@ pub struct PlanArgs {
 fn site_url(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]@".contains(c);
-    match rest.is_some_and(|rest| !rest.starts_with('/') && rest.contains('/') && rest.chars().all(is_plain)) {
+    match rest.is_some_and(|rest| !rest.starts_with('/') && rest.contains('/') && rest.chars().all(is_plain))
+    {
         true if text.ends_with('/') => Ok(text.to_owned()),
         true => Err(format!("the address of a folder ends with '/': {text}/")),
         false => Err("it is no address such as https://example.org/pollmatrix/".to_owned()),

@@ -27,7 +27,8 @@ pub fn read(dir: Option<&Path>, results: Option<&Results>) -> Result<String, Err
 /// Returns the content of the page, from the same sources.
 pub fn contents(dir: Option<&Path>, results: Option<&Results>) -> Result<Catalogue, Error> {
     let kernels = results.map(KernelAnswers::all).unwrap_or_default();
-    let contents = |answers: &_, divergences: &_, history: &_| catalogue(answers, divergences, history, &kernels);
+    let contents =
+        |answers: &_, divergences: &_, history: &_| catalogue(answers, divergences, history, &kernels);
     match dir {
         Some(dir) => Ok(contents(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),
         None => Ok(contents(Expectations::built_in()?, Divergences::built_in()?, History::built_in()?)),

@@ -117,10 +117,11 @@ fn by_kernel(results: &mut Results, kernels: &BTreeMap<String, BTreeSet<String>>
         names.entry(run.target.clone()).or_default().insert(name);
     }
     // Within one file, nothing says which run has a cell.
-    let name = |target: &String| match names.get(target).map(|names| names.iter().collect::<Vec<_>>()).as_deref() {
-        Some([name]) => (*name).clone(),
-        _ => target.clone(),
-    };
+    let name =
+        |target: &String| match names.get(target).map(|names| names.iter().collect::<Vec<_>>()).as_deref() {
+            Some([name]) => (*name).clone(),
+            _ => target.clone(),
+        };
     for run in &mut results.runs {
         run.target = name(&run.target);
     }

@@ -19,27 +19,34 @@ pub struct Facts {
 /// Compares an answer of `poller` with the kernel's answer, which is one of `interface`. `None` if an answer
 /// is not one event: an errno, a count, a list.
 pub fn compare(interface: &str, kernel: &str, poller: &str, answer: &str) -> Option<Facts> {
-    let (kernel, answer) = (states(interface, kernel)?, states(poller, answer)?);
+    let (kernel, answer) = (says(interface, kernel)?, says(poller, answer)?);
+    let nothing = Dialect::of(poller).says(&BTreeSet::new(), Interest::ALL);
     let mut facts = Facts::default();
-    for word in kernel {
-        match answer.contains(&word) {
-            true => facts.shown.insert(word),
-            false => facts.hidden.insert(word),
+    for (index, word) in Word::ALL.into_iter().enumerate().filter(|(index, _)| kernel[*index] == Said::Yes) {
+        match (answer[index], nothing[index]) {
+            (Said::Yes, _) => facts.shown.insert(word),
+            // It denies the fact, or has no word for it in any event.
+            (Said::No, _) | (Said::Nothing, Said::Nothing) => facts.hidden.insert(word),
+            // Its answer may mean the fact: mio has two words for the ends of both directions, and none for
+            // both.
+            (Said::Nothing, _) => false,
         };
     }
     Some(facts)
 }
 
-/// Returns the words that an answer states.
-fn states(poller: &str, record: &str) -> Option<BTreeSet<Word>> {
-    if matches!(record, "silent" | "-" | "---") {
-        return Some(BTreeSet::new());
-    }
+/// Returns what an answer says about each word.
+fn says(poller: &str, record: &str) -> Option<[Said; 6]> {
     let dialect = Dialect::of(poller);
+    if dialect != Dialect::Other && matches!(record, "silent" | "-" | "---") {
+        return Some(dialect.says(&BTreeSet::new(), Interest::ALL));
+    }
     let is_event = match dialect {
         Dialect::Other => false,
         Dialect::Bits => record.split('|').all(|bit| {
-            !bit.is_empty() && bit != "NVAL" && bit.bytes().all(|byte| byte.is_ascii_uppercase())
+            !bit.is_empty()
+                && bit != "NVAL"
+                && bit.bytes().all(|byte| byte.is_ascii_uppercase())
                 && !is_errno(bit)
         }),
         Dialect::Sets => record.len() == 3 && record.chars().all(|letter| "rwx-".contains(letter)),
@@ -54,9 +61,7 @@ fn states(poller: &str, record: &str) -> Option<BTreeSet<Word>> {
     if !is_event {
         return None;
     }
-    let said = dialect.says(&words(dialect, record), Interest::ALL);
-    let holds = Word::ALL.into_iter().zip(said).filter(|(_, said)| *said == Said::Yes);
-    Some(holds.map(|(word, _)| word).collect())
+    Some(dialect.says(&words(dialect, record), Interest::ALL))
 }
 
 /// Whether a word is the name of an error such as `EBADF`. `ERR` and `END` are none.

@@ -64,7 +64,9 @@ impl FolderError {
     /// Returns the remedy.
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::Foreign(_) => "choose another folder with --out DIR, or empty this one: nothing in it was changed",
+            Self::Foreign(_) => {
+                "choose another folder with --out DIR, or empty this one: nothing in it was changed"
+            }
             Self::NoSite(_) => "build one first: `pollmatrix site RESULTS --out DIR`",
             Self::NoFolder(_) => "choose another folder with --out DIR",
             Self::Marker { .. } => "remove this folder, or choose another one with --out DIR",
@@ -110,9 +112,8 @@ pub fn write<E: From<FolderError>>(
     }
     create(folder)?;
     // If this is interrupted, the next run knows the files of both sites.
-    let marker = |files: BTreeSet<String>| {
-        metadata::json(&Marker { version: VERSION, url: url.to_owned(), files })
-    };
+    let marker =
+        |files: BTreeSet<String>| metadata::json(&Marker { version: VERSION, url: url.to_owned(), files });
     write(&folder.join(MARKER), &marker(before.union(&now).cloned().collect()))?;
     let mut written = Written::default();
     for file in files {
@@ -175,7 +176,9 @@ fn marker(folder: &Path) -> Result<Option<Marker>, FolderError> {
     let path = folder.join(MARKER);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(source) => return Err(FolderError::Io { action: "read", path, source }),
     };
     match serde_json::from_str::<Marker>(&text) {

@@ -8,7 +8,8 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 /// Elements without an end tag.
 const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
+    "wbr",
 ];
 
 /// Attributes that hold an address.
@@ -311,13 +312,31 @@ mod tests {
     fn each_mistake_is_found_and_named() {
         for (body, expected) in [
             ("<a href=\"rows/b.html\">x</a>", "index.html: links rows/b.html, and there is no such file"),
-            ("<a href=\"rows/a.html#there\">x</a>", "index.html: links rows/a.html#there, and that page has no such id"),
+            (
+                "<a href=\"rows/a.html#there\">x</a>",
+                "index.html: links rows/a.html#there, and that page has no such id",
+            ),
             ("<a href=\"#there\">x</a>", "index.html: links index.html#there, and that page has no such id"),
-            ("<a href=\"rows/a.html#text=x\">x</a>", "index.html: links rows/a.html#text=x, and that page has no such id"),
-            ("<a href=\"https://example.org/site/no.html\">x</a>", "index.html: links no.html, and there is no such file"),
-            ("<a href=\"../index.html\">x</a>", "index.html: links ../index.html, which leaves the site's folder"),
-            ("<a href=\"/index.html\">x</a>", "index.html: links /index.html, which leaves the site's folder"),
-            ("<a href=\"javascript:alert(1)\">x</a>", "index.html: links javascript:alert(1), which is no web address"),
+            (
+                "<a href=\"rows/a.html#text=x\">x</a>",
+                "index.html: links rows/a.html#text=x, and that page has no such id",
+            ),
+            (
+                "<a href=\"https://example.org/site/no.html\">x</a>",
+                "index.html: links no.html, and there is no such file",
+            ),
+            (
+                "<a href=\"../index.html\">x</a>",
+                "index.html: links ../index.html, which leaves the site's folder",
+            ),
+            (
+                "<a href=\"/index.html\">x</a>",
+                "index.html: links /index.html, which leaves the site's folder",
+            ),
+            (
+                "<a href=\"javascript:alert(1)\">x</a>",
+                "index.html: links javascript:alert(1), which is no web address",
+            ),
             ("<img alt=\"\" src=\"a.png\">", "index.html: links a.png, and there is no such file"),
             ("<p id=\"a\"></p><p id=\"a\"></p>", "index.html: has the id 'a' twice, or empty"),
             ("<p aria-labelledby=\"no\"></p>", "index.html: refers to the id no, which it has not"),
@@ -336,7 +355,10 @@ mod tests {
         let found: Vec<_> = check(&files.into(), URL).problems.iter().map(ToString::to_string).collect();
         assert_eq!(
             found,
-            ["badge.svg: no link leads to it from index.html", "lost.html: no link leads to it from index.html"]
+            [
+                "badge.svg: no link leads to it from index.html",
+                "lost.html: no link leads to it from index.html"
+            ]
         );
     }
 

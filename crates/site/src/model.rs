@@ -368,8 +368,10 @@ fn adapters(input: &Input<'_>) -> BTreeSet<String> {
 
 /// Returns the poller that an interface belongs to. `None` for other system calls.
 fn poller_of(os: Os, api: &str, adapters: &BTreeSet<String>) -> Option<String> {
-    let is_it = |name: &str| api.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    let adapter = adapters.iter().map(String::as_str).filter(|name| is_it(name)).max_by_key(|name| name.len());
+    let is_it =
+        |name: &str| api.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let adapter =
+        adapters.iter().map(String::as_str).filter(|name| is_it(name)).max_by_key(|name| name.len());
     let interface = || INTERFACES.into_iter().find(|name| is_it(name));
     match adapter.or_else(interface)? {
         // Linux has no kqueue: a library answers.

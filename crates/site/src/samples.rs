@@ -60,7 +60,8 @@ impl Sample {
         };
         let behaviours = vec![behaviour("V26"), behaviour("V27")];
         let family = Family { prefix: "V".into(), title: "readiness".into(), behaviours };
-        let mut results = samples::results("here", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
+        let mut results =
+            samples::results("here", &[("a", "poll", Status::Pass), ("b", "poll", Status::Fail)]);
         results.scenarios.insert("group/name".into(), samples::scenario());
         results.runs[0].kernel = "6.18.44".into();
         Self {

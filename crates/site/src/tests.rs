@@ -9,7 +9,8 @@ use crate::samples::{MEASURED, Sample, linux, measured};
 use crate::{Answer, links};
 
 /// Text that would end a tag, an attribute or a script, run, and reorder its surroundings.
-const HOSTILE: &str = "</script><img src=x onerror=\"globalThis.broken = 1\">\u{202e}'&--><!--\u{2028}{{ 7 * 7 }}";
+const HOSTILE: &str =
+    "</script><img src=x onerror=\"globalThis.broken = 1\">\u{202e}'&--><!--\u{2028}{{ 7 * 7 }}";
 
 /// Returns the answers of `poll@level` in a state of V26 on a version of Linux.
 fn answers(model: &Model<'_>, version: &str) -> Vec<Answer> {
@@ -28,7 +29,10 @@ fn recorded_answers_hold_for_each_measured_version() {
     let input = sample.input();
     let model = Model::new(&input);
     let names: Vec<_> = model.systems.iter().map(|system| system.name.as_str()).collect();
-    assert_eq!(names, ["Linux 6.1.176", "Linux 6.1.192", "Linux 6.12.117", "Linux 6.18.44", "FreeBSD 12.3.5"]);
+    assert_eq!(
+        names,
+        ["Linux 6.1.176", "Linux 6.1.192", "Linux 6.12.117", "Linux 6.18.44", "FreeBSD 12.3.5"]
+    );
     for version in ["6.1.176", "6.12.117", "6.18.44"] {
         let [answer] = &answers(&model, version)[..] else { panic!("one answer on {version}") };
         assert_eq!((answer.allowed.as_slice(), answer.measured), (&["HUP".to_owned()][..], true));
@@ -47,7 +51,10 @@ fn an_answer_of_a_run_confirms_the_recorded_one_or_stands_beside_it() {
     assert_eq!(answers(&model, "6.18.44").len(), 1);
     let other = answers(&model, "6.1.192");
     assert_eq!(other.len(), 2, "{other:?}");
-    assert_eq!((other[1].allowed.as_slice(), &*other[1].remarks[0]), (&["IN".to_owned()][..], "not in the expectations"));
+    assert_eq!(
+        (other[1].allowed.as_slice(), &*other[1].remarks[0]),
+        (&["IN".to_owned()][..], "not in the expectations")
+    );
     // A hypothesis for a new version becomes a measurement.
     let [new] = &answers(&model, "7.0")[..] else { panic!("one answer") };
     assert_eq!((new.evidence, new.measured, new.source.as_str()), (MEASURED, true, "measured on linux 7.0"));
@@ -80,7 +87,8 @@ fn every_link_of_a_site_leads_somewhere() {
     let checked = links::check(&files, &sample.url);
     assert_eq!(checked.problems, []);
     assert!(checked.pages > 20 && checked.links > 300, "{} {}", checked.pages, checked.links);
-    for path in ["cost.html", "scenarios/group/name.html", "scenarios/deletion/known.html", "badges/poll.svg"] {
+    for path in ["cost.html", "scenarios/group/name.html", "scenarios/deletion/known.html", "badges/poll.svg"]
+    {
         assert!(files.contains_key(path), "{path}");
     }
 }
@@ -90,7 +98,8 @@ fn hostile_results_stay_text_on_every_page() {
     let mut value = serde_json::to_value(Sample::new().results).unwrap();
     poison(&mut value);
     let mut sample = Sample::new();
-    sample.results = metadata::Results::read(value.to_string().as_bytes()).expect("hostile results are valid");
+    sample.results =
+        metadata::Results::read(value.to_string().as_bytes()).expect("hostile results are valid");
     sample.measured = vec![measured("6.18.44", HOSTILE)];
     let mut other = measured("6.1.192", "readable");
     other.poller = Some(format!("p{HOSTILE}"));
@@ -103,8 +112,9 @@ fn hostile_results_stay_text_on_every_page() {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.~/".contains(c);
         assert!(path.chars().all(is_plain) && !path.contains(".."), "{path}");
         assert!(!text.contains("<img") && !text.contains(['\u{202e}', '\u{2028}']), "{path}");
-        assert!(!text.contains("49"), "{path}: a text was run as a template") ;
-        shown += usize::from(text.contains("onerror="));
+        let is_shown = text.contains("onerror=");
+        assert!(!is_shown || text.contains("{{ 7 * 7 }}"), "{path}: a text was run as a template");
+        shown += usize::from(is_shown);
     }
     assert!(shown >= 6, "{shown} pages show the texts");
 }
@@ -116,7 +126,8 @@ fn poison(value: &mut serde_json::Value) {
         Value::Array(values) => values.iter_mut().for_each(poison),
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
-                let is_closed = ["status", "seed", "evidence", "layer", "transport", "trigger", "os", "kernel", "id"];
+                let is_closed =
+                    ["status", "seed", "evidence", "layer", "transport", "trigger", "os", "kernel", "id"];
                 if !is_closed.contains(&name.as_str()) {
                     poison(value);
                 }
@@ -128,8 +139,10 @@ fn poison(value: &mut serde_json::Value) {
                     .collect();
             }
             let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
-            if let (Some(_), Some(scenario), Some(backend)) = (text("id"), text("scenario"), text("backend")) {
-                fields.insert("id".into(), format!("{scenario}/a{HOSTILE}@{backend}").into());
+            if let (Some(_), Some(scenario), Some(backend)) = (text("id"), text("scenario"), text("backend"))
+            {
+                let id = fields["id"].as_str().unwrap().replace(['@', '/'], "-");
+                fields.insert("id".into(), format!("{scenario}/{id}{HOSTILE}@{backend}").into());
             }
         }
         Value::String(text) => text.push_str(HOSTILE),

@@ -263,10 +263,7 @@ pub fn provenance(run: &Run) -> Vec<(&'static str, String)> {
         ("built for", format!("{} ({})", run.triple, run.arch)),
         ("cells", run.selection.clone()),
         ("fault", optional(&run.fault)),
-        (
-            "injected errors",
-            run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default(),
-        ),
+        ("injected errors", run.inject_errors.map(|one_in| format!("one in {one_in}")).unwrap_or_default()),
         (
             "late data",
             run.late_data.map(|milliseconds| format!("up to {milliseconds} ms")).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use metadata::one_line;
 use report::html::shell::embedded_json;
 use serde::Serialize;
 
@@ -57,7 +58,12 @@ fn entries(builder: &Builder<'_>) -> Vec<Found> {
         all.push(("behaviour", title, paths::row(&about.id), text_of(row)));
     }
     for (id, (title, clauses)) in &builder.contract {
-        all.push(("contract scenario", (*id).to_owned(), paths::scenario(id), format!("{title} {}", clauses.join(" "))));
+        all.push((
+            "contract scenario",
+            (*id).to_owned(),
+            paths::scenario(id),
+            format!("{title} {}", clauses.join(" ")),
+        ));
     }
     for system in &model.systems {
         let runs: Vec<_> = system.runs.iter().map(|run| format!("{} {}", run.target, run.machine)).collect();
@@ -70,7 +76,15 @@ fn entries(builder: &Builder<'_>) -> Vec<Found> {
         let path = format!("findings.html#{}", finding.id);
         all.push(("finding", finding.title.clone(), path, finding.found.clone()));
     }
+    for (_, title, _, text) in &mut all {
+        (*title, *text) = (shown(title), shown(text));
+    }
     all
+}
+
+/// Returns a text whose invisible characters are visible: the scripts show it as it is.
+fn shown(text: &str) -> String {
+    one_line(text).into_owned()
 }
 
 /// Returns the searched text of a behaviour: questions, scripts, bugs, states and answers, each word once.
@@ -125,27 +139,34 @@ impl Sides {
             for question in &row.questions {
                 for answer in &question.answers {
                     let Place::System(system) = answer.place else { continue };
-                    let key = (index, question.state.clone(), asked(question, answer));
+                    let key = (index, shown(&question.state), shown(&asked(question, answer)));
                     let next = questions.len();
                     let number = *questions.entry(key).or_insert(next);
                     let next = texts.len();
-                    let text = *texts.entry(answer.allowed.join(" or ")).or_insert(next);
+                    let text = *texts.entry(shown(&answer.allowed.join(" or "))).or_insert(next);
                     // The first answer is the recorded one.
-                    sides.entry((system, answer.poller.as_deref())).or_default().entry(number).or_insert(text);
+                    sides
+                        .entry((system, answer.poller.as_deref()))
+                        .or_default()
+                        .entry(number)
+                        .or_insert(text);
                 }
             }
         }
         data.questions = in_order(questions);
         data.texts = in_order(texts);
-        data.sides = sides.into_iter().map(|((system, poller), answers)| {
-            let system = &model.systems[system];
-            let id = paths::system_id(system.os, &system.version);
-            Side {
-                id: format!("{id}/{}", poller.map_or_else(|| "calls".to_owned(), paths::part)),
-                name: format!("{}: {}", system.name, poller.unwrap_or("other system calls")),
-                answers: answers.into_iter().flat_map(|(question, text)| [question, text]).collect(),
-            }
-        }).collect();
+        data.sides = sides
+            .into_iter()
+            .map(|((system, poller), answers)| {
+                let system = &model.systems[system];
+                let id = paths::system_id(system.os, &system.version);
+                Side {
+                    id: format!("{id}/{}", poller.map_or_else(|| "calls".to_owned(), paths::part)),
+                    name: shown(&format!("{}: {}", system.name, poller.unwrap_or("other system calls"))),
+                    answers: answers.into_iter().flat_map(|(question, text)| [question, text]).collect(),
+                }
+            })
+            .collect();
         data
     }
 }

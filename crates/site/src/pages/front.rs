@@ -78,7 +78,11 @@ pub(super) fn page(builder: &Builder<'_>) -> File {
         found: finding.found.clone(),
     };
     let runs = builder.input.results.runs.iter().map(|run| RunLine {
-        path: model.systems.iter().find(|system| system.runs.contains(&run)).map(|system| system.path.clone()),
+        path: model
+            .systems
+            .iter()
+            .find(|system| system.runs.contains(&run))
+            .map(|system| system.path.clone()),
         target: run.target.clone(),
         headline: report::html::headline(run),
     });

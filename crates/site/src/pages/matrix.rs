@@ -125,7 +125,8 @@ pub(super) fn present(grid: &Grid) -> Vec<usize> {
 /// Returns the targets of these columns.
 pub(super) fn targets<'a>(grid: &'a Grid, columns: &[usize]) -> Vec<Target<'a>> {
     let all = grid.targets().into_iter();
-    let count = |range: &std::ops::Range<usize>| columns.iter().filter(|column| range.contains(column)).count();
+    let count =
+        |range: &std::ops::Range<usize>| columns.iter().filter(|column| range.contains(column)).count();
     let targets = all.map(|(name, range)| Target { name, columns: count(&range) });
     targets.filter(|target| target.columns > 0).collect()
 }

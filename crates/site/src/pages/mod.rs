@@ -100,9 +100,10 @@ fn contracts<'a>(
 ) -> BTreeMap<&'a str, (&'a str, Vec<&'a str>)> {
     let mut all: BTreeMap<&str, (&str, Vec<&str>)> = BTreeMap::new();
     for cell in results.contract() {
-        let about = results.scenarios.get(&cell.scenario).map(|about| {
-            (about.title.as_str(), about.clauses.iter().map(String::as_str).collect())
-        });
+        let about = results
+            .scenarios
+            .get(&cell.scenario)
+            .map(|about| (about.title.as_str(), about.clauses.iter().map(String::as_str).collect()));
         all.entry(&cell.scenario).or_insert_with(|| about.unwrap_or_default());
     }
     for scenario in known {
@@ -174,7 +175,14 @@ impl Kind<'_> {
 
 impl Builder<'_> {
     /// Renders a page.
-    fn page(&self, kind: &Kind<'_>, path: String, title: &str, description: &str, content: impl Serialize) -> File {
+    fn page(
+        &self,
+        kind: &Kind<'_>,
+        path: String,
+        title: &str,
+        description: &str,
+        content: impl Serialize,
+    ) -> File {
         let style = [include_str!("../templates/site.css"), kind.style].concat();
         let mut scripts = vec![DOM];
         scripts.extend(kind.scripts);
@@ -246,7 +254,8 @@ fn findings_page(builder: &Builder<'_>) -> File {
     struct Content<'a> {
         html: &'a str,
     }
-    let description = "Behaviours of kernels and libraries that no manual page mentions, each with its evidence.";
+    let description =
+        "Behaviours of kernels and libraries that no manual page mentions, each with its evidence.";
     builder.page(
         &Kind::plain(include_str!("../templates/findings.html")),
         "findings.html".into(),
@@ -274,11 +283,7 @@ fn costs_page(builder: &Builder<'_>, costs: &Costs) -> File {
         title: &curve.title,
         svg: &curve.svg,
     });
-    let kind = Kind {
-        template: include_str!("../templates/cost.html"),
-        scripts: &[],
-        style: costs.style,
-    };
+    let kind = Kind { template: include_str!("../templates/cost.html"), scripts: &[], style: costs.style };
     let content = Content { charts: charts.collect() };
     let description = "What operations of pollers cost, by the number of descriptors.";
     builder.page(&kind, "cost.html".into(), "Cost", description, content)

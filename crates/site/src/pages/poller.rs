@@ -73,9 +73,8 @@ fn verdict(known: &Conformance, answers: usize) -> (&'static str, Colour, String
 
 /// Returns the number of questions about a behaviour that a poller answers on some system.
 fn answers_in(row: &Row<'_>, poller: &str) -> usize {
-    let is_answered = |question: &&Question| {
-        question.answers.iter().any(|answer| answer.poller.as_deref() == Some(poller))
-    };
+    let is_answered =
+        |question: &&Question| question.answers.iter().any(|answer| answer.poller.as_deref() == Some(poller));
     row.questions.iter().filter(is_answered).count()
 }
 
@@ -186,7 +185,8 @@ fn page(builder: &Builder<'_>, summary: &Summary, cells: &[&CellResult], texts: 
         badge_json: paths::badge(name, "json"),
         badge_url: builder.url_of(&paths::badge(name, "svg")),
     };
-    let description = format!("{name}: {}. Its answers to {} behaviours.", summary.verdict, content.rows.len());
+    let description =
+        format!("{name}: {}. Its answers to {} behaviours.", summary.verdict, content.rows.len());
     let kind = Kind::plain(include_str!("../templates/poller.html"));
     builder.page(&kind, paths::poller(name), name, &description, content)
 }
@@ -194,7 +194,8 @@ fn page(builder: &Builder<'_>, summary: &Summary, cells: &[&CellResult], texts: 
 fn by_target<'a>(cells: &[&'a CellResult], poller: &str, texts: &BTreeSet<String>) -> Vec<Target<'a>> {
     let targets: BTreeSet<_> = cells.iter().map(|cell| cell.target.as_str()).collect();
     let tally = |target: &str, contract: bool| {
-        let own = cells.iter().copied().filter(|cell| cell.target == target && cell.is_contract() == contract);
+        let own =
+            cells.iter().copied().filter(|cell| cell.target == target && cell.is_contract() == contract);
         let grid = Grid::new(own.collect::<Vec<_>>().into_iter(), |_| "");
         grid.rows.first().and_then(|(_, tallies)| tallies.first()).map(parts).unwrap_or_default()
     };
@@ -211,7 +212,7 @@ pub(super) fn judged(shown: &Shown) -> (&'static str, String) {
     let states: BTreeSet<_> = shown.hidden.values().flatten().collect();
     match (shown.compared, states.len()) {
         (0, _) => ("absent", "cannot be compared".to_owned()),
-        (compared, 0) => ("good", format!("shows all facts in {compared}")),
+        (compared, 0) => ("good", format!("hides nothing in {compared}")),
         (compared, states) => {
             let words: Vec<_> = shown.hidden.keys().copied().collect();
             ("documented", format!("hides {} in {states} of {compared}", words.join(", ")))

@@ -221,12 +221,11 @@ pub(super) fn page(builder: &Builder<'_>, row: &Row<'_>) -> File {
         sources: sources.0.into_values().collect(),
     };
     let title = format!("{}: {}", about.id, about.title);
-    let question = about.scenarios.first().map_or_else(
-        || sentence(&about.title),
-        |scenario| scenario.question.clone(),
-    );
+    let question =
+        about.scenarios.first().map_or_else(|| sentence(&about.title), |scenario| scenario.question.clone());
     let systems = row.places().len();
-    let description = format!("{question} The answers of epoll, kqueue, poll and select on {systems} systems.");
+    let description =
+        format!("{question} The answers of epoll, kqueue, poll and select on {systems} systems.");
     let kind = Kind::plain(include_str!("../templates/row.html"));
     builder.page(&kind, paths::row(&about.id), &title, &description, content)
 }
@@ -244,10 +243,7 @@ fn unasked<'a>(builder: &Builder<'_>, entry: &'a report::html::catalogue::Unaske
 fn columns(builder: &Builder<'_>, row: &Row<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     for place in row.places() {
-        let link = Link {
-            path: Some(builder.model.path_of(place)),
-            name: builder.model.name_of(place),
-        };
+        let link = Link { path: Some(builder.model.path_of(place)), name: builder.model.name_of(place) };
         let shares = |column: &&mut Column| {
             column.place.as_ref().is_some_and(|other| {
                 os_of(builder, other) == os_of(builder, place) && same_answers(row, other, place)
@@ -286,7 +282,13 @@ fn pollers(builder: &Builder<'_>, row: &Row<'_>) -> Vec<Poller> {
         let shown = row.shown_by(name)?;
         let (class, verdict) = judged(&shown);
         let hidden = shown.hidden.into_iter().map(|(word, states)| Hidden { word, states });
-        Some(Poller { path: paths::poller(name), name: name.clone(), class, verdict, hidden: hidden.collect() })
+        Some(Poller {
+            path: paths::poller(name),
+            name: name.clone(),
+            class,
+            verdict,
+            hidden: hidden.collect(),
+        })
     };
     above.filter_map(poller).collect()
 }

@@ -63,9 +63,14 @@ fn page(builder: &Builder<'_>, id: &str, title: &str, clauses: &[&str], cells: &
     let grid = Grid::new(cells.iter().copied(), |cell| cell.variant().unwrap_or_default());
     let present = present(&grid);
     let mut fields: BTreeMap<(&str, usize), Field> = BTreeMap::new();
-    let places: BTreeMap<_, _> = grid.columns.iter().enumerate().map(|(index, column)| {
-        ((column.target.as_str(), column.backend.as_deref().unwrap_or_default()), index)
-    }).collect();
+    let places: BTreeMap<_, _> = grid
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            ((column.target.as_str(), column.backend.as_deref().unwrap_or_default()), index)
+        })
+        .collect();
     for cell in cells {
         let column = places[&(cell.target.as_str(), cell.backend.as_str())];
         let field = Field { class: style_of(cell.status), status: cell.status.label() };

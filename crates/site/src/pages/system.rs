@@ -95,7 +95,8 @@ fn version(builder: &Builder<'_>, index: usize, system: &System<'_>, answers: &B
     });
     let rows: Vec<_> = rows.collect();
     let known = builder.input.divergences.iter().zip(&builder.input.catalogue.divergences);
-    let here = known.filter(|(known, _)| known.os == system.os && known.range.contains(Some(&system.version)));
+    let here =
+        known.filter(|(known, _)| known.os == system.os && known.range.contains(Some(&system.version)));
     let content = Content {
         name: &system.name,
         os: OsLink { file: format!("{}.html", system.os), name: proper_name(system.os) },
