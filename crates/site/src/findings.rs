@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 /// The text of docs/findings.md.
-pub const FINDINGS: &str = include_str!("../data/findings.md");
+pub const FINDINGS: &str = include_str!("../data/findings.txt");
 
 /// The folder to which relative links of the text refer.
 const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/");

@@ -1,7 +1,7 @@
 //! Builds a static site from results and recorded answers.
 //!
-//! [`Input`] holds the expectations, the results and the answers in them. [`build()`] returns the files of the
-//! site: a page per behaviour, system, poller and contract scenario, a matrix, a comparison, a search,
+//! [`Input`] holds the expectations, the results and the answers in them. [`build()`] returns the files of
+//! the site: a page per behaviour, system, poller and contract scenario, a matrix, a comparison, a search,
 //! badges and a sitemap. Equal input gives equal files. [`paths`] has the scheme of their addresses, which
 //! stays. [`links::check`] finds broken links in a site, and [`folder`] writes one.
 //!
