@@ -1,5 +1,8 @@
 //! The entry points of the fuzz targets. tests/fuzzed.rs calls them, too, without a fuzzer.
 
+use std::collections::BTreeSet;
+
+use exploration::{Corpus, MakeSide, Recorded, Recording, parse};
 use matrix::{Matrix, MatrixError};
 use metadata::{CellId, Description, Results};
 use report::{html, junit, markdown, terminal};
@@ -59,6 +62,54 @@ pub fn results_json(text: &[u8]) {
             let _ = junit::report(&results);
             // The page has two scripts and the data. No text of a result may close or open a script element.
             assert_eq!(html::report(&results).matches("</script").count(), 3);
+        }
+    }
+}
+
+/// Reads any text as a recording of `pollmatrix explore`. Checks that a valid one does not change when it is
+/// written and read again, and that a side answers each of its lines from it.
+pub fn recorded_answers_json(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    match Recording::read(text) {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(recording) => {
+            let written = serde_json::to_string(&recording).expect("the types have no fallible parts");
+            assert_eq!(Recording::read(&written).ok().as_ref(), Some(&recording));
+            let recorded = Recorded::of(&recording).expect("a recording that was read has valid lines");
+            let mut side = recorded.make();
+            for line in recording.parsed().expect("a recording that was read has valid lines") {
+                let answered = side.perform(&line);
+                // A file can have a line twice: one of both answers.
+                let own = |other: &&exploration::RecordedLine| {
+                    other
+                        .line
+                        .parse()
+                        .is_ok_and(|other: exploration::Line| other.to_string() == line.to_string())
+                };
+                let runs: Vec<_> = recording.lines.iter().filter(own).flat_map(|line| &line.runs).collect();
+                assert!(runs.is_empty() || runs.contains(&&answered) || runs.len() > 1, "{line}");
+            }
+        }
+    }
+}
+
+/// Parses any text as a file of a corpus. Checks that an error has a place, or that the corpus writes the
+/// same lines.
+pub fn corpus(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let name = "unix-level.txt";
+    match parse(name, text) {
+        Err(error) => assert!(error.line >= 1 && !error.message.is_empty() && error.file == name),
+        Ok(lines) => {
+            let mut corpus = Corpus::default();
+            lines.iter().for_each(|line| corpus.pin(line));
+            let files = corpus.files();
+            let written = files.get(name).map(String::as_str).unwrap_or_default();
+            let texts =
+                |lines: &[exploration::Line]| lines.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+            let again = parse(name, written).expect("a written corpus is read");
+            assert_eq!(texts(&again), texts(&lines));
+            assert!(files.len() <= 1, "the lines of one file stay in it");
         }
     }
 }

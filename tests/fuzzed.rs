@@ -67,6 +67,11 @@ fn edited(text: &str, edits: &[(prop::sample::Index, Edit)]) -> String {
     words.concat()
 }
 
+const CORPUS: &str = "# Lines\n\nown is fresh, add own?, wait\nown and peer are connected, add own?, wait\n\
+    own and peer are connected, add own?, peer sends 1?, wait room 1\n";
+
+const RECORDING: &str = include_str!("recorded-answers.json");
+
 const MATRIX: &str = include_str!("../matrix.yml");
 
 fn catalogue() -> &'static [Description] {
@@ -92,6 +97,12 @@ fn the_unedited_files_are_valid() {
     assert!(metadata::Results::read(results().as_bytes()).is_ok());
     entries::matrix_yml(MATRIX.as_bytes(), catalogue());
     entries::results_json(results().as_bytes());
+    let lines = exploration::parse("unix-level.txt", CORPUS).expect("the corpus is valid");
+    assert_eq!(lines.len(), 3);
+    entries::corpus(CORPUS.as_bytes());
+    let recording = exploration::Recording::read(RECORDING).expect("the recording is valid");
+    assert_eq!(recording.lines.len(), 2);
+    entries::recorded_answers_json(RECORDING.as_bytes());
 }
 
 proptest! {
@@ -99,6 +110,8 @@ proptest! {
     fn noise_is_refused_with_a_position(text in prop::collection::vec(any::<u8>(), 0..200)) {
         entries::matrix_yml(&text, catalogue());
         entries::results_json(&text);
+        entries::corpus(&text);
+        entries::recorded_answers_json(&text);
     }
 
     #[test]
@@ -109,5 +122,15 @@ proptest! {
     #[test]
     fn edited_results_are_shown_or_refused(edits in edits()) {
         entries::results_json(edited(results(), &edits).as_bytes());
+    }
+
+    #[test]
+    fn an_edited_corpus_is_read_or_refused(edits in edits()) {
+        entries::corpus(edited(CORPUS, &edits).as_bytes());
+    }
+
+    #[test]
+    fn edited_recorded_answers_are_read_or_refused(edits in edits()) {
+        entries::recorded_answers_json(edited(RECORDING, &edits).as_bytes());
     }
 }

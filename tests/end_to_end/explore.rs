@@ -128,6 +128,19 @@ fn an_interrupted_exploration_keeps_its_corpus_and_continues() {
 }
 
 #[test]
+fn a_poller_that_hangs_does_not_extend_the_duration() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = folder();
+    let bad = format!("python3 '{BAD}' wait-hangs poll");
+    // Without the limit, each of hundreds of lines that hang would have 20 seconds.
+    let arguments =
+        ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
+    explore(&folder, &arguments).expect(0, &["0 lines drawn"]);
+}
+
+#[test]
 fn a_wrong_argument_has_a_suggestion() {
     let folder = folder();
     explore(&folder, &["--left", "pol", "--right", "select"]).expect(2, &["did you mean 'poll'?"]);

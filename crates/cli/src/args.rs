@@ -915,7 +915,7 @@ pub struct ExploreArgs {
     /// Draw this many lines [default: 10000, or as many as fit into --duration]
     #[arg(long, value_name = "N")]
     pub lines: Option<u64>,
-    /// End with the round during which this time passes: 30s, 15m, 2h
+    /// End before this time passes: 30s, 15m, 2h; a quarter of it is for the last round and the catalogue
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// Only lines over this transport; repeatable

@@ -2,12 +2,13 @@
 
 mod explained;
 mod folder;
+mod limits;
 mod side;
 mod text;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use exploration::compare::Comparison;
 use exploration::{
@@ -24,6 +25,7 @@ use crate::exit;
 use crate::shown::Shown;
 use explained::explain;
 use folder::{Folder, State};
+use limits::Limits;
 use side::Processes;
 pub use side::perform;
 use text::Head;
@@ -38,19 +40,20 @@ const SHORTER: usize = 24;
 /// Explores, and prints the disagreements.
 pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     let stop = Stop::install().map_err(signals::cannot_start)?;
+    let limits = Limits::of(&stop, args.duration);
     let executable = Executable::watch(&executable::own()?);
     let slow = args.chance.slow.factor();
     let first = || backends::here().next().map_or("poll", |first| first.name).to_owned();
-    let left = Processes::of(&args.left.clone().unwrap_or_else(first), slow, &executable, &stop)?;
+    let left = Processes::of(&args.left.clone().unwrap_or_else(first), slow, &executable, &limits)?;
     let code = match (&args.record, &args.against, &args.right) {
-        (Some(file), _, _) => record(args, &left, file, &stop)?,
+        (Some(file), _, _) => record(args, &left, file, &limits)?,
         (_, Some(file), _) => {
             let (recorded, lines) = read_recording(file)?;
-            compare(args, &left, &recorded, Some(lines), None, &stop)?
+            compare(args, &left, &recorded, Some(lines), None, &limits)?
         }
         (_, _, Some(right)) => {
-            let right = Processes::of(right, slow, &executable, &stop)?;
-            compare(args, &left, &right, None, Some(&right), &stop)?
+            let right = Processes::of(right, slow, &executable, &limits)?;
+            compare(args, &left, &right, None, Some(&right), &limits)?
         }
         // The parser requires one of them.
         (None, None, None) => ExitCode::from(exit::ERROR),
@@ -81,7 +84,7 @@ fn compare(
     right: &dyn MakeSide,
     given: Option<Vec<Line>>,
     live: Option<&Processes<'_>>,
-    stop: &Stop,
+    limits: &Limits<'_>,
 ) -> Result<ExitCode, Error> {
     let comparison = Comparison::of(left.about(), right.about());
     let names = [left.about().name.clone(), right.about().name.clone()];
@@ -90,11 +93,11 @@ fn compare(
         return Ok(ExitCode::from(exit::CELL_UNSUPPORTED));
     }
     let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
-    let mut outcome = run.explore((left, Some(right)), &comparison, given, stop)?;
+    let mut outcome = run.explore((left, Some(right)), &comparison, given, limits)?;
     // A recorded side cannot be asked the questions of the catalogue, so nothing explains its answers.
     let mut cells = live.map(|right| Ok::<_, Error>([left.cells()?, right.cells()?])).transpose()?;
     outcome.explain(|clusters| match &mut cells {
-        Some(cells) => explain(clusters, cells, stop),
+        Some(cells) => explain(clusters, cells, limits),
         None => clusters.iter_mut().for_each(|cluster| cluster.known.clear()),
     });
     let head = Head {
@@ -104,10 +107,10 @@ fn compare(
         corpus: run.folder.is_some().then(|| run.path.display().to_string()),
     };
     output::print(&match args.format {
-        Format::Json => text::json(&head, &outcome, stop.signal().is_some()),
+        Format::Json => text::json(&head, &outcome, limits.signal().is_some()),
         Format::Text => text::text(&head, &outcome, args.propose),
     })?;
-    Ok(match (stop.signal(), outcome.progress.unexplained) {
+    Ok(match (limits.signal(), outcome.progress.unexplained) {
         (Some(signal), _) => ExitCode::from(signal),
         (None, 0) => ExitCode::SUCCESS,
         (None, _) => ExitCode::from(exit::FAILED),
@@ -115,18 +118,23 @@ fn compare(
 }
 
 /// Records the answers of the left side to the lines of its corpus, and to shorter ones.
-fn record(args: &ExploreArgs, left: &Processes<'_>, file: &Path, stop: &Stop) -> Result<ExitCode, Error> {
+fn record(
+    args: &ExploreArgs,
+    left: &Processes<'_>,
+    file: &Path,
+    limits: &Limits<'_>,
+) -> Result<ExitCode, Error> {
     let about = left.about();
     let comparison = Comparison::of(about, about);
     let mut run = Run::of(args, &about.name, vec![about.name.clone()], true)?;
-    run.explore((left, None), &comparison, None, stop)?;
+    let explored = run.explore((left, None), &comparison, None, limits)?;
     let lines: Vec<_> = run.corpus.lines().cloned().collect();
     let features: &Features = comparison.features();
     let lines = with_shorter_lines(&lines, features, lines.len().saturating_mul(SHORTER));
     let settings = Settings { catalogue: false, ..run.settings.clone() };
     let mut none = Corpus::default();
     let mut shown = Shown::new(lines.len() as u64);
-    let stopped = || stop.requested();
+    let stopped = || limits.are_over();
     let outcome = explore(
         (left, None),
         &comparison,
@@ -137,8 +145,18 @@ fn record(args: &ExploreArgs, left: &Processes<'_>, file: &Path, stop: &Stop) ->
         &mut |progress, _| shown.update(progress.lines, || text::progress(progress)),
     );
     shown.end();
+    if outcome.is_stopped && limits.signal().is_none() {
+        diagnostics::note(
+            "the time was over before every shorter line was performed: give a longer --duration",
+        );
+    }
+    // The lines of the corpus were performed when they were drawn. The rest can lack what time did not allow.
+    let of_corpus: BTreeSet<_> = run.corpus.lines().map(Line::to_string).collect();
+    let mut answers = explored.recorded;
+    answers.retain(|line, _| of_corpus.contains(line));
+    answers.extend(outcome.recorded);
     let recording =
-        Recording::of(provenance::VERSION, about, outcome.recorded.values().map(|(line, runs)| (line, runs)));
+        Recording::of(provenance::VERSION, about, answers.values().map(|(line, runs)| (line, runs)));
     output::write_file(file, &metadata::json(&serde_json::json!(recording)))?;
     output::print(&format!(
         "{} on {}: the answers to {} lines are in {}\n",
@@ -147,7 +165,7 @@ fn record(args: &ExploreArgs, left: &Processes<'_>, file: &Path, stop: &Stop) ->
         recording.lines.len(),
         file.display()
     ))?;
-    Ok(stop.signal().map_or(ExitCode::SUCCESS, ExitCode::from))
+    Ok(limits.signal().map_or(ExitCode::SUCCESS, ExitCode::from))
 }
 
 /// An exploration with its corpus.
@@ -158,7 +176,6 @@ struct Run {
     corpus: Corpus,
     state: State,
     settings: Settings,
-    deadline: Option<Instant>,
 }
 
 impl Run {
@@ -194,8 +211,7 @@ impl Run {
             transports: args.transports.clone(),
             ..Settings::default()
         };
-        let deadline = args.duration.and_then(|duration| Instant::now().checked_add(duration));
-        Ok(Self { path, folder, corpus, state, settings, deadline })
+        Ok(Self { path, folder, corpus, state, settings })
     }
 
     /// Explores, and writes the corpus after each round.
@@ -204,14 +220,13 @@ impl Run {
         sides: (&dyn MakeSide, Option<&dyn MakeSide>),
         comparison: &Comparison,
         given: Option<Vec<Line>>,
-        stop: &Stop,
+        limits: &Limits<'_>,
     ) -> Result<Outcome, Error> {
         let total = given.as_ref().map_or(self.settings.lines, |given| Some(given.len() as u64));
         let mut shown = Shown::new(total.unwrap_or(0));
         let mut failed = None;
-        let deadline = self.deadline;
         let is_over = std::sync::atomic::AtomicBool::new(false);
-        let stopped = || stop.requested() || is_over.load(std::sync::atomic::Ordering::Relaxed);
+        let stopped = || limits.are_over() || is_over.load(std::sync::atomic::Ordering::Relaxed);
         let (folder, state) = (&mut self.folder, &mut self.state);
         let mut each = |progress: &Progress, corpus: &mut Corpus| {
             shown.update(progress.lines, || text::progress(progress));
@@ -222,10 +237,10 @@ impl Run {
                     && let Err(error) = folder.write(corpus, state)
                 {
                     failed.get_or_insert(error);
-                    stop.halt();
+                    limits.halt();
                 }
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if limits.is_drawn() {
                 // Relaxed: the flag publishes no other data.
                 is_over.store(true, std::sync::atomic::Ordering::Relaxed);
             }

@@ -66,6 +66,8 @@ pub struct Cluster {
     pub confirmed: Confirmed,
     /// The questions of the catalogue that show it, too. Their expected answers tell whether they explain it.
     pub known: BTreeSet<Question>,
+    /// The questions of the catalogue that could explain it, but were not asked for lack of time.
+    pub unasked: BTreeSet<Question>,
 }
 
 impl Cluster {

@@ -4,7 +4,7 @@
 //! corpus at its beginning. Jobs perform them in any order; the results are merged in the order in which the
 //! lines were drawn. So the same seed and the same corpus draw the same lines, on any number of jobs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -386,6 +386,7 @@ impl Explorer<'_> {
                 tried,
                 confirmed: Confirmed::default(),
                 known: found.known.iter().copied().collect(),
+                unasked: BTreeSet::new(),
             };
             new.push((cause.clone(), cluster.line.clone(), cluster.difference.clone()));
             self.clusters.insert(cause, cluster);

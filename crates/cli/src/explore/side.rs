@@ -7,7 +7,6 @@ use std::time::Duration;
 use exploration::{About, End, Line, Local, MakeSide, Performed, Side};
 use runner::characterise;
 use runner::executable::Executable;
-use runner::signals::Stop;
 use runner::worker::{Lost, Worker};
 use runner::{backends, environment, lifeline, output, provenance};
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::args::PerformArgs;
 use crate::error::Error;
 use crate::exit;
 use crate::explore::explained::Cells;
+use crate::explore::limits::Limits;
 
 /// How long a line waits for an event that must come. The whole patience is spent only before a disagreement
 /// is reported.
@@ -66,7 +66,7 @@ pub struct Processes<'a> {
     about: About,
     slow: NonZeroU32,
     executable: &'a Executable,
-    stop: &'a Stop,
+    limits: &'a Limits<'a>,
 }
 
 impl<'a> Processes<'a> {
@@ -75,10 +75,10 @@ impl<'a> Processes<'a> {
         typed: &str,
         slow: NonZeroU32,
         executable: &'a Executable,
-        stop: &'a Stop,
+        limits: &'a Limits<'a>,
     ) -> Result<Self, Error> {
         let about = local(typed, true, slow)?.about().clone();
-        Ok(Self { typed: typed.to_owned(), about, slow, executable, stop })
+        Ok(Self { typed: typed.to_owned(), about, slow, executable, limits })
     }
 
     /// Returns the option that makes another command use this poller: ` --backend poll`.
@@ -132,7 +132,7 @@ impl Job<'_> {
         let order = Order { line: line.to_string(), patient };
         let order = serde_json::to_string(&order).expect("the type has no fallible parts");
         let limit = self.of.limit(if patient { LONG_LIMIT } else { LIMIT });
-        match worker.ask(&order, limit, || self.of.stop.requested()) {
+        match worker.ask(&order, limit, || self.of.limits.are_over()) {
             Ok(answer) => serde_json::from_str(&answer)
                 .map_err(|error| End::Crash(format!("it printed no answer ({error}): {}", answer.trim()))),
             Err(Lost::TimedOut(limit)) => Err(End::Hang(Lost::TimedOut(limit).to_string())),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use characterisation::keys;
 use exploration::compare::Comparison;
-use exploration::{Cluster, Outcome, Progress};
+use exploration::{Cluster, Outcome, Progress, Question};
 use metadata::{Seed, one_line};
 use runner::command::quoted;
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
     if !known.is_empty() {
         out += "In the catalogue:\n\n";
         for cluster in &known {
-            let ids = questions(cluster);
+            let ids = names_of(&cluster.known);
             let _ = writeln!(out, "  {ids}\n    {}: {}", contrast(&names, cluster), cluster.line.script);
         }
         out.push('\n');
@@ -125,12 +125,19 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
         known.len(),
         unexplained.len()
     );
+    let unasked = unexplained.iter().filter(|cluster| !cluster.unasked.is_empty()).count();
+    if unasked > 0 {
+        let _ = writeln!(
+            out,
+            "{unasked} of them could not be looked up in the catalogue for lack of time: give a longer --duration"
+        );
+    }
     out
 }
 
 /// Returns the names of the questions that show the same, each once.
-fn questions(cluster: &Cluster) -> String {
-    let names: BTreeSet<_> = cluster.known.iter().map(ToString::to_string).collect();
+fn names_of(questions: &BTreeSet<Question>) -> String {
+    let names: BTreeSet<_> = questions.iter().map(ToString::to_string).collect();
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
@@ -168,6 +175,10 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
         cluster.tried,
         head.reproducer(cluster)
     );
+    if !cluster.unasked.is_empty() {
+        let ids = names_of(&cluster.unasked);
+        let _ = writeln!(out, "   in the catalogue, perhaps: no time was left to ask {ids}");
+    }
     out
 }
 
@@ -218,6 +229,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
             "only_right": cluster.difference.what.right,
             "settings": cluster.settings,
             "catalogue": cluster.known.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
+            "not_asked": cluster.unasked.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
             "shown": cluster.confirmed.shown,
             "repeated": cluster.confirmed.of,
             "found_after_lines": cluster.found_after,
