@@ -37,8 +37,8 @@ impl<'a> Cells<'a> {
         Ok(Self { environment, poller: name.to_owned(), executable, slow, known: BTreeMap::new() })
     }
 
-    /// Returns whether every answer of the side to this question is known and expected. `None`: the exploration
-    /// ended before.
+    /// Returns whether every answer of the side to this question is known and expected. `None`: the
+    /// exploration ended before.
     fn are_expected(&mut self, question: &Question, limits: &Limits<'_>) -> Option<bool> {
         if let Some(known) = self.known.get(question) {
             return Some(*known);
@@ -98,7 +98,6 @@ mod tests {
     use super::*;
     use exploration::compare::{Contrast, Difference};
     use exploration::{Cause, Confirmed, Line, catalogue};
-    use metadata::Mode;
 
     fn cluster() -> Cluster {
         let line: Line = "pipe level: own and peer are connected, wait".parse().unwrap();
@@ -109,7 +108,8 @@ mod tests {
             what: Contrast::default(),
             is_end: false,
         };
-        let features = exploration::Features::every(&[Mode::Level]);
+        let poll = backends::named("poll").unwrap();
+        let features = exploration::Features::of(&*(poll.selector)().unwrap());
         let known = catalogue::lines(&features).into_iter().take(2).map(|known| known.question).collect();
         Cluster {
             cause: Cause::of(&line, &difference),
