@@ -140,7 +140,7 @@ mod tests {
 
         // A known answer needs no time, and one explanation is enough.
         let first = *questions.first().unwrap();
-        sides.iter_mut().for_each(|side| drop(side.known.insert(first, true)));
+        sides.iter_mut().for_each(|side| _ = side.known.insert(first, true));
         let mut clusters = [cluster()];
         explain(&mut clusters, &mut sides, &over);
         assert_eq!((clusters[0].known.len(), clusters[0].unasked.len()), (1, 0));
