@@ -41,6 +41,11 @@ fn collect(folder: &Path, under: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
+/// The beginning of a target's row in the matrix at a glance.
+fn row_of(target: &str) -> String {
+    format!("<tr><th scope=\"row\">{target}</th>")
+}
+
 #[test]
 fn a_site_has_the_report_of_the_runs_and_is_the_same_when_it_is_built_again() {
     let sandbox = with_results();
@@ -66,9 +71,23 @@ fn a_site_has_the_report_of_the_runs_and_is_the_same_when_it_is_built_again() {
     assert_eq!((&endpoint["color"], &endpoint["message"]), (&"red".into(), &"1 of 2 cells fail".into()));
     sandbox.site(&arguments).expect(0, &[]);
     assert_eq!(sandbox.pages(), first);
-    // One target is named after its kernel.
     let target = sandbox.results()["runs"][0]["target"].as_str().expect("a target").to_owned();
-    assert!(!first["report.html"].contains(&format!("\"{target}\"")));
+    assert!(first["index.html"].contains(&row_of(&target)), "a target with one kernel keeps its name");
+}
+
+#[test]
+fn a_target_that_was_run_on_two_kernels_has_a_column_for_each() {
+    let sandbox = with_results();
+    let mut results = sandbox.results();
+    let target = results["runs"][0]["target"].as_str().expect("a target").to_owned();
+    results["runs"][0]["kernel"] = "5.4.1".into();
+    fs::write(sandbox.path("older.json"), results.to_string()).expect("writable");
+    sandbox.site(&["pollmatrix-report", "older.json"]).expect(0, &[]);
+    let index = &sandbox.pages()["index.html"];
+    let older = format!("{}-5.4.1-{}", std::env::consts::OS, std::env::consts::ARCH);
+    assert!(index.contains(&row_of(&older)) && !index.contains(&row_of(&target)), "{older}");
+    let endpoint: Value = serde_json::from_str(&sandbox.pages()["badges/poll.json"]).expect("JSON");
+    assert_eq!(endpoint["message"], "2 of 4 cells fail");
 }
 
 #[test]

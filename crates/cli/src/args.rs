@@ -1067,7 +1067,7 @@ pub struct SiteArgs {
     /// kernel's
     #[arg(long, requires = "results")]
     pub emulated: bool,
-    /// Which result to use if inputs have different results of the same cell on the same kernel
+    /// Which result to use if inputs have different results of the same cell on the same target and kernel
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Prefer::Worst)]
     pub prefer: Prefer,
 }

@@ -1,6 +1,6 @@
 //! `pollmatrix site`: static pages from recorded answers and the results of runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
@@ -116,24 +116,37 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Merges the results. Each kernel is a target of its own.
+/// Merges the results. If one target was run on several kernels, each kernel is a target of its own.
 fn merged(args: &SiteArgs) -> Result<Results, Error> {
     let read = |path: &PathBuf| {
-        let file = input::file(path);
         let mut results = of_kernels(path, args.emulated)?;
         let targets: BTreeSet<_> = results.runs.iter().map(|run| run.target.clone()).collect();
         // The cells of the runs that were left out.
         results.cells.retain(|cell| targets.contains(&cell.target));
         results.costs.retain(|cost| targets.contains(&cost.target));
-        Ok(Input { results: kernels::by_kernel(&file, results)?, name: file.display().to_string() })
+        Ok((input::file(path), results))
     };
-    let inputs = args.results.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+    let mut inputs = args.results.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+    if has_several_kernels(&inputs) {
+        for (file, results) in &mut inputs {
+            let read = std::mem::replace(results, Results::of_no_run(Vec::new()));
+            *results = kernels::by_kernel(file, read)?;
+        }
+    }
+    let input = |(file, results): (PathBuf, Results)| Input { name: file.display().to_string(), results };
     let rules = Rules { prefer: Some(args.prefer.into()), mixed: true };
-    let merged = report::merge(inputs, rules)?;
+    let merged = report::merge(inputs.into_iter().map(input).collect(), rules)?;
     for note in &merged.notes {
         diagnostics::note(note);
     }
     Ok(merged.results)
+}
+
+/// Whether one target was run on several kernels.
+fn has_several_kernels(inputs: &[(PathBuf, Results)]) -> bool {
+    let mut kernels: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut runs = inputs.iter().flat_map(|(_, results)| &results.runs);
+    runs.any(|run| kernels.insert(&run.target, &run.kernel).is_some_and(|other| other != run.kernel))
 }
 
 /// Returns the pollers with recorded answers, sorted by name.
