@@ -16,11 +16,21 @@ if [ "$(uname -sm)" = 'Linux x86_64' ]; then
   have objdump || packages+=(binutils)
 fi
 pkg-config --exists libevent_core libevent_pthreads libuv 2>/dev/null || packages+=(libevent-dev libuv1-dev pkg-config)
+[ "$(uname -s)" != Linux ] || [ -f /usr/include/ev.h ] || packages+=(libev-dev)
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
   # A subshell: without them most steps still run.
   (need_packages '' "${packages[@]}") || true
 fi
+
+# Apart: ci/adapters.sh alone needs them, and names those that are missing.
+packages=()
+if [ "$(uname -s)" = Linux ]; then
+  pkg-config --exists liburing 2>/dev/null || packages+=(liburing-dev)
+  have go || packages+=(golang-go)
+  have javac || packages+=(openjdk-17-jdk-headless)
+fi
+[ ${#packages[@]} -eq 0 ] || (need_packages '' "${packages[@]}") || true
 
 # Unoptimised: this halves the build, and the tool runs for seconds. In a temporary target folder.
 install() { env -u CARGO_TARGET_DIR cargo install --quiet --locked --debug --root "$tools" "$1"; }

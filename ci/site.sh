@@ -18,3 +18,5 @@ fi
 "${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings.md ${SITE_URL:+--url "$SITE_URL"}
 "${pollmatrix[@]}" publish "$report" --to "$site"
 [ -n "$(find "$site/results" -name '*.md')" ]
+# As the folder is now, with what was added to it.
+"${pollmatrix[@]}" site --check "$site"

@@ -11,9 +11,11 @@ fn main() {
     if let Some(lock) = lock {
         println!("cargo::rerun-if-changed={}", lock.display());
         let text = std::fs::read_to_string(lock).unwrap_or_default();
-        for (package, variable) in
-            [("mio", "POLLMATRIX_MIO_VERSION"), ("polling", "POLLMATRIX_POLLING_VERSION")]
-        {
+        for (package, variable) in [
+            ("mio", "POLLMATRIX_MIO_VERSION"),
+            ("polling", "POLLMATRIX_POLLING_VERSION"),
+            ("tokio", "POLLMATRIX_TOKIO_VERSION"),
+        ] {
             if let Some(version) = locked(&text, package) {
                 println!("cargo::rustc-env={variable}={version}");
             }

@@ -6,10 +6,19 @@ import os
 import select
 import socket
 import sys
+import time
 
 
 def flag(name):
     return getattr(select, name, 0)
+
+
+def timed(call, *arguments):  # adds the time of the poller's own call to timed.spent
+    begun = time.monotonic_ns()
+    try:
+        return call(*arguments)
+    finally:
+        timed.spent += time.monotonic_ns() - begun
 
 
 class Epoll:
@@ -22,17 +31,17 @@ class Epoll:
 
     def change(self, command, fd, interest, mode):
         bits = [flag(self.prefix + self.interests[name]) for name in interest]
-        getattr(self.poller, {"add": "register", "modify": "modify"}[command])(fd, sum(bits) | flag(self.modes[mode]))
+        timed(getattr(self.poller, {"add": "register"}.get(command, command)), fd, sum(bits) | flag(self.modes[mode]))
 
     def remove(self, fd):
-        self.poller.unregister(fd)
+        timed(self.poller.unregister, fd)
 
     def wait(self, room, timeout):
         if self.prefix == "EPOLL" and not room:
             raise OSError(errno.EINVAL, "Python says it without the kernel: maxevents must be greater than 0")
         said = {word: flag(self.prefix + word) for word in self.words}
         limits = (timeout, room) if self.prefix == "EPOLL" else (None if timeout is None else timeout * 1000,)
-        return [(fd, [word for word in said if bits & said[word]]) for fd, bits in self.poller.poll(*limits)]
+        return [(fd, [word for word in said if bits & said[word]]) for fd, bits in timed(self.poller.poll, *limits)]
 
 
 class Poll(Epoll):
@@ -46,6 +55,12 @@ class Select:
         self.poller, self.asked = make, {}
 
     def change(self, command, fd, interest, mode):
+        try:
+            self.poller([fd], [], [], 0)
+        except ValueError as reason:  # its number does not fit into a set
+            raise NotImplementedError(str(reason))
+        except OSError:  # it is closed: the next wait says so
+            pass
         self.asked[fd] = interest
 
     def remove(self, fd):
@@ -53,7 +68,7 @@ class Select:
 
     def wait(self, room, timeout):
         sets = [[fd for fd in self.asked if name in self.asked[fd]] for name in self.interests]
-        left = self.poller(*sets, timeout)
+        left = timed(self.poller, *sets, timeout)
         words = {fd: [word for word, ready in zip("rwx", left) if fd in ready] for fd in self.asked}
         return [(fd, said) for fd, said in words.items() if said]
 
@@ -63,7 +78,7 @@ class Kqueue(Epoll):
     modes = {"level": "", "edge": "KQ_EV_CLEAR", "one_shot": "KQ_EV_ONESHOT", "dispatch": "KQ_EV_DISPATCH"}
 
     def filters(self, fd, interest, flags):
-        self.poller.control([select.kevent(fd, flag(self.interests[name]), flags) for name in interest], 0, 0)
+        timed(self.poller.control, [select.kevent(fd, flag(self.interests[name]), flags) for name in interest], 0, 0)
 
     def change(self, command, fd, interest, mode):
         self.filters(fd, [name for name in self.asked.get(fd, ()) if name not in interest], flag("KQ_EV_DELETE"))
@@ -75,26 +90,35 @@ class Kqueue(Epoll):
 
     def wait(self, room, timeout):
         words, end = {flag("KQ_FILTER_READ"): "R(data={})", flag("KQ_FILTER_WRITE"): "W"}, flag("KQ_EV_EOF")
-        events = self.poller.control(None, room, timeout)
+        events = timed(self.poller.control, None, room, timeout)
         return [(e.ident, [words[e.filter].format(e.data)] + ["EOF"] * bool(e.flags & end)) for e in events]
 
 
 class Adapter:
     def __init__(self, name):
         self.name, self.input, self.unread, self.arrived = name, socket.socket(fileno=0), b"", []
+        self.times, timed.spent = False, 0
         self.begin()
 
     def begin(self):
         self.poller = POLLERS[self.name](getattr(select, self.name))
         self.poller.change("add", 0, ["read"], "level")  # what arrives during a wait ends it: wake, or the end of input
-        self.numbers, self.tokens = {}, {}  # our descriptors by the other side's; tokens by ours
-        self.copies = set()  # our open descriptors
+        self.numbers, self.tokens, self.copies = {}, {}, set()  # ours by the other side's; tokens by ours; our open ones
 
     def reset(self):
         for number in self.copies:
             os.close(number)
         getattr(self.poller.poller, "close", lambda: None)()
         self.begin()
+
+    def moved(self, number, at):
+        try:
+            os.fstat(at)
+        except OSError:  # the number is free
+            return os.dup2(number, at)
+        finally:
+            os.close(number)
+        raise OSError(errno.EBUSY, f"the number {at} is in use")
 
     def line(self):
         while b"\n" not in self.unread:
@@ -105,17 +129,19 @@ class Adapter:
         line, _, self.unread = self.unread.partition(b"\n")
         return line
 
-    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, up_to=1, **_):
+    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, up_to=1, at=None, **_):
         if command == "hello":
             about = {"protocol": min(up_to, 2), "name": "python-" + self.name, "version": sys.version.split()[0]}
-            newer = {"reset": True} if up_to > 1 else {}
+            self.times = up_to > 1
+            newer = {"reset": True, "times": True, "numbers": True} if self.times else {}
             return {"hello": {**about, "modes": list(self.poller.modes), "wake": True, **newer}}
         if command == "wait":  # if a wake-up has been read already, it is one that does not sleep
             timeout = 0 if self.unread else None if timeout_ms is None else timeout_ms / 1000
             events = [(fd, says) for fd, says in self.poller.wait(room, timeout) if fd != 0]
             return {"events": [{"token": self.tokens[fd], "says": says} for fd, says in events[:room]]}
         if command == "take":
-            self.numbers[fd] = self.arrived.pop(0)
+            taken = self.arrived.pop(0)
+            self.numbers[fd] = taken if at is None else self.moved(taken, at)
             self.copies.add(self.numbers[fd])
         elif command in ("add", "modify"):
             known = [name for name in interest if name in self.poller.interests]
@@ -126,7 +152,7 @@ class Adapter:
         elif command == "remove":
             self.poller.remove(self.numbers[fd])
         elif command == "closed":
-            os.close(self.numbers[fd])
+            timed(os.close, self.numbers[fd])
             self.copies.remove(self.numbers[fd])
         elif command == "reset":
             self.reset()
@@ -139,7 +165,9 @@ class Adapter:
     def answer(self, line):
         try:
             ((command, arguments),) = dict(json.loads(line)).items()
-            return self.obey(command, **arguments)
+            timed.spent = 0
+            answer = self.obey(command, **arguments)
+            return {**answer, "took": {"ns": timed.spent}} if self.times and {"ok", "events"} & set(answer) else answer
         except (NotImplementedError, AttributeError) as reason:  # there is no select.poll.close
             return {"unsupported": str(reason)}
         except (OSError, KeyError) as error:  # KeyError: it is known to nobody here

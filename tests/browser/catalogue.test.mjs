@@ -99,7 +99,7 @@ test("a search shows the behaviours that contain all words, in ids, questions, v
     assert.deepEqual(await find("kqueue-add-before@level 2.6.10"), ["2.7"]);
     assert.deepEqual(await find("no-such-text"), []);
     assert.equal(await shown(page), `0 of ${all.length} behaviours`);
-    await page.click('button[type="reset"]');
+    await page.click("#clear");
     assert.deepEqual(await visible(page), all);
     assert.equal(await hash(page), "");
   });

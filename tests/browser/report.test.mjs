@@ -56,7 +56,7 @@ const rowsShown = (page) =>
 const linesShown = (page) =>
   page.$$eval("#lines > tr > th", (headings) => headings.map((heading) => heading.textContent));
 const press = (page, facet, value) => page.click(`.chip[data-facet="${facet}"][data-value="${value}"]`);
-const clear = (page) => page.click('button[type="reset"]');
+const clear = (page) => page.click("#clear");
 
 /** Returns the number of cells that satisfy `predicate`. */
 const count = (predicate) => results("mixed").cells.filter((cell) => predicate(cell)).length;

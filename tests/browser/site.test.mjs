@@ -37,6 +37,7 @@ const KINDS = [
   "systems/linux.html",
   "systems/freebsd.html",
   "pollers/mio.html",
+  "scenarios/migration/idle-takeover.html",
   "compare.html",
   "search.html",
   "findings.html",

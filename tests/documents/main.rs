@@ -5,6 +5,7 @@
 mod architecture;
 mod citations;
 mod explained;
+mod findings;
 mod generated;
 mod history;
 mod links;

@@ -1,10 +1,14 @@
 //! `pollmatrix cost`. No figure is asserted.
 
 use std::fs;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use std::io::Read;
 
-use serde_json::Value;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use subjects::testing::lacks;
 
-use crate::sandbox::{Answer, Sandbox};
+use crate::sandbox::{Answer, Sandbox, eventually, signal};
 
 const SCHEMA: &str = include_str!("../../crates/metadata/schema/results.schema.json");
 
@@ -51,6 +55,12 @@ fn every_operation_of_every_poller_has_a_figure_or_a_reason() {
         let threads = if ["wake", "hand-over"].contains(&operation) { 1 } else { 2 };
         assert_eq!(costs.len(), 2 * threads, "{operation}");
         for cost in costs {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+            if cost["threads"].as_u64().is_some_and(|threads| threads > processors) {
+                let reason = cost["reason"].as_str().expect("it is not measured");
+                assert!(reason.contains("need as many processors"), "{reason}");
+                continue;
+            }
             assert_eq!(cost["outcome"], "measured", "{cost}");
             assert!(cost["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{cost}");
         }
@@ -68,6 +78,182 @@ fn every_operation_of_every_poller_has_a_figure_or_a_reason() {
     let markdown =
         fs::read_to_string(sandbox.path("pollmatrix-costs/report.md")).expect("the page was written");
     assert!(markdown.contains("| descriptors | 10 | 20 |"));
+}
+
+/// They do not depend on the machine, only on what the poller does.
+#[test]
+fn system_calls_of_each_operation_are_counted() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let all = ["--backend", "epoll", "--backend", "poll", "--descriptors", "10,1000", "--threads", "1"];
+    let all = if cfg!(target_os = "linux") { &all[..] } else { &all[2..] };
+    sandbox.cost(&[all, &["--mode", "level"]].concat()).expect(0, &["system calls"]);
+    let results = sandbox.costs();
+    let of = |poller: &str, operation: &str, descriptors: u32| {
+        let is_it = |cost: &&Value| {
+            cost["poller"] == poller && cost["operation"] == operation && cost["descriptors"] == descriptors
+        };
+        let cost = results["costs"].as_array().expect("a list").iter().find(is_it);
+        cost.unwrap_or_else(|| panic!("{operation} of {poller} is missing"))["calls"].clone()
+    };
+    if let Some(reason) = of("poll", "register", 10).pointer("/not-counted/reason") {
+        // Another system, another C library, or a sandbox without ptrace(2).
+        let reason = reason.as_str().expect("text");
+        assert!(
+            reason.contains("ptrace(2)") || reason.starts_with("only a build for Linux with glibc"),
+            "{reason}"
+        );
+        runner::output::print_in_test(&format!("not counted here: {reason}"));
+        return;
+    }
+    let none = json!({});
+    let expected = [
+        ("register", json!({"epoll_ctl": 1.0}), none.clone()),
+        ("modify", json!({"epoll_ctl": 1.0}), none.clone()),
+        ("remove", json!({"epoll_ctl": 1.0}), none.clone()),
+        ("close", json!({"close": 1.0, "epoll_ctl": 1.0}), json!({"close": 1.0})),
+        ("wait-one", json!({"epoll_wait": 1.0}), json!({"poll": 1.0})),
+        ("hand-over", json!({"epoll_ctl": 2.0}), none),
+    ];
+    for (operation, epoll, poll) in expected {
+        for descriptors in [10, 1000] {
+            assert_eq!(of("epoll", operation, descriptors)["counted"]["by_name"], epoll, "{operation}");
+            assert_eq!(of("poll", operation, descriptors)["counted"]["by_name"], poll, "{operation}");
+        }
+        let total = epoll.as_object().expect("an object").values().filter_map(Value::as_f64).sum::<f64>();
+        assert_eq!(of("epoll", operation, 10)["counted"]["total"], total, "{operation}");
+    }
+    // A wait reports all of them, and each event has its part of it.
+    assert_eq!(of("epoll", "wait-all", 1000)["counted"]["by_name"]["epoll_wait"], 0.001);
+    assert_eq!(of("poll", "wait-all", 10)["counted"]["by_name"]["poll"], 0.1);
+    // Both threads are counted, and the answers are not.
+    let wake = of("poll", "wake", 10);
+    assert_eq!(wake["counted"]["by_name"]["poll"], 1.0, "{wake}");
+    assert_eq!(wake["counted"]["by_name"]["write"], 1.0, "{wake}");
+    assert_eq!(of("epoll", "wake", 10)["counted"]["by_name"]["epoll_wait"], 1.0);
+    let page =
+        fs::read_to_string(sandbox.path("pollmatrix-costs/report.html")).expect("the page was written");
+    assert!(page.contains("<td class=\"calls\">epoll_ctl 1.00</td>"), "{page}");
+}
+
+/// A process that is traced already, as under a debugger, has no other tracer.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_refusal_of_ptrace_has_its_reason() {
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+
+    use nix::sys::ptrace;
+    use nix::sys::wait::{WaitStatus, waitpid};
+    use nix::unistd::Pid;
+
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let mut command = sandbox.command(&["perform-operation", "poll", "register", "level", "10"]);
+    command.stdout(Stdio::piped());
+    // SAFETY: between fork and exec, only ptrace(2) is called.
+    unsafe { command.pre_exec(|| ptrace::traceme().map_err(Into::into)) };
+    let mut child = match command.spawn() {
+        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EPERM as i32) => {
+            runner::output::print_in_test("nothing can be traced here");
+            return;
+        }
+        child => child.expect("it starts"),
+    };
+    let process = Pid::from_raw(child.id().cast_signed());
+    // After exec, and then at each signal.
+    while let WaitStatus::Stopped(..) = waitpid(process, None).expect("it is a child") {
+        ptrace::cont(process, None).expect("it is stopped");
+    }
+    let mut printed = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("it is text");
+    assert_eq!(printed, "{\"failed\":\"ptrace(2) is refused: EPERM\"}\n");
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_report_and_is_resumed() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let numbers = (2..62).step_by(2).map(|number: u32| number.to_string()).collect::<Vec<_>>().join(",");
+    let of = ["cost", "close", "--backend", "poll", "--threads", "1", "--descriptors", &numbers];
+    let arguments = [&of[..], &QUICK].concat();
+    let child = sandbox.start(&arguments);
+    let journal = sandbox.path("pollmatrix-costs/costs.jsonl");
+    let read = || fs::read_to_string(&journal).unwrap_or_default();
+    eventually("two costs are measured", || read().lines().count() > 2);
+    signal(&child, Signal::SIGINT);
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    let printed = String::from_utf8_lossy(&ended.stdout);
+    assert!(printed.contains("Interrupted: `pollmatrix cost close --backend poll "), "{printed}");
+    let partial = sandbox.costs();
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    assert!(jsonschema::is_valid(&schema, &partial), "{partial}");
+    let known = partial["costs"].as_array().expect("a list").clone();
+    assert!((2..30).contains(&known.len()), "{} of 30 were measured", known.len());
+    assert!(known.iter().all(|cost| cost["outcome"] == "measured"), "{known:?}");
+    assert_eq!(partial["runs"][0]["interrupted"], true);
+
+    let other = [&of[..], &["--pairs", "5", "--noise", "1e9", "--resume"]].concat();
+    sandbox.run(&other).expect(2, &["it was started as `pollmatrix cost close", "with the same options"]);
+    let resume = [&arguments[..], &["--resume"]].concat();
+    // A line that was cut off is no loss of the others.
+    let whole = read();
+    fs::write(&journal, format!("{whole}{{\"line\":\"cost\",\"tar")).expect("writable");
+    sandbox.run(&resume).expect(0, &[&format!("{} of 30 costs are already measured", known.len())]);
+    let all = sandbox.costs();
+    assert_eq!(all["runs"][0]["resumed"], 1);
+    assert_eq!(all["runs"][0]["interrupted"], false);
+    let costs = all["costs"].as_array().expect("a list");
+    assert_eq!(costs.len(), 30);
+    assert!(known.iter().all(|cost| costs.contains(cost)), "what was measured was not measured again");
+
+    let foreign = read().replacen("\"machine\":\"", "\"machine\":\"another ", 1);
+    fs::write(&journal, foreign).expect("writable");
+    sandbox.run(&resume).expect(2, &["it was measured on another machine (another ", "omit --resume"]);
+}
+
+/// Each call of this adapter takes 1000 ns by its own account, which the way to it is no part of.
+#[test]
+fn a_program_is_measured_by_its_own_clock_or_not_at_all() {
+    const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    let cost = |mistake: &str, operations: &[&str]| {
+        let subject = format!("python3 {BAD} {mistake} poll");
+        let of = ["--subject", &subject, "--backend", "python-poll", "--mode", "level"];
+        sandbox.cost(&[operations, &of, &["--descriptors", "4", "--threads", "1"]].concat()).expect(0, &[]);
+        sandbox.costs()["costs"].as_array().expect("a list").clone()
+    };
+    let alike = cost("times-alike", &[]);
+    assert_eq!(alike.len(), 8);
+    for cost in alike {
+        let operation = cost["operation"].as_str().expect("text");
+        let expected = match operation {
+            "wake" => {
+                assert_eq!(cost["reason"], "it is a program: a wake-up takes the way to it");
+                continue;
+            }
+            // A wait that reports all four.
+            "wait-all" => 250.0,
+            // A removal and an addition, or a removal and a close.
+            "hand-over" | "close" => 2000.0,
+            _ => 1000.0,
+        };
+        assert_eq!(cost["nanoseconds"], expected, "{cost}");
+        let reason = &cost["calls"]["not-counted"]["reason"];
+        assert_eq!(reason, "it is a program, which is not traced", "{cost}");
+    }
+    for (mistake, expected) in [
+        ("speaks-1", "it is a program without `times`: what would be measured is the way to it"),
+        ("times-nothing", "the clock is too coarse for a sample"),
+    ] {
+        let costs = cost(mistake, &["modify"]);
+        assert_eq!(costs[0]["reason"], expected);
+    }
+    // An answer that breaks the protocol is no figure.
+    let costs = cost("times-the-way", &["modify"]);
+    let reason = costs[0]["reason"].as_str().expect("it is not measured");
+    assert!(reason.contains("says that the poller took 1000000s, and it arrived after"), "{reason}");
 }
 
 #[test]
@@ -108,19 +294,28 @@ fn costs_are_merged_into_a_report_of_cells_and_compared() {
     let merged = fs::read_to_string(sandbox.path("both/results.json")).expect("the report was written");
     assert!(merged.contains("\"operation\":\"modify\""));
 
-    let slower = sandbox.path("slower.json");
-    let mut results = sandbox.costs();
-    let cost = &mut results["costs"][0];
-    let twice = |value: &Value| Value::from(value.as_f64().expect("a number") * 9.0);
-    for field in ["ratio", "low", "high"] {
-        cost[field] = twice(&cost[field]);
-    }
-    fs::write(&slower, results.to_string()).expect("writable");
+    // Intervals of their own, because those of a busy machine overlap.
+    let write = |name: &str, ratio: f64, calls: Value| {
+        let mut results = sandbox.costs();
+        let cost = &mut results["costs"][0];
+        for (field, factor) in [("ratio", 1.0), ("low", 0.9), ("high", 1.1)] {
+            cost[field] = Value::from(ratio * factor);
+        }
+        let total = calls.as_object().map_or(0, |calls| calls.len());
+        cost["calls"] = json!({"counted": {"total": total, "by_name": calls}});
+        fs::write(sandbox.path(name), results.to_string()).expect("writable");
+    };
+    write("fast.json", 2.0, json!({"poll": 1.0}));
+    write("slower.json", 18.0, json!({"poll": 1.0}));
+    write("busier.json", 2.0, json!({"poll": 1.0, "fstat": 1.0}));
     let diff = |old: &str, new: &str, what: &str| sandbox.run(&["diff", old, new, "--fail-on", what]);
-    diff("pollmatrix-costs", "slower.json", "cost:1.2")
+    diff("fast.json", "slower.json", "cost:1.2")
         .expect(1, &["modify, level, poll, 10 descriptors (", ", 9.00 times"]);
-    diff("pollmatrix-costs", "slower.json", "cost:10").expect(0, &["no cost is more than 10 times as great"]);
-    diff("slower.json", "pollmatrix-costs", "cost:1.2").expect(0, &[]);
+    diff("fast.json", "slower.json", "cost:10").expect(0, &["no cost is more than 10 times as great"]);
+    diff("slower.json", "fast.json", "cost:1.2").expect(0, &[]);
+    let more = "modify, level, poll, 10 descriptors (";
+    diff("fast.json", "busier.json", "cost:10").expect(1, &[more, "1 → 2 system calls (fstat 0 → 1)"]);
+    diff("busier.json", "fast.json", "cost:1.2").expect(0, &["none has more system calls"]);
     diff("pollmatrix-report", "slower.json", "cost:1.2")
         .expect(2, &["pollmatrix-report cannot be used: it has no costs"]);
     diff("slower.json", "slower.json", "cost:0.5").expect(2, &["a factor of at least 1 is needed"]);

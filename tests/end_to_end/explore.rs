@@ -60,6 +60,23 @@ fn two_backends_differ_as_the_catalogue_says() {
 }
 
 #[test]
+fn every_line_of_a_mode_and_a_transport_is_performed() {
+    let folder = folder();
+    let all = ["--every", "2", "--mode", "level"];
+    let found = json(&explore(&folder, &[&SMALL[..6], &all, &["--format", "json"]].concat()));
+    assert_eq!(found["every"], 2);
+    let lines = found["lines"].as_u64().unwrap();
+    assert!((20..2000).contains(&lines), "{found:#}");
+    explore(&folder, &[&SMALL[..6], &all].concat())
+        .expect(0, &["every line of at most 2 clauses was performed"]);
+    let corpus = fs::read_dir(folder.path().join("pollmatrix-corpus/poll-select")).unwrap();
+    let names: Vec<_> = corpus.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().all(|name| name == "pipe-level.txt" || name == "state.json"), "{names:?}");
+    explore(&folder, &["--right", "poll", "--every", "2", "--resume"])
+        .expect(2, &["--resume", "cannot be used with"]);
+}
+
+#[test]
 fn the_reproducer_shows_the_disagreement() {
     let folder = folder();
     let found = json(&explore(&folder, &[&SMALL[..], &["--lines", "0", "--format", "json"]].concat()));
@@ -85,7 +102,16 @@ fn a_bad_adapter_is_found_and_proposed_as_a_row() {
         "own and peer are connected, add own?, peer sends 1?, remove own?, wait\n",
     ];
     found.expect(1, &scripts);
-    found.expect(1, &["shown 2 of 2 times", "Scenario {", "0 in the catalogue, 2 unexplained"]);
+    found.expect(1, &["shown 2 of 2 times", "  ID:\n    'pipe:differs':", ", 2 unexplained"]);
+    // The rows that it proposes can be run, on the bad adapter as well.
+    let proposed = explore(&folder, &[&arguments[..], &["--propose=rows.yml", "--confirm", "2/2"]].concat());
+    proposed.expect(1, &["pollmatrix run --rows rows.yml"]);
+    let rows = fs::read_to_string(folder.path().join("rows.yml")).expect("it was written");
+    assert!(found.stdout.contains(&rows), "the same rows are printed: {rows}");
+    let mut command = Command::new(POLLMATRIX);
+    command.args(["run", "--rows", "rows.yml", "--backend", "poll", "--backend", "python-poll"]);
+    let run = answer(command.args(["--subject", &bad]).current_dir(folder.path()));
+    run.expect(0, &["4 cells: 3 new, 1 unsupported", "explored/poll-python-poll-1"]);
 }
 
 #[test]
@@ -137,7 +163,7 @@ fn a_poller_that_hangs_does_not_extend_the_duration() {
     // Without the limit, each of hundreds of lines that hang would have 20 seconds.
     let arguments =
         ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
-    explore(&folder, &arguments).expect(0, &["0 lines drawn"]);
+    explore(&folder, &arguments).expect(0, &["0 lines performed"]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod plans;
 mod probe;
 mod replaced;
 mod reports;
+mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;

@@ -152,3 +152,26 @@ fn findings_are_a_page_and_the_newest_are_on_the_front_page() {
     assert!(pages["index.html"].contains("<a href=\"findings.html#a-newest-one\">A newest one</a>"));
     assert!(pages["findings.html"].contains("<h2 id=\"an-older-one\">An older one</h2>"));
 }
+
+#[test]
+fn a_site_is_checked_as_it_is_in_its_folder() {
+    let sandbox = with_results();
+    sandbox.site(&["pollmatrix-report", "--url", "https://example.org/site"]).expect(0, &[]);
+    let check = || sandbox.run(&["site", "--check", "pages"]);
+    check().expect(0, &["pages: ", " pages, 0 problems\n"]);
+    // Another tool's file is no part of the site, and links to it are fine.
+    fs::write(sandbox.path("pages/404.html"), "<a href=\"index.html\">x</a>\n<a href=\"CNAME\">y</a>")
+        .expect("writable");
+    check().expect(1, &["pages/404.html:2: CNAME leads to no file\n", ", 1 problems\n"]);
+    fs::write(sandbox.path("pages/CNAME"), "example.org").expect("writable");
+    check().expect(0, &["0 problems"]);
+    fs::remove_file(sandbox.path("pages/rows/V26.html")).expect("it was built");
+    check().expect(1, &["pages/rows/V26.html: the file is missing\n", "rows/V26.html leads to no file"]);
+    fs::write(sandbox.path("pages/rows/V26.html"), b"\xff").expect("writable");
+    check().expect(1, &["pages/rows/V26.html: the page is not UTF-8\n", "V26.html: the page has no title"]);
+    sandbox
+        .run(&["site", "--check", "none"])
+        .expect(2, &["none cannot be used: it has no site", "build one first"]);
+    sandbox.run(&["site", "--check", "pollmatrix-report"]).expect(2, &["was not made by"]);
+    sandbox.run(&["site", "--check", "pages", "--out", "x"]).expect(2, &["--out"]);
+}

@@ -4,6 +4,7 @@ mod calls;
 mod children;
 mod descriptors;
 mod fenced_poller;
+mod held;
 mod limits;
 mod rounds;
 mod settle;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Changed, Failure, Interest, RawArgument, Registered, Unsupported, View};
+use selector::{Act, Changed, Failure, Interest, RawArgument, Registered, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
@@ -31,6 +32,7 @@ use calls::CallResult;
 use children::Child;
 use descriptors::{Address, Scratch};
 use fenced_poller::{FencedPoller, ROOM};
+use held::Held;
 use limits::Limits;
 use settle::Settle;
 use waiters::{Responder, Waiter};
@@ -62,6 +64,8 @@ fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
 struct Actor {
     /// `None` after it is closed.
     fd: Option<OwnedFd>,
+    /// Set if the poller's own program has the descriptor. Then `fd` is `None`.
+    held: Option<Held>,
     /// The id of the open file. Copies share it.
     file: usize,
     /// The number that it has, or had before it was closed.
@@ -94,6 +98,7 @@ impl Actor {
         Self {
             number: -1,
             fd: None,
+            held: None,
             file: 0,
             address: None,
             path: None,
@@ -106,6 +111,10 @@ impl Actor {
             received: 0,
             received_before: 0,
         }
+    }
+
+    fn is_open(&self) -> bool {
+        self.fd.is_some() || self.held.as_ref().is_some_and(|held| held.open)
     }
 }
 
@@ -123,6 +132,9 @@ struct Interpreter {
     child: Option<Child>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
+    /// The descriptors that the program of a poller must hold, with that poller. Empty if the poller takes
+    /// descriptors.
+    holders: BTreeMap<Name, Name>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
     /// The failure of a poller that exists no more.
     lost: Option<Failure>,
@@ -152,7 +164,7 @@ pub(crate) fn run(script: &Script, setting: Setting) -> (Transcript, Result<(), 
 
 fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Stopped>) {
     let mut transcript = Transcript::default();
-    let ended = Interpreter::open(setting).and_then(|mut interpreter| {
+    let ended = Interpreter::open(setting, clauses).and_then(|mut interpreter| {
         clauses.iter().enumerate().try_for_each(|(index, clause)| {
             interpreter.naming.advance(clause);
             let before = transcript.observations.len();
@@ -196,7 +208,7 @@ fn is_last_count(rest: &[Clause]) -> bool {
 }
 
 impl Interpreter {
-    fn open(setting: Setting) -> Result<Self, Stopped> {
+    fn open(setting: Setting, clauses: &[Clause]) -> Result<Self, Stopped> {
         let first = FencedPoller::open(setting)?;
         let poller_name = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
@@ -215,6 +227,10 @@ impl Interpreter {
             child: None,
             limits: Limits::now()?,
             actors: BTreeMap::new(),
+            holders: match first.selector.actor() {
+                Some(_) => held::holders(clauses),
+                None => BTreeMap::new(),
+            },
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             lost: None,
             watched: BTreeMap::new(),
@@ -317,8 +333,14 @@ impl Interpreter {
             Action::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
             Action::Wake { times, poller } => self.wake(*times, poller),
             Action::ClosePoller(poller) => self.close_poller(poller),
-            Action::Limit(limit) => self.limits.set(*limit),
-            Action::Fork => self.fork_child(),
+            Action::Limit(limit) => {
+                self.require_own_descriptors("the limits of this process do not reach them")?;
+                self.limits.set(*limit)
+            }
+            Action::Fork => {
+                self.require_own_descriptors("a child does not inherit them")?;
+                self.fork_child()
+            }
             Action::ChildEnds => self.child()?.end(),
             Action::ChildWaits(timeout) => self.child_waits(*timeout),
             Action::ChildIsStopped => {
@@ -359,6 +381,9 @@ impl Interpreter {
     }
 
     fn connect(&mut self, one: &Name, other: &Name) -> Result<String, Stopped> {
+        if self.connect_held(one, other)? {
+            return Ok("ok".into());
+        }
         let (a, b) = descriptors::pair(self.setting, &mut self.scratch)?;
         self.add_actor(one, a)?.partner = Some(other.clone());
         self.add_actor(other, b)?.partner = Some(one.clone());
@@ -429,9 +454,12 @@ impl Interpreter {
 
     /// Checks that all pollers live in this process: signals and forks do not affect another one.
     fn require_same_process(&self, reason: &str) -> Result<(), Stopped> {
-        let elsewhere = self.pollers.values().any(|poller| poller.selector.process().is_some());
         let why = || Stopped::Unsupported(format!("{} is in another process: {reason}", self.poller_name));
-        if elsewhere { Err(why()) } else { Ok(()) }
+        if self.is_in_another_process() { Err(why()) } else { Ok(()) }
+    }
+
+    fn is_in_another_process(&self) -> bool {
+        self.pollers.values().any(|poller| poller.selector.process().is_some())
     }
 
     fn is_edge_triggered(&self) -> bool {
@@ -440,7 +468,7 @@ impl Interpreter {
 
     /// Adds a descriptor, under a number that no other descriptor of this script has had.
     fn add_actor(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
-        if self.actors.get(name).is_some_and(|actor| actor.fd.is_some()) {
+        if self.actors.get(name).is_some_and(Actor::is_open) {
             return Err(setup_error(format!("'{name}' exists already and is open")));
         }
         let fd = descriptors::copy(&fd, self.next_number)?;
@@ -457,6 +485,10 @@ impl Interpreter {
 
     fn fd(&self, name: &str) -> Result<&OwnedFd, Stopped> {
         let actor = self.actors.get(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))?;
+        if actor.held.as_ref().is_some_and(|held| held.open) {
+            let why = format!("{} holds '{name}', and has no command for this", self.poller_name);
+            return Err(Stopped::Unsupported(why));
+        }
         actor.fd.as_ref().ok_or_else(|| setup_error(format!("'{name}' is closed")))
     }
 
@@ -526,6 +558,12 @@ impl Interpreter {
     }
 
     fn make(&mut self, name: &str, kind: &DescriptorKind) -> Result<String, Stopped> {
+        if *kind == DescriptorKind::Fresh
+            && let Some(poller) = self.holder(name)?
+        {
+            let opened = self.add_held(name, &poller, &Act::Open(self.setting.transport))?;
+            return opened.map(|_| "ok".into()).map_err(|errno| call_failed("socket", errno));
+        }
         let fd = match kind {
             DescriptorKind::Fresh => descriptors::fresh(self.setting.transport)?,
             DescriptorKind::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
@@ -586,6 +624,7 @@ impl Interpreter {
         self.watched.remove(&change.descriptor);
         let edge_triggered = self.is_edge_triggered();
         let poller = self.poller(&change.poller)?;
+        self.require_holder(&change.descriptor, &poller)?;
         let changed = match change.kind {
             ChangeKind::Watch | ChangeKind::Add => poller.add(number, label, interest, mode),
             ChangeKind::Modify => {
@@ -596,6 +635,9 @@ impl Interpreter {
         };
         if let Changed::Unsupported(Unsupported(why)) = changed {
             return Err(Stopped::Unsupported(why));
+        }
+        if let (Changed::Done, Some(held)) = (&changed, &mut self.actor(&change.descriptor)?.held) {
+            held.registered = change.kind != ChangeKind::Remove;
         }
         if change.kind == ChangeKind::Watch {
             if edge_triggered {
@@ -638,6 +680,9 @@ impl Interpreter {
 
     /// Asks through a registration made now, in a new poller.
     fn look_now(&mut self, at: &str, interest: Interest) -> Result<String, Stopped> {
+        if self.held(at).is_some() {
+            return self.look_now_held(at, interest);
+        }
         let number = self.number(at)?;
         let poller = FencedPoller::open(self.setting)?;
         if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {

@@ -1,12 +1,14 @@
 //! Tests that the interpreter runs scripts as written, and reports why it cannot run one.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use characterisation::{PATIENCE, Setting, Stopped, Transcript, run};
 use metadata::{Mode, Transport};
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
-use selector::MakeSelector;
+use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, Token, Unsupported, View};
 
 /// Makes `a queue` of a script.
 #[cfg(target_os = "linux")]
@@ -59,6 +61,81 @@ fn unsupported(transport: Transport, script: &str) -> String {
 fn open_numbers() -> Vec<i32> {
     // SAFETY: F_GETFD on a number that is not open answers EBADF and does nothing else.
     (0..400).filter(|&fd| fcntl(unsafe { BorrowedFd::borrow_raw(fd) }, FcntlArg::F_GETFD).is_ok()).collect()
+}
+
+/// poll(2) with registrations that keep the file open after a close, and the process that they are in.
+struct Keeping {
+    poll: Box<dyn Selector>,
+    kept: Mutex<Vec<OwnedFd>>,
+    process: Option<i32>,
+}
+
+impl Selector for Keeping {
+    fn name(&self) -> &str {
+        "keeping"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.poll.capabilities()
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        self.poll.views(mode)
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        // SAFETY: the script has the descriptor open while it adds it.
+        let copy = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().unwrap();
+        let added = self.poll.add(copy.as_raw_fd(), token, interest, mode);
+        self.kept.lock().unwrap().push(copy);
+        added
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        self.poll.modify(fd, token, interest, mode)
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        self.poll.remove(fd)
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        self.poll.wait(room, timeout)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.poll.wake()
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        self.poll.close()
+    }
+
+    fn process(&self) -> Option<i32> {
+        self.process
+    }
+}
+
+/// Such an end is a state to ask about, and no reason to give up. In this process it would be a mistake.
+#[test]
+fn a_poller_in_another_process_may_keep_a_file_open() {
+    fn make(process: Option<i32>) -> std::io::Result<Box<dyn Selector>> {
+        Ok(Box::new(Keeping { poll: poller_poll::selector()?, kept: Mutex::default(), process }))
+    }
+    let _alone = alone();
+    let script = "own and peer are connected, add own for reading, own closes, peer sends 1?, wait";
+    let run_in = |make| {
+        let patience = Duration::from_millis(50);
+        let setting =
+            Setting { transport: Transport::Tcp, mode: Mode::Level, make, queue: QUEUE, seed: 1, patience };
+        let (transcript, ended) = run(script, setting);
+        let seen: Vec<_> = transcript.observations.iter().map(|seen| seen.answer.clone()).collect();
+        (seen, ended)
+    };
+    let (seen, ended) = run_in(&|| make(Some(1)));
+    assert_eq!((seen, ended), (vec!["1".into(), "IN".into()], Ok(())));
+    let why = "the end of the connection did not arrive within 50ms";
+    assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::SetUp(why.into()))));
 }
 
 #[test]

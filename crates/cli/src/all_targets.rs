@@ -28,6 +28,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     let selection = &request.selection;
     selection.apply(&source.matrix)?;
     let (chosen, mut not_run) = sort(source, args, request)?;
+    chosen.iter().try_for_each(|one| source.environment.refuse_rows_elsewhere(&one.runner))?;
     let mut cells = 0;
     for one in &chosen {
         diagnostics::note(&format!("{} via {}", one.target.id, runners::label(&one.runner)));

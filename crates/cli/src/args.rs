@@ -38,6 +38,8 @@ struct CommandLine {
     expectations: ExpectationsArg,
     #[command(flatten)]
     adapters: AdaptersArg,
+    #[command(flatten)]
+    rows: RowsArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -50,6 +52,8 @@ pub struct Args {
     pub expectations: Option<PathBuf>,
     /// The adapters to test.
     pub adapters: Vec<String>,
+    /// The file of rows.
+    pub rows: Option<PathBuf>,
     /// The command.
     pub command: Command,
 }
@@ -68,6 +72,7 @@ pub fn parse() -> Result<Args, ExitCode> {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
         adapters: line.adapters.adapters,
+        rows: line.rows.file,
         command: line.command.unwrap_or_else(|| unreachable!("`run` is a command")),
     })
 }
@@ -102,6 +107,14 @@ struct AdaptersArg {
     /// pollers only
     #[arg(long = "subject", global = true, value_name = "NAME|COMMAND")]
     adapters: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+struct RowsArg {
+    /// Add the behaviours in this YAML file, each with its question and its script, to the matrix
+    /// (docs/verbs.md has an example). Without a PREFIX, selects their cells only
+    #[arg(id = "rows", long = "rows", global = true, value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -160,6 +173,9 @@ pub enum Command {
     /// Perform the lines of an exploration
     #[command(hide = true)]
     Perform(PerformArgs),
+    /// Perform an operation of a poller, whose system calls the parent process counts
+    #[command(hide = true)]
+    PerformOperation(PerformOperationArgs),
     /// Write new answers into the expectations, for review
     ///
     /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
@@ -280,6 +296,15 @@ pub struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// Returns whether an option selects cells.
+    pub fn is_given(&self) -> bool {
+        !self.prefixes.is_empty()
+            || !self.backends.is_empty()
+            || !self.filters.is_empty()
+            || self.layer.is_some()
+            || self.shard.is_some()
+    }
+
     /// Returns whether every cell is selected.
     pub fn is_all(&self, environment: &Environment) -> bool {
         self.selection(environment) == Selection::default()
@@ -290,11 +315,16 @@ impl SelectionArgs {
         !self.prefixes.is_empty()
     }
 
-    /// Converts the options to a selection. Adapters select their own cells unless backends are given.
+    /// Converts the options to a selection. Adapters select their own cells unless backends are given, and
+    /// rows theirs unless prefixes are given.
     pub fn selection(&self, environment: &Environment) -> Selection {
         let adapters = || environment.adapters().map(str::to_owned).collect();
+        let rows = || {
+            let rows = environment.rows().map(|rows| rows.scenarios()).unwrap_or_default();
+            rows.iter().map(|row| format!("{}/", row.id)).collect()
+        };
         Selection {
-            prefixes: self.prefixes.clone(),
+            prefixes: if self.prefixes.is_empty() { rows() } else { self.prefixes.clone() },
             backends: if self.backends.is_empty() { adapters() } else { self.backends.clone() },
             filters: self.filters.clone(),
             layer: self.layer,
@@ -459,6 +489,7 @@ impl RunArgs {
     pub fn request(&self, environment: &Environment) -> Request {
         Request {
             selection: self.selection.selection(environment),
+            is_selected: self.selection.is_given(),
             runner: self.runner.options(),
             attempts: self.attempts.attempts(),
             resume: self.resume,
@@ -835,7 +866,7 @@ pub struct SoakArgs {
 pub struct ExpectationsArgs {
     /// Only behaviours, or states of one, that begin with PREFIX: V, V26, V26/pipe:read-end
     #[arg(value_name = "PREFIX")]
-    pub rows: Vec<String>,
+    pub prefixes: Vec<String>,
     /// Only the answers of this system; repeatable
     #[arg(long = "os", value_name = "OS")]
     pub systems: Vec<Os>,
@@ -843,7 +874,7 @@ pub struct ExpectationsArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Print no answers, only check the files; exit with 2 if one of them is malformed
-    #[arg(long, conflicts_with_all = ["rows", "systems", "format"])]
+    #[arg(long, conflicts_with_all = ["prefixes", "systems", "format"])]
     pub check: bool,
 }
 
@@ -865,9 +896,10 @@ pub struct SubjectCheckArgs {
 
 #[derive(ClapArgs)]
 pub struct ProbeArgs {
-    /// A script of verbs, the id of a behaviour, or the id of a scenario
-    #[arg(value_name = "SCRIPT")]
-    pub script: String,
+    /// A script of verbs, or the id of a behaviour, of a scenario or of a row
+    /// [default with --rows: every row]
+    #[arg(value_name = "SCRIPT", required_unless_present = "rows")]
+    pub script: Option<String>,
     /// Test this backend only; repeatable [default: every backend of this machine]
     #[arg(long = "backend", value_name = "NAME")]
     pub backends: Vec<String>,
@@ -915,12 +947,19 @@ pub struct ExploreArgs {
     /// Draw this many lines [default: 10000, or as many as fit into --duration]
     #[arg(long, value_name = "N")]
     pub lines: Option<u64>,
+    /// Draw none: perform every line of at most N clauses, the shortest first. Each difference that they show
+    /// is then found at its shortest. Each further clause multiplies the number of lines by 30 or more
+    #[arg(long, value_name = "N", conflicts_with_all = ["lines", "resume", "against"])]
+    pub every: Option<NonZeroUsize>,
     /// End before this time passes: 30s, 15m, 2h; a quarter of it is for the last round and the catalogue
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// Only lines over this transport; repeatable
     #[arg(long = "transport", value_name = "TRANSPORT")]
     pub transports: Vec<Transport>,
+    /// Only lines whose registrations have this mode; repeatable
+    #[arg(long = "mode", value_name = "MODE")]
+    pub modes: Vec<Mode>,
     /// A disagreement counts if it shows in at least K of N repetitions in new processes
     #[arg(long, value_name = "K/N", default_value = "4/5", value_parser = confirmation)]
     pub confirm: (u32, u32),
@@ -932,9 +971,10 @@ pub struct ExploreArgs {
     /// Continue the exploration whose state is in the corpus, with its seed
     #[arg(long, conflicts_with = "seed")]
     pub resume: bool,
-    /// Print each disagreement without an explanation as a scenario and as expectations, ready for review
-    #[arg(long)]
-    pub propose: bool,
+    /// Print the disagreements without an explanation as rows for `pollmatrix run --rows`, and as
+    /// expectations. With FILE, write the rows into it
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub propose: Option<Option<PathBuf>>,
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -956,6 +996,22 @@ pub struct PerformArgs {
     pub poller: String,
     #[command(flatten)]
     pub slow: SlowArg,
+}
+
+#[derive(ClapArgs)]
+pub struct PerformOperationArgs {
+    /// The poller
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    /// The operation
+    #[arg(value_name = "OPERATION")]
+    pub operation: String,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: String,
+    /// The number of registered descriptors
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub descriptors: u64,
 }
 
 #[derive(ClapArgs)]
@@ -1031,6 +1087,9 @@ pub struct CostArgs {
     /// Refuse a figure whose 95 % interval is wider than this many percent of it
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = noise)]
     pub noise: f64,
+    /// Continue the interrupted run in the report directory, with the same options. Noise is measured again
+    #[arg(long)]
+    pub resume: bool,
     /// The report directory
     #[arg(long = "report-dir", value_name = "DIR", default_value = "pollmatrix-costs")]
     pub report_dir: PathBuf,
@@ -1060,7 +1119,8 @@ pub struct SiteArgs {
     /// and for badges
     #[arg(long, value_name = "URL", value_parser = site_address)]
     pub url: Option<String>,
-    /// Findings, newest first: a Markdown file with a `##` heading for each
+    /// Findings: a Markdown file with a `##` or `###` heading for each, and below it the line
+    /// `First described on 2026-11-21.`
     #[arg(long, value_name = "FILE")]
     pub findings: Option<PathBuf>,
     /// Include answers that came through an emulator or another command: they may be its own, not the
@@ -1070,6 +1130,10 @@ pub struct SiteArgs {
     /// Which result to use if inputs have different results of the same cell on the same target and kernel
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Prefer::Worst)]
     pub prefer: Prefer,
+    /// Build nothing, and check the site in this folder: links and their places, titles, descriptions and
+    /// languages, missing and empty files, the sitemap, and the badges
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["results", "out", "url", "findings", "emulated", "prefer"])]
+    pub check: Option<PathBuf>,
 }
 
 /// Reads the web address of a folder.

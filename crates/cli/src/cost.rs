@@ -1,60 +1,67 @@
 //! `pollmatrix cost`: what the operations of a poller cost.
 
-use std::path::Path;
-use std::process::ExitCode;
+mod journal;
 
-use cost::{Operation, Plan, has_threads, measure};
-use metadata::{Cost, CostOutcome, Mode, Results, did_you_mean};
-use runner::backends::Poller;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use cost::{Measurement, Operation, Plan, calls, has_threads, measure};
+use metadata::{Calls, Cost, CostOutcome, Mode, Results, did_you_mean};
+use runner::backends::{self, Poller};
+use runner::command::word;
+use runner::executable::{self, Executable};
 use runner::journal::Lock;
 use runner::plan::Source;
 use runner::signals::{self, Stop};
-use runner::{Environment, output, provenance, report_dir};
+use runner::{Environment, descriptor_limits, diagnostics, environment, output, provenance, report_dir};
 
-use crate::args::{CostArgs, RunFormat};
+use self::journal::{Identity, Journal};
+use crate::args::{CostArgs, PerformOperationArgs, RunFormat};
 use crate::error::Error;
 use crate::exit;
 use crate::shown::Shown;
+
+/// The modes that are measured.
+const MODES: [Mode; 2] = [Mode::Level, Mode::Edge];
+
+/// The seconds after which a process whose system calls are counted is ended.
+const COUNT_LIMIT: u32 = 120;
 
 /// Measures the costs, writes the report, and prints the tables.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CostArgs) -> Result<ExitCode, Error> {
     let target = Source::load(matrix, environment)?.target()?.id.clone();
     let plans = plans(environment, args)?;
-    runner::descriptor_limits::raise_to_hard_limit();
+    descriptor_limits::raise_to_hard_limit();
     let _lock = Lock::take(&args.report_dir)?;
     let stop = Stop::install().map_err(signals::cannot_start)?;
-    let mut run = provenance::run_here(target.clone(), provenance::now());
+    let held = Executable::hold(&executable::own()?, &args.report_dir, true)?;
+    let mut run = provenance::run_here(target, provenance::now());
+    run.executable = held.hash().unwrap_or_default().to_owned();
     run.subjects = environment.versions();
-    run.selection = selection(args);
-    let mut costs = Vec::with_capacity(plans.len());
-    let mut shown = Shown::new(plans.len() as u64);
-    for (poller, plan) in &plans {
-        if stop.requested() {
-            break;
-        }
-        shown.update(costs.len() as u64, || {
-            let Plan { operation, mode, threads, descriptors, .. } = plan;
-            let name = poller.name;
-            let of = format!("{}/{}", costs.len(), plans.len());
-            format!("{of} {operation} {} {name}, {descriptors} descriptors, {threads} threads", mode.name())
-        });
-        costs.push(Cost {
-            target: target.clone(),
-            poller: poller.name.to_owned(),
-            operation: plan.operation.name().to_owned(),
-            mode: plan.mode.name().to_owned(),
-            threads: plan.threads,
-            descriptors: plan.descriptors as u64,
-            outcome: measure(poller.make, plan),
-        });
-    }
-    shown.end();
-    run.interrupted = stop.signal().is_some();
+    run.selection = selection(environment, args);
+    let identity = Identity {
+        machine: machine(),
+        target: run.target.clone(),
+        executable: run.executable.clone(),
+        commit: run.commit.clone(),
+        options: format!("{} --pairs {} --noise {}", run.selection, args.pairs, args.noise),
+    };
+    let mut journal = Journal::open(&args.report_dir, &identity, &run.started, args.resume)?;
+    (run.started, run.resumed) = (journal.started.clone(), journal.resumed);
+    let costs = measure_all(environment, &plans, &run.target, held.path(), &mut journal, &stop)?;
+
+    let is_complete = stop.signal().is_none();
+    run.interrupted = !is_complete;
     run.finished = provenance::now();
-    costs.sort_by(|one, other| one.key().cmp(&other.key()));
     let results = Results { runs: vec![run], costs, ..Results::of_no_run(Vec::new()) };
     report_dir::write(&args.report_dir, &results)?;
-    print(&results, args)?;
+    // After the report: if it cannot be written, the run can still be resumed.
+    if is_complete {
+        journal.complete()?;
+    }
+    print(&results, environment, args)?;
     let is_noise = |cost: &Cost| matches!(cost.outcome, CostOutcome::Noise { .. });
     Ok(match stop.signal() {
         Some(signal) => ExitCode::from(signal),
@@ -63,11 +70,118 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CostArgs) ->
     })
 }
 
+/// Measures what the journal does not have yet, until a signal stops it. Returns all costs, sorted.
+fn measure_all(
+    environment: &Environment,
+    plans: &[(Poller, Plan)],
+    target: &str,
+    executable: &Path,
+    journal: &mut Journal,
+    stop: &Stop,
+) -> Result<Vec<Cost>, Error> {
+    let mut costs = std::mem::take(&mut journal.known);
+    if journal.resumed > 0 {
+        diagnostics::note(&format!("{} of {} costs are already measured", costs.len(), plans.len()));
+    }
+    let mut counted: BTreeMap<_, Calls> = BTreeMap::new();
+    for cost in &costs {
+        counted.extend(cost.calls.clone().map(|calls| (count_key(cost), calls)));
+    }
+    let mut shown = Shown::new(plans.len() as u64);
+    for (index, (poller, plan)) in plans.iter().enumerate() {
+        let mut cost = Cost {
+            target: target.to_owned(),
+            poller: poller.name.to_owned(),
+            operation: plan.operation.name().to_owned(),
+            mode: plan.mode.name().to_owned(),
+            threads: plan.threads,
+            descriptors: plan.descriptors as u64,
+            outcome: CostOutcome::NotMeasured { reason: String::new() },
+            calls: None,
+            unbound: None,
+        };
+        if costs.iter().any(|known| known.key() == cost.key()) {
+            continue;
+        }
+        if stop.requested() {
+            break;
+        }
+        shown.update(index as u64, || {
+            let Plan { operation, mode, threads, descriptors, .. } = plan;
+            let name = poller.name;
+            let of = format!("{index}/{}", plans.len());
+            format!("{of} {operation} {} {name}, {descriptors} descriptors, {threads} threads", mode.name())
+        });
+        Measurement { outcome: cost.outcome, unbound: cost.unbound } = measure(poller.make, plan);
+        if !matches!(cost.outcome, CostOutcome::NotMeasured { .. }) {
+            let count = || count(environment, executable, poller, plan);
+            cost.calls = Some(counted.entry(count_key(&cost)).or_insert_with(count).clone());
+        }
+        // The signal of a terminal ends other processes, too, which is no reason that a report should name.
+        let is_whole = !matches!(cost.outcome, CostOutcome::NotMeasured { .. })
+            && matches!(cost.calls, Some(Calls::Counted { .. }));
+        if stop.requested() && !is_whole {
+            break;
+        }
+        journal.append(&cost)?;
+        costs.push(cost);
+    }
+    shown.end();
+    costs.sort_by(|one, other| one.key().cmp(&other.key()));
+    Ok(costs)
+}
+
+/// What system calls depend on. Each thread has a poller of its own, so the number of threads is no part of
+/// it.
+fn count_key(cost: &Cost) -> (String, String, String, u64) {
+    (cost.operation.clone(), cost.mode.clone(), cost.poller.clone(), cost.descriptors)
+}
+
+/// Counts the system calls of an operation, in a process of its own.
+fn count(environment: &Environment, executable: &Path, poller: &Poller, plan: &Plan) -> Calls {
+    let typed = environment.adapter_argument(poller.name).unwrap_or(poller.name);
+    if backends::find(typed).is_none() && subjects::find(typed).is_none() {
+        return Calls::NotCounted { reason: "it is a program, which is not traced".to_owned() };
+    }
+    let mut command = Command::new(executable);
+    command.args(["perform-operation", typed, plan.operation.name(), plan.mode.name()]);
+    command.arg(plan.descriptors.to_string());
+    calls::count(command)
+}
+
+/// Performs an operation for the tracer, and ends without another system call of the poller.
+pub fn perform_operation(args: &PerformOperationArgs) -> Result<ExitCode, Error> {
+    // A poller that hangs, or one without its tracer.
+    nix::unistd::alarm::set(COUNT_LIMIT);
+    descriptor_limits::raise_to_hard_limit();
+    let poller = environment::poller_of(&args.poller, true, NonZeroU32::MIN)?;
+    let plan = Plan {
+        operation: one(&args.operation, &Operation::ALL, "operation", |operation| operation.name())?,
+        mode: one(&args.mode, &MODES, "mode", |mode| mode.name())?,
+        threads: 1,
+        descriptors: usize::try_from(args.descriptors).unwrap_or(usize::MAX),
+        pairs: 1,
+        noise: f64::INFINITY,
+    };
+    let performed = cost::perform(poller.make, &plan);
+    output::print_line(metadata::json_line(&performed).trim_end())?;
+    std::process::exit(0)
+}
+
+/// Describes what costs depend on: the kernel, and the processors.
+fn machine() -> String {
+    let (kernel, machine) = provenance::kernel();
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map(|(_, name)| format!(" {name}")).unwrap_or_default();
+    format!("{} {kernel}, {} x {machine}{model}", provenance::OS, provenance::cpus())
+}
+
 /// Returns every measurement, in an order in which the pollers of one figure follow each other: a drift of
 /// the machine concerns all of them.
 fn plans(environment: &Environment, args: &CostArgs) -> Result<Vec<(Poller, Plan)>, Error> {
     let operations = chosen(&args.operations, &Operation::ALL, "operation", |operation| operation.name())?;
-    let modes = chosen(&args.modes, &[Mode::Level, Mode::Edge], "mode", |mode| mode.name())?;
+    let modes = chosen(&args.modes, &MODES, "mode", |mode| mode.name())?;
     let pollers: Vec<_> = match args.backends.as_slice() {
         [] => environment.pollers().collect(),
         names => names.iter().map(|name| environment.poller(name)).collect::<Result<_, _>>()?,
@@ -116,34 +230,66 @@ fn chosen<T: Copy>(
     what: &'static str,
     name_of: impl Fn(&T) -> &'static str,
 ) -> Result<Vec<T>, Error> {
-    let find = |name: &String| {
-        all.iter().find(|value| name_of(value) == name).copied().ok_or_else(|| Error::NoSuch {
-            what,
-            name: name.clone(),
-            help: did_you_mean(name, all.iter().map(&name_of)),
-        })
-    };
-    if names.is_empty() { Ok(all.to_vec()) } else { names.iter().map(find).collect() }
+    if names.is_empty() {
+        return Ok(all.to_vec());
+    }
+    names.iter().map(|name| one(name, all, what, &name_of)).collect()
+}
+
+/// Returns the value with this name.
+fn one<T: Copy>(
+    name: &str,
+    all: &[T],
+    what: &'static str,
+    name_of: impl Fn(&T) -> &'static str,
+) -> Result<T, Error> {
+    all.iter().find(|value| name_of(value) == name).copied().ok_or_else(|| Error::NoSuch {
+        what,
+        name: name.to_owned(),
+        help: did_you_mean(name, all.iter().map(&name_of)),
+    })
 }
 
 /// Returns the options that chose the costs, for the report.
-fn selection(args: &CostArgs) -> String {
-    let named = |option: &str, values: &[String]| {
-        values.iter().map(|value| format!(" --{option} {value}")).collect::<String>()
-    };
-    let operations = args.operations.join(" ");
-    format!("cost {operations}{}{}", named("backend", &args.backends), named("mode", &args.modes))
-        .trim_end()
-        .to_owned()
+fn selection(environment: &Environment, args: &CostArgs) -> String {
+    let mut words = vec!["cost".to_owned()];
+    words.extend(args.operations.iter().cloned());
+    let mut option = |name: &str, value: &str| words.extend([format!("--{name}"), value.to_owned()]);
+    for typed in environment.adapters().filter_map(|name| environment.adapter_argument(name)) {
+        option("subject", &if typed.contains(' ') { word(typed) } else { typed.to_owned() });
+    }
+    args.backends.iter().for_each(|backend| option("backend", backend));
+    args.modes.iter().for_each(|mode| option("mode", mode));
+    for (name, numbers) in [("descriptors", listed(&args.descriptors)), ("threads", listed(&args.threads))] {
+        if !numbers.is_empty() {
+            option(name, &numbers);
+        }
+    }
+    words.join(" ")
 }
 
-fn print(results: &Results, args: &CostArgs) -> Result<(), Error> {
+/// Returns numbers as an option takes them: `10,100`.
+fn listed(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn print(results: &Results, environment: &Environment, args: &CostArgs) -> Result<(), Error> {
     output::print(&match args.format {
         RunFormat::Json => results.to_json(),
         RunFormat::Markdown => report::markdown::report(results),
         RunFormat::Text => {
+            let mut text = report::costs::terminal(results);
+            if results.interrupted() {
+                let dir = word(&args.report_dir.display().to_string());
+                text.push_str(&format!(
+                    "Interrupted: `pollmatrix {} --pairs {} --noise {} --report-dir {dir} --resume` continues.\n",
+                    selection(environment, args),
+                    args.pairs,
+                    args.noise,
+                ));
+            }
             let report = args.report_dir.join("report.html");
-            format!("{}Report: {}\n", report::costs::terminal(results), report.display())
+            format!("{text}Report: {}\n", report.display())
         }
     })?;
     Ok(())

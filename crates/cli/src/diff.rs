@@ -48,7 +48,7 @@ fn costs(args: &DiffArgs, old: &Results, new: &Results, factor: f64) -> Result<E
     output::print(&match args.format {
         DiffFormat::Json => metadata::json(&grown),
         DiffFormat::Text | DiffFormat::Markdown if grown.is_empty() => {
-            format!("no cost is more than {factor} times as great\n")
+            format!("no cost is more than {factor} times as great, and none has more system calls\n")
         }
         DiffFormat::Text => grown.iter().map(|grown| format!("{grown}\n")).collect(),
         DiffFormat::Markdown => {

@@ -143,7 +143,10 @@ fn verdict(statuses: &[Status]) -> u8 {
 /// Returns the cells that the arguments select. Requires `--all` for every cell, because users often start an
 /// executor by hand on a slow machine.
 fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
-    let selection = args.selection.selection(source.environment);
+    let selection = match args.all || args.cells.is_some() && !args.selection.is_given() {
+        true => matrix::Selection::default(),
+        false => args.selection.selection(source.environment),
+    };
     let Some(list) = &args.cells else {
         if selection == matrix::Selection::default() && !args.all {
             return Err(Error::NoCells);

@@ -71,14 +71,14 @@ Exit codes:
   0    every cost has a figure, or a reason why it cannot be measured here
   1    some costs are noise: run it again on a quiet machine, with more --pairs, or with a greater --noise
   2    wrong usage, or a report that cannot be written
-  130  interrupted (128 + signal); the report has the costs that were measured";
+  130  interrupted (128 + signal); the report has the costs that were measured, and --resume continues";
 
 /// The section of `pollmatrix site --help`.
 pub const SITE_HELP: &str = "\
 Exit codes:
-  0    the site is built, and every link in it leads to a page of it
-  1    some link leads nowhere; nothing is written
-  2    wrong usage, results that cannot be published, or a page that cannot be written";
+  0    the site is built, and every link in it leads to a page of it; --check: it has no problem
+  1    some link leads nowhere, and nothing is written; --check: it has a problem
+  2    wrong usage, results that cannot be published, a page that cannot be written; --check: no site";
 
 /// The section of `pollmatrix record --help`.
 pub const RECORD_HELP: &str = "\

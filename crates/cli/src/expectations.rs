@@ -84,14 +84,15 @@ pub struct Question<'a> {
 /// Returns the selected questions, in the order of the catalogue.
 fn asked<'a>(answers: &'a Expectations, args: &ExpectationsArgs) -> Result<Vec<Question<'a>>, Error> {
     let key = |answer: &Expectation| format!("{}/{}", answer.behaviour, answer.variant);
-    for prefix in &args.rows {
+    for prefix in &args.prefixes {
         let mut all = answers.systems().flat_map(|(_, answers)| answers);
         if !all.any(|answer| key(answer).starts_with(prefix.as_str())) {
             return Err(Error::UnknownRow { prefix: prefix.clone(), help: suggest(prefix, answers) });
         }
     }
     let wanted = |answer: &Expectation| {
-        args.rows.is_empty() || args.rows.iter().any(|prefix| key(answer).starts_with(prefix.as_str()))
+        args.prefixes.is_empty()
+            || args.prefixes.iter().any(|prefix| key(answer).starts_with(prefix.as_str()))
     };
     let of_wanted_system = |os| args.systems.is_empty() || args.systems.contains(&os);
     let questions = questions(answers, |os, answer| of_wanted_system(os) && wanted(answer));

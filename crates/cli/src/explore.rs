@@ -3,6 +3,7 @@
 mod explained;
 mod folder;
 mod limits;
+mod proposal;
 mod side;
 mod text;
 
@@ -15,6 +16,7 @@ use exploration::{
     Corpus, Features, Line, MakeSide, Outcome, Progress, Recorded, Recording, Settings, explore,
     with_shorter_lines,
 };
+use runner::command::quoted;
 use runner::executable::{self, Executable};
 use runner::signals::{self, Stop};
 use runner::{backends, diagnostics, output, provenance};
@@ -106,9 +108,21 @@ fn compare(
         options: [left.option(), live.map_or_else(String::new, Processes::option)],
         corpus: run.folder.is_some().then(|| run.path.display().to_string()),
     };
+    let rows = args.propose.as_ref().and_then(|_| proposal::rows(&head, &outcome));
+    if let (Some(Some(file)), Some(rows)) = (&args.propose, &rows) {
+        output::write_file(file, rows)?;
+        diagnostics::note(&format!(
+            "`pollmatrix run --rows {}` asks all pollers",
+            quoted(&[file.display().to_string()])
+        ));
+    }
+    let proposal = match (&args.propose, &rows) {
+        (Some(None), Some(rows)) => proposal::text(&head, &outcome, rows),
+        _ => String::new(),
+    };
     output::print(&match args.format {
         Format::Json => text::json(&head, &outcome, limits.signal().is_some()),
-        Format::Text => text::text(&head, &outcome, args.propose),
+        Format::Text => text::text(&head, &outcome, &proposal),
     })?;
     Ok(match (limits.signal(), outcome.progress.unexplained) {
         (Some(signal), _) => ExitCode::from(signal),
@@ -196,9 +210,9 @@ impl Run {
             return Err(Error::Unfit { path, why, help: "omit --resume to begin one" });
         }
         let state = before.unwrap_or_else(|| State { seed: args.chance.seed(), rounds: 0, sides });
-        let lines = match (args.lines, args.duration) {
-            (None, None) => Some(LINES),
-            (lines, _) => lines,
+        let lines = match (args.lines, args.duration, args.every) {
+            (None, None, None) => Some(LINES),
+            (lines, ..) => lines,
         };
         let (confirmed, confirm) = args.confirm;
         let settings = Settings {
@@ -209,6 +223,8 @@ impl Run {
             confirm,
             confirmed,
             transports: args.transports.clone(),
+            modes: args.modes.clone(),
+            every: args.every.map(usize::from),
             ..Settings::default()
         };
         Ok(Self { path, folder, corpus, state, settings })

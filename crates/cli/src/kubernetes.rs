@@ -57,6 +57,11 @@ pub fn manifest(order: &Order<'_>, args: &PlanArgs) -> Result<String, Error> {
             "omit --target, or name one with Linux, because pods run Linux".into(),
         ));
     }
+    if let Some(rows) = order.source.environment.rows() {
+        let help = "enter the behaviours in the catalogue: docs/verbs.md";
+        let message = format!("--rows {} is a file of this machine", rows.path.display());
+        return Err(refused(message, help.into()));
+    }
     order.adapters.iter().try_for_each(|adapter| check_adapter(adapter))?;
     let files = order.files()?;
     let arguments = order.arguments();

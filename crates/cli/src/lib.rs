@@ -2,6 +2,7 @@
 
 mod all_targets;
 mod args;
+mod below;
 mod catalogue_page;
 mod cost;
 mod diff;
@@ -28,6 +29,7 @@ mod run_cell;
 mod show;
 mod shown;
 mod site;
+mod site_check;
 mod soak;
 mod split;
 mod subject_check;
@@ -60,6 +62,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
             return explore::run(given);
         }
         Command::Perform(args) => return explore::perform(args),
+        Command::PerformOperation(args) => return cost::perform_operation(args),
         _ => {}
     }
     let matrix = args.matrix.as_deref();
@@ -71,7 +74,8 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
     }
     // The adapters of a cluster are in the image, not on this machine.
     let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.adapters };
-    let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?;
+    let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?
+        .with_rows(args.rows.as_deref())?;
     match &args.command {
         Command::Run(args) => run::run(environment, matrix, args),
         Command::List(args) => list::run(environment, matrix, args),
@@ -97,5 +101,6 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::RunCell(args) => run_cell::run(environment, matrix, args),
         Command::Explore(args) => explore::run(args),
         Command::Perform(args) => explore::perform(args),
+        Command::PerformOperation(args) => cost::perform_operation(args),
     }
 }

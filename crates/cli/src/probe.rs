@@ -69,7 +69,7 @@ enum Ending {
 
 /// Runs the scripts, and prints the answers.
 pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Error> {
-    let questions = questions(args)?;
+    let questions = questions(environment, args)?;
     let backends: Vec<_> = match args.backends.as_slice() {
         [] => environment.pollers().collect(),
         names => names.iter().map(|name| environment.poller(name)).collect::<Result<_, _>>()?,
@@ -116,8 +116,18 @@ fn exit_code<'a>(mut endings: impl Iterator<Item = &'a Ending> + Clone) -> ExitC
 }
 
 /// Returns the scripts that the argument stands for.
-fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
-    let typed = args.script.trim();
+fn questions(environment: &Environment, args: &ProbeArgs) -> Result<Vec<Question>, Error> {
+    let rows = environment.rows().map(|rows| rows.scenarios()).unwrap_or_default();
+    let question = |scenario: &'static Scenario| Question {
+        scenario: Some(scenario),
+        script: scenario.script.to_owned(),
+        transport: args.transport.unwrap_or(scenario.transports[0]),
+        mode: args.mode.unwrap_or(scenario.modes[0]),
+    };
+    let Some(typed) = args.script.as_deref().map(str::trim) else {
+        return Ok(rows.iter().copied().map(question).collect());
+    };
+    let scenarios = || scenarios().chain(rows.iter().copied());
     // An id is one word; a script has several.
     if !typed.contains(char::is_whitespace) {
         let named: Vec<_> =
@@ -132,12 +142,6 @@ fn questions(args: &ProbeArgs) -> Result<Vec<Question>, Error> {
             };
             return Err(Error::UnknownScenario { name: typed.to_owned(), help });
         }
-        let question = |scenario: &'static Scenario| Question {
-            scenario: Some(scenario),
-            script: scenario.script.to_owned(),
-            transport: args.transport.unwrap_or(scenario.transports[0]),
-            mode: args.mode.unwrap_or(scenario.modes[0]),
-        };
         return Ok(named.into_iter().map(question).collect());
     }
     typed.parse::<Script>().map_err(|error| Error::Verbs {
@@ -246,7 +250,11 @@ fn describe((question, answers): &(Question, Vec<BackendAnswers>)) -> serde_json
 fn text(question: &Question, all: &[BackendAnswers], trace: bool) -> String {
     let mut out = String::new();
     if let Some(scenario) = question.scenario {
-        let _ = writeln!(out, "{} {}: {}", scenario.behaviour, scenario.id, scenario.question);
+        // A row can be a behaviour of its own.
+        if scenario.behaviour != scenario.id {
+            let _ = write!(out, "{} ", scenario.behaviour);
+        }
+        let _ = writeln!(out, "{}: {}", scenario.id, scenario.question);
     }
     let _ = writeln!(out, "{}\n{}, {}\n", question.script, question.transport, question.mode);
     out.push_str(&table(all));

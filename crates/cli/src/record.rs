@@ -1,7 +1,7 @@
 //! `pollmatrix record`: writes new answers into the expectations.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         (None, Some(root)) => root.join("expectations"),
         (None, None) => generate::find_root()?.join("expectations"),
     };
+    let mut outside = BTreeSet::new();
     let mut sources: BTreeMap<(FileKey, String), SourceAnswers> = BTreeMap::new();
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
@@ -47,11 +48,22 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
                 let new = || SourceAnswers { version, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
+                    if expectations::title(&asked.row).is_none() {
+                        outside.insert(asked.row);
+                        continue;
+                    }
                     let known = all.entry(asked).or_default();
                     counts.into_iter().for_each(|(answer, count)| *known.entry(answer).or_default() += count);
                 }
             }
         }
+    }
+    if !outside.is_empty() {
+        let rows: Vec<_> = outside.into_iter().collect();
+        diagnostics::note(&format!(
+            "the answers of {} are not recorded: only behaviours of the catalogue have expectations",
+            rows.join(", ")
+        ));
     }
     if sources.values().all(|source| source.answered.is_empty()) {
         return Err(input::without_answers(&args.inputs[0]));

@@ -34,6 +34,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
     let request = args.request(environment);
     let chosen = runners::choose(&source, &request.runner)?;
     environment.refuse_adapters_elsewhere(matches!(chosen.runner, Runner::Native))?;
+    environment.refuse_rows_elsewhere(&chosen.runner)?;
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let (results, ended) = session::run(&source, &chosen, &request, &stop, None)?;
     match args.format {
@@ -70,7 +71,9 @@ impl RerunArguments {
             let _ = write!(show, " --report-dir '{}'", dir.display());
         }
         let expectations = source.environment.expectations_option();
-        let mut resume = format!("{show}{expectations}{}", request.runner.to_arguments());
+        let rows = source.environment.rows().map(|rows| word(&rows.path.display().to_string()));
+        let rows = rows.map(|file| format!(" --rows {file}")).unwrap_or_default();
+        let mut resume = format!("{show}{expectations}{rows}{}", request.runner.to_arguments());
         resume.push_str(&plan::disturbance_options(&request.attempts));
         if request.attempts.repeat.get() > 1 {
             let _ = write!(resume, " --repeat {}", request.attempts.repeat);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use matrix::Cell;
-use metadata::Attempt;
+use metadata::{Attempt, Layer};
 use runner::outcome::CellOutcome;
 use runner::plan::{self, Source};
 use runner::{Environment, cell, exit, faults, lifeline, output};
@@ -25,13 +25,13 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
         unsafe { faults::enable(fault) };
     }
     if let Some(one_in) = args.inject.one_in.map(faults::injectable).transpose()? {
-        if characterisation::find(&cell.id.scenario).is_some() {
+        if cell.layer == Layer::Characterisation {
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
         faults::inject(args.seed, &args.id, one_in);
     }
     if let Some(milliseconds) = args.late.most {
-        if characterisation::find(&cell.id.scenario).is_some() {
+        if cell.layer == Layer::Characterisation {
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
         let most = Duration::from_millis(u64::from(milliseconds.get()));

@@ -51,10 +51,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
         }
         Format::Json => results.found.iter().map(|found| metadata::json(&found.cell)).collect(),
         Format::Text => {
-            let scenario =
-                results.found.first().and_then(|found| source.matrix.scenario(&found.cell.scenario));
-            let title = scenario.map_or("", |scenario| scenario.title.as_str());
-            let mut text: Vec<_> = results.found.iter().map(|found| describe(found, title)).collect();
+            let title = title(&source, dir, &results)?;
+            let mut text: Vec<_> = results.found.iter().map(|found| describe(found, &title)).collect();
             let not_run = results.not_run.iter();
             let not_run: String = not_run
                 .map(|not_run| format!("not run on {}: {}\n", not_run.target, not_run.reason))
@@ -64,6 +62,16 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
         }
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the title of the scenario: of the matrix, or else of the report, which also has rows of a file.
+fn title(source: &Source<'_>, dir: &Path, results: &FoundResults) -> Result<String, Error> {
+    let Some(found) = results.found.first() else { return Ok(String::new()) };
+    if let Some(scenario) = source.matrix.scenario(&found.cell.scenario) {
+        return Ok(scenario.title.clone());
+    }
+    let reported = input::find(dir)?.and_then(|mut report| report.scenarios.remove(&found.cell.scenario));
+    Ok(reported.map(|scenario| scenario.title).unwrap_or_default())
 }
 
 impl FoundResults {

@@ -6,17 +6,20 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{Expectation, Expectations, answers_file};
-use metadata::{Os, Results};
-use report::html::site::{Poller, PollerAnswer, PollerOnSystem, Site, build};
+use matrix::Selection;
+use metadata::{Layer, Os, Results};
+use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, build};
 use report::{Input, Rules};
-use runner::{diagnostics, output};
+use runner::plan::Source;
+use runner::{Environment, diagnostics, output};
 use serde::{Deserialize, Serialize};
 
 use crate::args::SiteArgs;
+use crate::below::{Below, below, beside};
 use crate::catalogue_page::{catalogue, proper_name, remarks};
 use crate::error::Error;
 use crate::publish::{create_folder, of_kernels};
-use crate::{exit, input, kernels};
+use crate::{exit, faults, input, kernels, site_check};
 
 /// The file by which a folder is known to be a site of this program. It lists the other files.
 const MARK: &str = "site.json";
@@ -33,21 +36,26 @@ struct Mark {
 
 /// Builds the site and writes it to its folder. Prints the number of its pages.
 pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Error> {
+    if let Some(folder) = &args.check {
+        return site_check::run(folder, known_files(folder)?);
+    }
     let before = known_files(&args.out)?;
     let results = merged(args)?;
     let catalogue = catalogue(expectations, Some(&results))?;
     let pollers = pollers(expectations)?;
     let findings = args.findings.as_deref().map(read_text).transpose()?;
+    let contract = contract()?;
     let built = build(&Site {
         url: args.url.as_deref(),
         catalogue: &catalogue,
+        contract: &contract,
         results: &results,
         pollers: &pollers,
         findings: findings.as_deref(),
     });
     if !built.broken.is_empty() {
         for broken in &built.broken {
-            diagnostics::error(&format!("the link leads nowhere: {broken}"), "nothing was written");
+            diagnostics::error(&broken.to_string(), "nothing was written");
         }
         return Ok(ExitCode::from(exit::FAILED));
     }
@@ -199,13 +207,50 @@ fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSy
         asked: answer.question(),
         allowed: answer.allowed.clone(),
         remarks: remarks(os, answer),
+        beside: beside(&answers, os, name, answer),
     };
     Ok(Some(PollerOnSystem {
         system: os.name().to_owned(),
         name: proper_name(os).to_owned(),
         sources: sources.into_iter().collect(),
+        below: match below(name, os) {
+            Some(Below::Interface(interface)) => Some(interface.to_owned()),
+            Some(Below::Other) | None => None,
+        },
         answers: own.iter().map(answer).collect(),
     }))
+}
+
+/// Returns the contract scenarios, with the recorded kills.
+fn contract() -> Result<Vec<Contract>, Error> {
+    let environment = Environment::default();
+    let source = Source::load(None, &environment)?;
+    let cells = match source.matrix.targets.first() {
+        Some(target) => source.plan(target, &Selection::default())?,
+        None => Vec::new(),
+    };
+    let record = faults::recorded(&cells);
+    let one = |scenario: &scenarios::Scenario| {
+        let mut kills: BTreeMap<&str, Killed> = BTreeMap::new();
+        for kill in record.kills.iter().filter(|kill| kill.scenario() == scenario.id) {
+            let (fault, summary) = (kill.fault.name(), kill.fault.summary().to_owned());
+            let killed = kills.entry(fault).or_insert_with(|| Killed {
+                fault: fault.to_owned(),
+                summary,
+                recorded: Vec::new(),
+            });
+            killed.recorded.push(format!("{} on {}", kill.cell, kill.os));
+        }
+        Contract {
+            id: scenario.id.to_owned(),
+            title: scenario.title.to_owned(),
+            clauses: scenario.clauses.iter().map(|clause| (*clause).to_owned()).collect(),
+            source: format!("crates/scenarios/src/{}.rs", scenario.id.replace('-', "_")),
+            kills: kills.into_values().collect(),
+            excuse: record.excuse(scenario.id).map(str::to_owned),
+        }
+    };
+    Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {

@@ -10,9 +10,10 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
-use nix::unistd::{read, write};
+use nix::unistd::{close, read, write};
 use selector::{Changed, Interest, MakeSelector, Selector, Unsupported};
 
+use crate::clock::{Clock, Sample};
 use crate::{Failure, Operation, Plan, floor};
 
 /// The descriptors that one round registers, modifies, removes, closes or hands over.
@@ -29,25 +30,33 @@ pub(crate) struct Bench {
     other: Option<Box<dyn Selector>>,
     ends: Vec<OwnedFd>,
     random: Rng,
+    clock: Clock,
     /// Whether the batch is with the other poller.
     is_over: bool,
 }
 
 impl Bench {
-    pub(crate) fn new(make: MakeSelector, plan: &Plan) -> Result<Self, Failure> {
+    pub(crate) fn new(make: MakeSelector, plan: &Plan, clock: Clock) -> Result<Self, Failure> {
         let poller = make()?;
         let other = (plan.operation == Operation::HandOver).then(make).transpose()?;
-        if poller.process().is_some() {
-            let reason = "it is a program: what would be measured is the way to it";
-            return Err(Failure::Unsupported(reason.to_owned()));
-        }
+        let clock = match (clock, poller.process()) {
+            (clock, None) => clock,
+            (Clock::Marks, Some(_)) => {
+                return Err(Failure::Unsupported("it is a program, which is not traced".to_owned()));
+            }
+            (Clock::Here, Some(_)) if poller.spent().is_some() => Clock::Program,
+            (_, Some(_)) => {
+                let reason = "it is a program without `times`: what would be measured is the way to it";
+                return Err(Failure::Unsupported(reason.to_owned()));
+            }
+        };
         if !poller.capabilities().modes.contains(&plan.mode) {
             return Err(Failure::Unsupported(format!("it has no {} mode", plan.mode.name())));
         }
         let ends = connections(plan.descriptors)?;
-        let bench = Self { poller, other, ends, random: Rng::with_seed(7), is_over: false };
+        let bench = Self { poller, other, ends, random: Rng::with_seed(7), clock, is_over: false };
         for (index, end) in bench.ends.iter().enumerate() {
-            bench.add(end.as_raw_fd(), index, plan.mode)?;
+            bench.add(end.as_raw_fd(), index, plan.mode).map_err(|failure| bench.explained(failure))?;
         }
         Ok(bench)
     }
@@ -56,14 +65,22 @@ impl Bench {
         done(self.poller.add(fd, token as u64, Interest::READ, mode))
     }
 
-    /// Does the operation of a plan this many times. Returns its mean cost in nanoseconds.
-    pub(crate) fn operation(&mut self, plan: &Plan, rounds: u32) -> Result<f64, Failure> {
+    /// Why a poller in another process fails is known to it alone.
+    fn explained(&self, failure: Failure) -> Failure {
+        let mut pollers = std::iter::once(&self.poller).chain(&self.other);
+        let its_own = pollers.find_map(|poller| poller.failure());
+        its_own.map_or(failure, |its_own| Failure::Unsupported(its_own.reason))
+    }
+
+    /// Does the operation of a plan this many times.
+    pub(crate) fn operation(&mut self, plan: &Plan, rounds: u32) -> Result<Sample, Failure> {
+        self.perform(plan, rounds).map_err(|failure| self.explained(failure))
+    }
+
+    fn perform(&mut self, plan: &Plan, rounds: u32) -> Result<Sample, Failure> {
         match plan.operation {
-            Operation::Register => self.extras(rounds, |bench, extras| bench.register(extras, plan.mode)),
-            Operation::Remove => self.extras(rounds, |bench, extras| {
-                bench.register(extras, plan.mode)?;
-                bench.unregister(extras)
-            }),
+            Operation::Register => self.register(rounds, plan.mode),
+            Operation::Remove => self.remove(rounds, plan.mode),
             Operation::Close => self.close(rounds, plan.mode),
             Operation::Modify => self.modify(rounds, plan.mode),
             Operation::WaitOne => self.wait_one(rounds),
@@ -73,8 +90,8 @@ impl Bench {
         }
     }
 
-    /// Does the floor of the operation this many times. Returns its mean cost in nanoseconds.
-    pub(crate) fn floor(&mut self, plan: &Plan, rounds: u32) -> Result<f64, Failure> {
+    /// Does the floor of the operation this many times.
+    pub(crate) fn floor(&mut self, plan: &Plan, rounds: u32) -> Result<Sample, Failure> {
         match plan.operation {
             Operation::WaitOne => self.poll_one(rounds),
             Operation::WaitAll => self.poll_all(rounds),
@@ -84,20 +101,10 @@ impl Bench {
         }
     }
 
-    /// Measures an action on other descriptors than the registered ones, and removes them again.
-    fn extras(
-        &mut self,
-        rounds: u32,
-        action: impl Fn(&Self, &[OwnedFd]) -> Result<Duration, Failure>,
-    ) -> Result<f64, Failure> {
-        let extras = self.duplicates()?;
-        let mut took = Duration::ZERO;
-        for _ in 0..rounds {
-            took += action(self, &extras)?;
-            // After a removal, there is nothing left to remove.
-            extras.iter().for_each(|extra| drop(self.poller.remove(extra.as_raw_fd())));
-        }
-        Ok(per_operation(took, rounds, BATCH))
+    /// Performs what is measured, and adds its time.
+    fn timed<T>(&self, took: &mut Duration, section: impl FnOnce() -> T) -> T {
+        let pollers = std::iter::once(&self.poller).chain(&self.other);
+        self.clock.time(took, || pollers.clone().filter_map(|poller| poller.spent()).sum(), section)
     }
 
     /// Other descriptors of the first connection, which is idle.
@@ -105,70 +112,91 @@ impl Bench {
         (0..BATCH).map(|_| Ok(self.ends[0].try_clone()?)).collect()
     }
 
-    fn register(&self, extras: &[OwnedFd], mode: Mode) -> Result<Duration, Failure> {
-        let begun = Instant::now();
-        for (index, extra) in extras.iter().enumerate() {
-            self.add(extra.as_raw_fd(), self.ends.len() + index, mode)?;
-        }
-        Ok(begun.elapsed())
+    fn add_all(&self, extras: &[OwnedFd], mode: Mode) -> Result<(), Failure> {
+        let mut all = extras.iter().enumerate();
+        all.try_for_each(|(index, extra)| self.add(extra.as_raw_fd(), self.ends.len() + index, mode))
     }
 
-    fn unregister(&self, extras: &[OwnedFd]) -> Result<Duration, Failure> {
-        let begun = Instant::now();
-        for extra in extras {
-            done(self.poller.remove(extra.as_raw_fd()))?;
-        }
-        Ok(begun.elapsed())
+    fn remove_all(&self, extras: &[OwnedFd]) -> Result<(), Failure> {
+        extras.iter().try_for_each(|extra| done(self.poller.remove(extra.as_raw_fd())))
     }
 
-    fn close(&self, rounds: u32, mode: Mode) -> Result<f64, Failure> {
+    /// Closes a descriptor, and the copy of a poller in another process.
+    fn close_both(&self, extra: OwnedFd) -> Result<(), Failure> {
+        let fd = extra.as_raw_fd();
+        // In a debug build, dropping it makes another system call before.
+        close(extra)?;
+        self.poller.closed(fd).map_err(|Unsupported(reason)| Failure::Unsupported(reason))
+    }
+
+    fn register(&self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
+        let extras = self.duplicates()?;
+        let mut took = Duration::ZERO;
+        for _ in 0..rounds {
+            self.timed(&mut took, || self.add_all(&extras, mode))?;
+            self.remove_all(&extras)?;
+        }
+        extras.into_iter().try_for_each(|extra| self.close_both(extra))?;
+        Ok(Sample::new(took, rounds, BATCH))
+    }
+
+    fn remove(&self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
+        let extras = self.duplicates()?;
+        let mut took = Duration::ZERO;
+        for _ in 0..rounds {
+            self.add_all(&extras, mode)?;
+            self.timed(&mut took, || self.remove_all(&extras))?;
+        }
+        extras.into_iter().try_for_each(|extra| self.close_both(extra))?;
+        Ok(Sample::new(took, rounds, BATCH))
+    }
+
+    fn close(&self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
             let extras = self.duplicates()?;
-            self.register(&extras, mode)?;
-            let begun = Instant::now();
-            for extra in extras {
-                done(self.poller.remove(extra.as_raw_fd()))?;
-                drop(extra);
-            }
-            took += begun.elapsed();
+            self.add_all(&extras, mode)?;
+            self.timed(&mut took, || {
+                extras.into_iter().try_for_each(|extra| {
+                    done(self.poller.remove(extra.as_raw_fd()))?;
+                    self.close_both(extra)
+                })
+            })?;
         }
-        Ok(per_operation(took, rounds, BATCH))
+        Ok(Sample::new(took, rounds, BATCH))
     }
 
-    fn close_only(&self, rounds: u32) -> Result<f64, Failure> {
+    fn close_only(&self, rounds: u32) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
             let extras = self.duplicates()?;
             let begun = Instant::now();
-            drop(extras);
+            extras.into_iter().try_for_each(close)?;
             took += begun.elapsed();
         }
-        Ok(per_operation(took, rounds, BATCH))
+        Ok(Sample::new(took, rounds, BATCH))
     }
 
     /// Changes the interest of descriptors all over the range to sending, and back in the next round.
-    fn modify(&mut self, rounds: u32, mode: Mode) -> Result<f64, Failure> {
+    fn modify(&mut self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for round in 0..2 * rounds {
             let interest = if round % 2 == 0 { Interest::WRITE } else { Interest::READ };
-            let begun = Instant::now();
-            for index in spread(self.ends.len()) {
-                done(self.poller.modify(self.ends[index].as_raw_fd(), index as u64, interest, mode))?;
-            }
-            took += begun.elapsed();
+            self.timed(&mut took, || {
+                spread(self.ends.len()).try_for_each(|index| {
+                    done(self.poller.modify(self.ends[index].as_raw_fd(), index as u64, interest, mode))
+                })
+            })?;
         }
-        Ok(per_operation(took, 2 * rounds, spread(self.ends.len()).count()))
+        Ok(Sample::new(took, 2 * rounds, spread(self.ends.len()).count()))
     }
 
-    fn wait_one(&mut self, rounds: u32) -> Result<f64, Failure> {
+    fn wait_one(&mut self, rounds: u32) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
             let ready = self.active();
             self.send(ready)?;
-            let begun = Instant::now();
-            let events = self.poller.wait(BATCH, Some(Duration::ZERO));
-            took += begun.elapsed();
+            let events = self.timed(&mut took, || self.poller.wait(BATCH, Some(Duration::ZERO)));
             let tokens: Vec<_> = events?.iter().map(|event| event.token).collect();
             if tokens != [ready as u64] {
                 let wrong = format!(
@@ -179,10 +207,10 @@ impl Bench {
             }
             self.receive(ready)?;
         }
-        Ok(took.as_nanos() as f64 / f64::from(rounds))
+        Ok(Sample::new(took, rounds, 1))
     }
 
-    fn poll_one(&mut self, rounds: u32) -> Result<f64, Failure> {
+    fn poll_one(&mut self, rounds: u32) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
             let ready = self.active();
@@ -195,10 +223,10 @@ impl Bench {
             count?;
             self.receive(ready)?;
         }
-        Ok(took.as_nanos() as f64 / f64::from(rounds))
+        Ok(Sample::new(took, rounds, 1))
     }
 
-    fn wait_all(&mut self, rounds: u32, mode: Mode) -> Result<f64, Failure> {
+    fn wait_all(&mut self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
         let all = self.ends.len();
         (0..all).try_for_each(|index| self.send(index))?;
         let mut took = Duration::ZERO;
@@ -212,9 +240,7 @@ impl Bench {
             let mut reported = 0;
             // A poller may report some, and the others in its next waits.
             while reported < all {
-                let begun = Instant::now();
-                let events = self.poller.wait(all, Some(Duration::ZERO));
-                took += begun.elapsed();
+                let events = self.timed(&mut took, || self.poller.wait(all, Some(Duration::ZERO)));
                 let before = reported;
                 for event in events? {
                     let index = usize::try_from(event.token).unwrap_or(usize::MAX);
@@ -229,10 +255,10 @@ impl Bench {
             }
         }
         (0..all).try_for_each(|index| self.receive(index))?;
-        Ok(took.as_nanos() as f64 / f64::from(rounds) / all as f64)
+        Ok(Sample::new(took, rounds, all))
     }
 
-    fn poll_all(&mut self, rounds: u32) -> Result<f64, Failure> {
+    fn poll_all(&mut self, rounds: u32) -> Result<Sample, Failure> {
         let all = self.ends.len();
         (0..all).try_for_each(|index| self.send(index))?;
         let took = {
@@ -245,27 +271,27 @@ impl Bench {
             begun.elapsed()
         };
         (0..all).try_for_each(|index| self.receive(index))?;
-        Ok(took.as_nanos() as f64 / f64::from(rounds) / all as f64)
+        Ok(Sample::new(took, rounds, all))
     }
 
     /// Hands descriptors over to the other poller, and back in the next round.
-    fn hand_over(&mut self, rounds: u32, mode: Mode) -> Result<f64, Failure> {
-        let Some(other) = &self.other else {
-            return Err(Failure::Unsupported("there is no other poller".to_owned()));
-        };
+    fn hand_over(&mut self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
+            let Some(other) = &self.other else {
+                return Err(Failure::Unsupported("there is no other poller".to_owned()));
+            };
             let (from, to) = if self.is_over { (other, &self.poller) } else { (&self.poller, other) };
-            let begun = Instant::now();
-            for index in spread(self.ends.len()) {
-                let fd = self.ends[index].as_raw_fd();
-                done(from.remove(fd))?;
-                done(to.add(fd, index as u64, Interest::READ, mode))?;
-            }
-            took += begun.elapsed();
+            self.timed(&mut took, || {
+                spread(self.ends.len()).try_for_each(|index| {
+                    let fd = self.ends[index].as_raw_fd();
+                    done(from.remove(fd))?;
+                    done(to.add(fd, index as u64, Interest::READ, mode))
+                })
+            })?;
             self.is_over = !self.is_over;
         }
-        Ok(per_operation(took, rounds, spread(self.ends.len()).count()))
+        Ok(Sample::new(took, rounds, spread(self.ends.len()).count()))
     }
 
     /// Chooses the descriptor that becomes ready: one of a few all over the range, so that what is measured
@@ -298,10 +324,6 @@ const fn partner(index: usize) -> usize {
 fn spread(count: usize) -> impl Iterator<Item = usize> {
     let batch = BATCH.min(count);
     (0..batch).map(move |index| index * count / batch)
-}
-
-fn per_operation(took: Duration, rounds: u32, batch: usize) -> f64 {
-    took.as_nanos() as f64 / f64::from(rounds) / batch as f64
 }
 
 /// Opens connections with this many ends, rounded up to an even number.

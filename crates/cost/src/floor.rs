@@ -8,10 +8,11 @@ use nix::fcntl::{FcntlArg, fcntl};
 
 use crate::Failure;
 use crate::bench::BATCH;
+use crate::clock::Sample;
 
 /// Calls fcntl(2) on some descriptors, `calls` times on each. It is a system call that looks a descriptor up
-/// and does nothing else. Returns the mean cost for a descriptor, in nanoseconds.
-pub(crate) fn fcntl_each(ends: &[OwnedFd], rounds: u32, calls: u32) -> Result<f64, Failure> {
+/// and does nothing else.
+pub(crate) fn fcntl_each(ends: &[OwnedFd], rounds: u32, calls: u32) -> Result<Sample, Failure> {
     let begun = Instant::now();
     for _ in 0..rounds {
         for index in 0..BATCH {
@@ -20,5 +21,5 @@ pub(crate) fn fcntl_each(ends: &[OwnedFd], rounds: u32, calls: u32) -> Result<f6
             }
         }
     }
-    Ok(begun.elapsed().as_nanos() as f64 / f64::from(rounds) / BATCH as f64)
+    Ok(Sample::new(begun.elapsed(), rounds, BATCH))
 }

@@ -5,13 +5,16 @@
 //! number of descriptors is the poller's own growth.
 
 mod bench;
+pub mod calls;
+mod clock;
 mod floor;
+mod operation;
+mod processors;
 mod wake;
 
-use std::fmt;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metadata::{CostOutcome, Mode};
 use nix::sys::resource::{Resource, getrlimit};
@@ -19,83 +22,11 @@ use selector::MakeSelector;
 use statistics::{Compared, alternately};
 
 use crate::bench::Bench;
+pub use crate::calls::Performed;
+use crate::clock::{Clock, Sample};
+pub use crate::operation::Operation;
+use crate::processors::Processors;
 use crate::wake::WakeBench;
-
-/// An operation of a poller.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Operation {
-    /// Registers another descriptor.
-    Register,
-    /// Changes the interest of a registered descriptor.
-    Modify,
-    /// Removes a registered descriptor.
-    Remove,
-    /// Removes a registered descriptor and closes it.
-    Close,
-    /// A wait while one of the descriptors is ready.
-    WaitOne,
-    /// A wait while all descriptors are ready; the cost of one event.
-    WaitAll,
-    /// Wakes a thread that waits, until it answers.
-    Wake,
-    /// Moves a descriptor from the poller of one thread to that of another one.
-    HandOver,
-}
-
-impl Operation {
-    /// Every operation.
-    pub const ALL: [Self; 8] = [
-        Self::Register,
-        Self::Modify,
-        Self::Remove,
-        Self::Close,
-        Self::WaitOne,
-        Self::WaitAll,
-        Self::Wake,
-        Self::HandOver,
-    ];
-
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Register => "register",
-            Self::Modify => "modify",
-            Self::Remove => "remove",
-            Self::Close => "close",
-            Self::WaitOne => "wait-one",
-            Self::WaitAll => "wait-all",
-            Self::Wake => "wake",
-            Self::HandOver => "hand-over",
-        }
-    }
-
-    /// Returns what is measured, and what its floor is.
-    pub const fn about(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Register => ("registers another descriptor", "fcntl(2) of it"),
-            Self::Modify => ("changes the interest of a descriptor", "fcntl(2) of it"),
-            Self::Remove => ("removes a descriptor", "fcntl(2) of it"),
-            Self::Close => ("removes a descriptor and closes it", "close(2) of one that no poller has"),
-            Self::WaitOne => ("a wait, one descriptor is ready", "poll(2) of that descriptor alone"),
-            Self::WaitAll => {
-                ("an event of a wait, all descriptors are ready", "poll(2) of all, per descriptor")
-            }
-            Self::Wake => ("wakes a thread that waits, until it answers", "the same over a pipe"),
-            Self::HandOver => ("moves a descriptor to another poller", "two fcntl(2) of it"),
-        }
-    }
-
-    /// Whether several threads can do it at once without meaning anything else.
-    const fn is_of_one_poller(self) -> bool {
-        !matches!(self, Self::Wake | Self::HandOver)
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 /// A measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -129,13 +60,77 @@ const MOST_ROUNDS: u32 = 4096;
 /// The descriptors that a program has besides those that it registers.
 const SPARE: usize = 128;
 
+/// The time that one sample should take at most, with all that is not measured in it.
+const LONG_SAMPLE: Duration = Duration::from_millis(20);
+
+/// The rounds whose system calls are counted. Tracing is slow, and a call is a call.
+const COUNTED_ROUNDS: u32 = 32;
+
+/// The events of all waits that are counted.
+const COUNTED_EVENTS: usize = 1000;
+
+/// What was measured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measurement {
+    /// The cost, or why there is none.
+    pub outcome: CostOutcome,
+    /// Why the threads were not bound to processors.
+    pub unbound: Option<String>,
+}
+
 /// Measures an operation of a poller. It never fails: what cannot be measured has a reason.
-pub fn measure(make: MakeSelector, plan: &Plan) -> CostOutcome {
-    match try_measure(make, plan) {
-        Ok(compared) => outcome(&compared, plan),
-        Err(Failure::Unsupported(reason)) => CostOutcome::NotMeasured { reason },
-        Err(Failure::Io(error)) => CostOutcome::NotMeasured { reason: error.to_string() },
+pub fn measure(make: MakeSelector, plan: &Plan) -> Measurement {
+    let processors = Processors::here();
+    // In a thread of its own, which is bound to a processor until it ends.
+    let measured = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || try_measure(make, plan, &processors));
+        thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    let not_measured = |reason| (CostOutcome::NotMeasured { reason }, None);
+    let (outcome, unbound) = match measured {
+        Ok((compared, unbound)) => (outcome(&compared, plan), unbound),
+        Err(Failure::Unsupported(reason)) => not_measured(reason),
+        Err(Failure::Io(error)) => not_measured(error.to_string()),
+    };
+    Measurement { outcome, unbound }
+}
+
+/// Performs an operation some times in this process, which [`calls::count`] traces. The process should end
+/// after it, without a destructor of the poller: that would be traced, too.
+pub fn perform(make: MakeSelector, plan: &Plan) -> Performed {
+    match try_perform(make, plan) {
+        Ok(operations) => Performed::Operations(operations),
+        Err(Failure::Unsupported(reason)) => Performed::Failed(reason),
+        Err(Failure::Io(error)) => Performed::Failed(error.to_string()),
     }
+}
+
+fn try_perform(make: MakeSelector, plan: &Plan) -> Result<u64, Failure> {
+    check_descriptors(plan)?;
+    let be_traced = || calls::be_traced().map_err(Failure::Unsupported);
+    // The first round, before the tracer looks, has the calls that are made once.
+    let sample = if plan.operation == Operation::Wake {
+        let bench = WakeBench::new(make, plan, &Processors::here(), true)?;
+        bench.operation(1)?;
+        be_traced()?;
+        let sample = bench.marked(COUNTED_ROUNDS);
+        std::mem::forget(bench);
+        sample?
+    } else {
+        let mut bench = Bench::new(make, plan, Clock::Marks)?;
+        bench.operation(plan, 2)?;
+        be_traced()?;
+        let rounds = match plan.operation {
+            Operation::WaitAll => (COUNTED_EVENTS / plan.descriptors).clamp(2, 8) as u32,
+            // Rounds of a batch each.
+            operation if operation != Operation::WaitOne => 4,
+            _ => COUNTED_ROUNDS,
+        };
+        let sample = bench.operation(plan, rounds);
+        std::mem::forget(bench);
+        sample?
+    };
+    Ok(sample.operations)
 }
 
 /// Turns the samples into a figure, or says that they are noise.
@@ -150,7 +145,7 @@ fn outcome(compared: &Compared, plan: &Plan) -> CostOutcome {
 }
 
 /// Rounds to four digits: the others are chance.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
@@ -175,21 +170,43 @@ impl From<nix::errno::Errno> for Failure {
     }
 }
 
-fn try_measure(make: MakeSelector, plan: &Plan) -> Result<Compared, Failure> {
+/// Returns the costs, and why the threads were not bound to processors.
+fn try_measure(
+    make: MakeSelector,
+    plan: &Plan,
+    processors: &Processors,
+) -> Result<(Compared, Option<String>), Failure> {
     check_descriptors(plan)?;
+    check_threads(plan, processors)?;
     if plan.operation == Operation::Wake {
-        let bench = WakeBench::new(make, plan)?;
-        return compare(plan, |rounds| bench.operation(rounds), |rounds| bench.floor(rounds));
+        let bench = WakeBench::new(make, plan, processors, false)?;
+        let unbound = processors.bind(0).err();
+        let compared = compare(plan, |rounds| bench.operation(rounds), |rounds| bench.floor(rounds))?;
+        return Ok((compared, unbound));
     }
-    let benches = (0..plan.threads).map(|_| Ok(Mutex::new(Bench::new(make, plan)?)));
+    let benches = (0..plan.threads).map(|_| Ok(Mutex::new(Bench::new(make, plan, Clock::Here)?)));
     let benches = benches.collect::<Result<Vec<_>, Failure>>()?;
+    // A thread alone is free to leave a processor that others use.
+    let unbound = if plan.threads > 1 { processors.bind(0).err() } else { None };
     let sample = |floor: bool, rounds: u32| {
-        in_threads(&benches, |bench| match floor {
+        in_threads(&benches, processors, |bench| match floor {
             false => bench.operation(plan, rounds),
             true => bench.floor(plan, rounds),
         })
     };
-    compare(plan, |rounds| sample(false, rounds), |rounds| sample(true, rounds))
+    let compared = compare(plan, |rounds| sample(false, rounds), |rounds| sample(true, rounds))?;
+    Ok((compared, unbound))
+}
+
+/// Threads that share a processor would measure how the system divides it.
+fn check_threads(plan: &Plan, processors: &Processors) -> Result<(), Failure> {
+    let (threads, count) = (plan.threads as usize, processors.count());
+    if threads <= count {
+        return Ok(());
+    }
+    let reason =
+        format!("{threads} threads at once need as many processors, and this process may use {count}");
+    Err(Failure::Unsupported(reason))
 }
 
 /// The limit of descriptors is known before any is opened.
@@ -210,17 +227,19 @@ fn check_descriptors(plan: &Plan) -> Result<(), Failure> {
 /// Finds out how many rounds fill a sample, and takes the pairs.
 fn compare(
     plan: &Plan,
-    operation: impl Fn(u32) -> Result<f64, Failure>,
-    floor: impl Fn(u32) -> Result<f64, Failure>,
+    operation: impl Fn(u32) -> Result<Sample, Failure>,
+    floor: impl Fn(u32) -> Result<Sample, Failure>,
 ) -> Result<Compared, Failure> {
-    let (rounds, floor_rounds) = (rounds_of(plan, &operation)?, rounds_of(plan, &floor)?);
+    let (rounds, floor_rounds) = (rounds_of(&operation)?, rounds_of(&floor)?);
     // A failure is kept, because the samples only know errors of the system.
     let failure = Mutex::new(None);
-    let kept = |result: Result<f64, Failure>| {
-        result.map_err(|failed| {
-            *locked(&failure) = Some(failed);
-            io::Error::other("see the failure")
-        })
+    let kept = |result: Result<Sample, Failure>| match result.map(Sample::nanoseconds) {
+        Ok(time) if time > 0.0 => Ok(time),
+        other => {
+            let coarse = || Failure::Unsupported("the clock is too coarse for a sample".to_owned());
+            *locked(&failure) = Some(other.err().unwrap_or_else(coarse));
+            Err(io::Error::other("see the failure"))
+        }
     };
     let pairs = alternately(plan.pairs, || kept(operation(rounds)), || kept(floor(floor_rounds)));
     match (pairs, locked(&failure).take()) {
@@ -231,53 +250,54 @@ fn compare(
 }
 
 /// Returns how many rounds fill a sample.
-fn rounds_of(plan: &Plan, sample: &dyn Fn(u32) -> Result<f64, Failure>) -> Result<u32, Failure> {
+fn rounds_of(sample: &dyn Fn(u32) -> Result<Sample, Failure>) -> Result<u32, Failure> {
+    /// The rounds of the sample that is looked at.
+    const ROUNDS: u32 = 2;
     // The first call warms up.
     sample(1)?;
-    let per_round = sample(2)? * f64::from(unit(plan));
-    Ok((SAMPLE.as_nanos() as f64 / per_round.max(1.0)).clamp(2.0, f64::from(MOST_ROUNDS)) as u32)
-}
-
-/// The operations of one round.
-fn unit(plan: &Plan) -> u32 {
-    match plan.operation {
-        Operation::WaitOne | Operation::Wake => 1,
-        Operation::WaitAll => plan.descriptors as u32,
-        _ => bench::BATCH as u32,
-    }
+    let begun = Instant::now();
+    let looked_at = sample(ROUNDS)?;
+    let all = begun.elapsed();
+    let measured = looked_at.nanoseconds() * looked_at.operations as f64;
+    let fit = |limit: Duration, took: f64| limit.as_nanos() as f64 / (took / f64::from(ROUNDS)).max(1.0);
+    let rounds = fit(SAMPLE, measured).min(fit(LONG_SAMPLE, all.as_nanos() as f64));
+    Ok(rounds.clamp(2.0, f64::from(MOST_ROUNDS)) as u32)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a sample in as many threads as there are benches, at the same time. Returns the mean of their costs.
+/// Runs a sample in as many threads as there are benches, at the same time.
 fn in_threads(
     benches: &[Mutex<Bench>],
-    sample: impl Fn(&mut Bench) -> Result<f64, Failure> + Sync,
-) -> Result<f64, Failure> {
+    processors: &Processors,
+    sample: impl Fn(&mut Bench) -> Result<Sample, Failure> + Sync,
+) -> Result<Sample, Failure> {
     if let [bench] = benches {
         return sample(&mut locked(bench));
     }
     // Closed until every thread exists. If one cannot be started, the others do their sample and end.
     let gate = RwLock::new(());
-    let costs = std::thread::scope(|scope| {
+    let samples = std::thread::scope(|scope| {
         let closed = gate.write().unwrap_or_else(PoisonError::into_inner);
-        let begin = |bench| {
+        let begin = |(index, bench)| {
             let (gate, sample) = (&gate, &sample);
             std::thread::Builder::new().spawn_scoped(scope, move || {
+                // What cannot be done here, the thread that measures cannot do either.
+                let _ = processors.bind(index);
                 drop(gate.read());
                 sample(&mut locked(bench))
             })
         };
-        let threads = benches.iter().map(begin).collect::<io::Result<Vec<_>>>();
+        let threads = benches.iter().enumerate().map(begin).collect::<io::Result<Vec<_>>>();
         drop(closed);
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        threads?.into_iter().map(join).collect::<Result<Vec<f64>, Failure>>()
+        threads?.into_iter().map(join).collect::<Result<Vec<Sample>, Failure>>()
     })?;
-    Ok(costs.iter().sum::<f64>() / costs.len() as f64)
+    Ok(samples.into_iter().fold(Sample::default(), Sample::and))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ fn plan(operation: Operation, descriptors: usize) -> Plan {
 
 #[track_caller]
 fn measured(make: MakeSelector, plan: &Plan) {
-    match measure(make, plan) {
+    match measure(make, plan).outcome {
         CostOutcome::Measured { ratio, low, high, nanoseconds, floor, pairs } => {
             assert!(low <= ratio && ratio <= high && nanoseconds > 0.0 && floor > 0.0, "{plan:?}");
             assert_eq!(pairs, 3);
@@ -22,7 +22,7 @@ fn measured(make: MakeSelector, plan: &Plan) {
 
 #[track_caller]
 fn not_measured(make: MakeSelector, plan: &Plan) -> String {
-    match measure(make, plan) {
+    match measure(make, plan).outcome {
         CostOutcome::NotMeasured { reason } => reason,
         other => panic!("{plan:?}: {other:?}"),
     }
@@ -47,9 +47,43 @@ fn every_operation_of_poll_and_select_is_measured() {
 #[test]
 fn several_threads_have_pollers_of_their_own() {
     for operation in Operation::ALL.into_iter().filter(|operation| has_threads(*operation)) {
-        measured(&poller_poll::selector, &Plan { threads: 3, ..plan(operation, 10) });
+        let processors = Processors::here().count() as u32;
+        let several = Plan { threads: processors.min(3), ..plan(operation, 10) };
+        measured(&poller_poll::selector, &several);
+        let more = Plan { threads: processors + 1, ..several };
+        let expected = format!(
+            "{} threads at once need as many processors, and this process may use {processors}",
+            processors + 1
+        );
+        assert_eq!(not_measured(&poller_poll::selector, &more), expected);
     }
     assert!(!has_threads(Operation::Wake) && !has_threads(Operation::HandOver));
+}
+
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+#[test]
+fn threads_that_measure_at_once_are_bound_to_a_processor_each() {
+    let allowed = || {
+        let set = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
+        let count = nix::sched::CpuSet::count();
+        (0..count).filter(|processor| set.is_set(*processor).unwrap()).collect::<Vec<_>>()
+    };
+    let all = allowed();
+    let plan = plan(Operation::Modify, 4);
+    let bench = || Mutex::new(Bench::new(&poller_poll::selector, &plan, Clock::Here).unwrap());
+    // Two benches for each processor, of which the second is bound to it again.
+    let benches: Vec<_> = all.iter().chain(&all).map(|_| bench()).collect();
+    let bound = Mutex::new(Vec::new());
+    in_threads(&benches, &Processors::here(), |_| {
+        locked(&bound).push(allowed());
+        Ok(Sample::default())
+    })
+    .unwrap();
+    let mut bound = bound.into_inner().unwrap();
+    bound.sort();
+    let expected: Vec<_> = all.iter().flat_map(|processor| [vec![*processor], vec![*processor]]).collect();
+    assert_eq!(bound, expected);
+    assert_eq!(allowed(), all, "this thread is free");
 }
 
 #[test]
@@ -152,7 +186,11 @@ fn a_program_and_a_poller_without_wake_ups_are_not_measured() {
     let program: MakeSelector = &|| wrong(false, Some(1));
     for operation in [Operation::Register, Operation::Wake] {
         let reason = not_measured(program, &plan(operation, 2));
-        assert_eq!(reason, "it is a program: what would be measured is the way to it");
+        let expected = match operation {
+            Operation::Wake => "it is a program: a wake-up takes the way to it",
+            _ => "it is a program without `times`: what would be measured is the way to it",
+        };
+        assert_eq!(reason, expected);
     }
     let deaf: MakeSelector = &|| wrong(false, None);
     assert_eq!(not_measured(deaf, &plan(Operation::Wake, 2)), "it cannot be woken");

@@ -8,18 +8,22 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use selector::{Interest, MakeSelector, Selector, Unsupported};
 
 use crate::bench::{BATCH, connections, done};
-use crate::{Failure, Plan};
+use crate::clock::{Sample, marked};
+use crate::processors::Processors;
+use crate::{Failure, Plan, calls};
 
 /// Where the thread waits next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Place {
     Poller,
+    /// The poller, and the wait is marked for a tracer.
+    MarkedPoller,
     Pipe,
     /// Nowhere: it ends.
     Nowhere,
@@ -38,10 +42,16 @@ pub(crate) struct WakeBench {
 }
 
 impl WakeBench {
-    pub(crate) fn new(make: MakeSelector, plan: &Plan) -> Result<Self, Failure> {
+    /// The thread that waits is bound to the second of the processors, and with `traced` it is traced.
+    pub(crate) fn new(
+        make: MakeSelector,
+        plan: &Plan,
+        processors: &Processors,
+        traced: bool,
+    ) -> Result<Self, Failure> {
         let poller: Arc<dyn Selector> = Arc::from(make()?);
         if poller.process().is_some() {
-            let reason = "it is a program: what would be measured is the way to it";
+            let reason = "it is a program: a wake-up takes the way to it";
             return Err(Failure::Unsupported(reason.to_owned()));
         }
         if !poller.capabilities().modes.contains(&plan.mode) {
@@ -57,8 +67,13 @@ impl WakeBench {
         let (answers, answer) = pipe()?;
         let next = Arc::new(AtomicU8::new(Place::Poller as u8));
         let waiter = std::thread::Builder::new().spawn({
-            let (poller, next) = (Arc::clone(&poller), Arc::clone(&next));
-            move || wait_and_answer(&*poller, to_thread, &next, answer)
+            let (poller, next, processors) = (Arc::clone(&poller), Arc::clone(&next), processors.clone());
+            move || {
+                // What cannot be done here, the other thread cannot do either, and it says so.
+                let _ = processors.bind(1);
+                let _ = if traced { calls::be_traced() } else { Ok(()) };
+                wait_and_answer(&*poller, to_thread, &next, answer);
+            }
         })?;
         let bench = Self { poller, pipe: pipe_end, answers, next, waiter: Some(waiter), _ends: ends };
         // The answer to the first wake-up.
@@ -66,29 +81,53 @@ impl WakeBench {
         Ok(bench)
     }
 
-    pub(crate) fn operation(&self, rounds: u32) -> Result<f64, Failure> {
-        self.rounds(rounds, || self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason)))
+    pub(crate) fn operation(&self, rounds: u32) -> Result<Sample, Failure> {
+        self.rounds(rounds, || self.wake())
     }
 
-    pub(crate) fn floor(&self, rounds: u32) -> Result<f64, Failure> {
+    pub(crate) fn floor(&self, rounds: u32) -> Result<Sample, Failure> {
         // The thread leaves the poller, and returns to it with the last answer.
-        self.next.store(Place::Pipe as u8, Ordering::Release);
-        self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))?;
+        self.go_to(Place::Pipe);
+        self.wake()?;
         self.answer()?;
-        let cost = self.rounds(rounds, || Ok((&self.pipe).write_all(b"x")?))?;
-        self.next.store(Place::Poller as u8, Ordering::Release);
+        let sample = self.rounds(rounds, || Ok((&self.pipe).write_all(b"x")?))?;
+        self.go_to(Place::Poller);
         (&self.pipe).write_all(b"x")?;
         self.answer()?;
-        Ok(cost)
+        Ok(sample)
     }
 
-    fn rounds(&self, rounds: u32, wake: impl Fn() -> Result<(), Failure>) -> Result<f64, Failure> {
+    /// Marks the wake-ups, and as many waits of the other thread. The answers are not marked.
+    pub(crate) fn marked(&self, rounds: u32) -> Result<Sample, Failure> {
+        self.go_to(Place::MarkedPoller);
+        self.wake()?;
+        self.answer()?;
+        for round in 1..=rounds {
+            if round == rounds {
+                self.go_to(Place::Poller);
+            }
+            marked(|| self.wake())?;
+            self.answer()?;
+        }
+        Ok(Sample::new(Duration::ZERO, rounds, 1))
+    }
+
+    fn rounds(&self, rounds: u32, wake: impl Fn() -> Result<(), Failure>) -> Result<Sample, Failure> {
         let begun = Instant::now();
         for _ in 0..rounds {
             wake()?;
             self.answer()?;
         }
-        Ok(begun.elapsed().as_nanos() as f64 / f64::from(rounds))
+        Ok(Sample::new(begun.elapsed(), rounds, 1))
+    }
+
+    fn wake(&self) -> Result<(), Failure> {
+        self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))
+    }
+
+    /// Chooses where the thread waits after its next wake-up.
+    fn go_to(&self, place: Place) {
+        self.next.store(place as u8, Ordering::Release);
     }
 
     fn answer(&self) -> Result<(), Failure> {
@@ -101,9 +140,13 @@ impl WakeBench {
 fn wait_and_answer(poller: &dyn Selector, mut pipe: PipeReader, next: &AtomicU8, mut answer: PipeWriter) {
     let mut place = Place::Poller as u8;
     while place != Place::Nowhere as u8 {
-        let is_woken = match place == Place::Poller as u8 {
-            true => poller.wait(BATCH, None).is_ok(),
-            false => matches!(pipe.read(&mut [0]), Ok(1)),
+        let wait = || poller.wait(BATCH, None).is_ok();
+        let is_woken = if place == Place::Poller as u8 {
+            wait()
+        } else if place == Place::MarkedPoller as u8 {
+            marked(wait)
+        } else {
+            matches!(pipe.read(&mut [0]), Ok(1))
         };
         // The wake-up orders this read after the write of the thread that wakes.
         place = next.load(Ordering::Acquire);
@@ -115,7 +158,7 @@ fn wait_and_answer(poller: &dyn Selector, mut pipe: PipeReader, next: &AtomicU8,
 
 impl Drop for WakeBench {
     fn drop(&mut self) {
-        self.next.store(Place::Nowhere as u8, Ordering::Release);
+        self.go_to(Place::Nowhere);
         // Wherever it waits.
         let _ = self.poller.wake();
         let _ = self.pipe.write_all(b"x");

@@ -392,7 +392,7 @@ impl FileText {
         let usual = named(&at, &self.source, &sources)?;
         if let Some((row, _)) = self.rows.0.iter().find(|(row, _)| catalogue::title(&row.value).is_none()) {
             let message = format!("there is no behaviour '{}' in the catalogue", row.value);
-            return at.error(row.referenced, message, catalogue::help(&row.value));
+            return at.error(row.referenced, message, catalogue::suggestion(&row.value));
         }
         at.check_sorted(&self.rows)?;
         let mut answers = Vec::new();

@@ -167,7 +167,7 @@ pub fn title(id: &str) -> Option<&'static str> {
 }
 
 /// Returns a suggestion for an unknown id.
-pub(crate) fn help(typed: &str) -> String {
+pub fn suggestion(typed: &str) -> String {
     match metadata::nearest(typed, BEHAVIOURS.iter().map(|(id, _)| *id)) {
         Some(_) => did_you_mean(typed, BEHAVIOURS.iter().map(|(id, _)| *id)),
         None => "ids are 2.7 and a letter with two digits: V01 to V34, A, E, C, W, T, F, X".into(),
@@ -211,7 +211,7 @@ mod tests {
     fn a_behaviour_has_a_title_and_an_unknown_id_gets_a_suggestion() {
         assert_eq!(title("V26"), Some("a pipe's read end without data, the writer gone"));
         assert_eq!(title("V35"), None);
-        assert!(help("V0").starts_with("did you mean 'V0"), "{}", help("V0"));
-        assert!(help("pipes").starts_with("ids are"), "{}", help("pipes"));
+        assert!(suggestion("V0").starts_with("did you mean 'V0"), "{}", suggestion("V0"));
+        assert!(suggestion("pipes").starts_with("ids are"), "{}", suggestion("pipes"));
     }
 }

@@ -39,7 +39,13 @@ macro_rules! subjects {
     };
 }
 
-const SUBJECTS: [(Os, &str, &str, &str); 10] = subjects! {
+const SUBJECTS: [(Os, &str, &str, &str); 17] = subjects! {
+    Linux "linux" "go-netpoll"
+    Linux "linux" "io-uring"
+    Linux "linux" "java-nio"
+    Linux "linux" "libev-epoll"
+    Linux "linux" "libev-poll"
+    Linux "linux" "libev-select"
     Linux "linux" "libevent-epoll"
     Linux "linux" "libevent-poll"
     Linux "linux" "libevent-select"
@@ -50,6 +56,7 @@ const SUBJECTS: [(Os, &str, &str, &str); 10] = subjects! {
     Linux "linux" "python-epoll"
     Linux "linux" "python-poll"
     Linux "linux" "python-select"
+    Linux "linux" "tokio"
 };
 
 const DIVERGENCES: &str = include_str!("../data/divergences.yml");

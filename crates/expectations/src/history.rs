@@ -103,7 +103,7 @@ impl HistoryText {
         for (row, variants) in self.rows.0 {
             if catalogue::title(&row.value).is_none() {
                 let message = format!("there is no behaviour '{}' in the catalogue", row.value);
-                return at.error(row.referenced, message, catalogue::help(&row.value));
+                return at.error(row.referenced, message, catalogue::suggestion(&row.value));
             }
             at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {

@@ -25,7 +25,7 @@ mod record;
 mod version;
 
 pub use answers::{Compared, Expectation, Expectations, Source, Unstable, answers_file};
-pub use catalogue::{BEHAVIOURS, FAMILIES, title};
+pub use catalogue::{BEHAVIOURS, FAMILIES, suggestion, title};
 pub use divergences::{Divergence, Divergences, Frequency, Kind};
 pub use embedded::subjects;
 pub use error::ExpectationsError;

@@ -13,11 +13,11 @@ use crate::model::{Kind, Model};
 use crate::side::Features;
 
 /// The other end of the first connection.
-const PEER: &str = "peer";
+pub(crate) const PEER: &str = "peer";
 /// The second poller.
-const SECOND: &str = "second";
+pub(crate) const SECOND: &str = "second";
 /// The thread that waits.
-const THREAD: &str = "t";
+pub(crate) const THREAD: &str = "t";
 /// How often a clause is drawn again because it cannot follow.
 const TRIES: usize = 40;
 /// The greatest number of clauses.
@@ -41,7 +41,8 @@ const TRANSPORTS: [Transport; 14] = [
     Transport::None,
 ];
 
-const INTERESTS: [Option<Interest>; 8] = [
+/// The interests, each as often as it is to be drawn; equal ones follow each other.
+pub(crate) const INTERESTS: [Option<Interest>; 8] = [
     None,
     None,
     Some(Interest::READ),
@@ -51,6 +52,24 @@ const INTERESTS: [Option<Interest>; 8] = [
     Some(Interest { read: false, write: false, urgent: true, peer_shut: false }),
     Some(Interest::NONE),
 ];
+
+/// The descriptors without another end that a line can begin with.
+pub(crate) const FILES: [fn() -> DescriptorKind; 6] = [
+    || DescriptorKind::File { size: 3, offset: 0 },
+    || DescriptorKind::File { size: 0, offset: 0 },
+    || DescriptorKind::Directory,
+    || DescriptorKind::Eventfd,
+    || DescriptorKind::Device("/dev/zero".into()),
+    || DescriptorKind::Device("/dev/null".into()),
+];
+
+/// Returns the transports to draw lines over: those of `wanted`, or all if there is none. Each is there once.
+pub(crate) fn transports(wanted: &[Transport]) -> Vec<Transport> {
+    let mut all: Vec<_> =
+        TRANSPORTS.into_iter().filter(|one| wanted.is_empty() || wanted.contains(one)).collect();
+    all.dedup();
+    all
+}
 
 /// Draws lines that both sides can perform.
 pub struct Source<'a> {
@@ -166,15 +185,8 @@ impl Growing {
         let own = || OWN.to_owned();
         let has_listeners = matches!(transport, Transport::Tcp | Transport::Unix | Transport::Seqpacket);
         if transport == Transport::None {
-            let kind = match rng.u8(..6) {
-                0 => DescriptorKind::File { size: 3, offset: 0 },
-                1 => DescriptorKind::File { size: 0, offset: 0 },
-                2 => DescriptorKind::Directory,
-                3 => DescriptorKind::Eventfd,
-                4 => DescriptorKind::Device("/dev/zero".into()),
-                _ => DescriptorKind::Device("/dev/null".into()),
-            };
-            self.push(fact(Action::Make(own(), kind)));
+            let kind = FILES[usize::from(rng.u8(..6))];
+            self.push(fact(Action::Make(own(), kind())));
         } else if has_listeners && rng.u8(..5) == 0 {
             self.push(fact(Action::Call(own(), Call::Listens { backlog: None, beside: None })));
         } else if rng.u8(..12) == 0 && transport != Transport::Pipe && transport != Transport::Fifo {
@@ -230,7 +242,9 @@ impl Growing {
             }
             97 => fact(Action::Waiters { count: 2, alone: false, poller: FIRST.into() }),
             98 => fact(Action::Wake { times: 1, poller: FIRST.into() }),
-            _ => fact(Action::Make(self.fresh_name("other"), DescriptorKind::Device("/dev/null".into()))),
+            _ => {
+                fact(Action::Make(self.model.fresh_name("other"), DescriptorKind::Device("/dev/null".into())))
+            }
         })
     }
 
@@ -250,13 +264,6 @@ impl Growing {
 
     fn pick(rng: &mut Rng, names: &[&Name]) -> Option<Name> {
         (!names.is_empty()).then(|| names[rng.usize(..names.len())].clone())
-    }
-
-    /// Returns the first of `name`, `name2`, … that no descriptor has.
-    fn fresh_name(&self, name: &str) -> Name {
-        let numbered = (2..).map(|number| format!("{name}{number}"));
-        let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        names.find(|name| !self.model.has(name)).unwrap_or_else(|| name.to_owned())
     }
 
     fn change(&self, rng: &mut Rng, kind: ChangeKind, poller: &str) -> Option<Clause> {
@@ -280,13 +287,13 @@ impl Growing {
         Some(match rng.u8(..6) {
             0..3 => {
                 let of = Self::pick(rng, &open)?;
-                fact(Action::Make(self.fresh_name("copy"), DescriptorKind::Copy(of)))
+                fact(Action::Make(self.model.fresh_name("copy"), DescriptorKind::Copy(of)))
             }
-            3 => fact(Action::Connect(self.fresh_name("near"), self.fresh_name("far"))),
-            4 => fact(Action::Make(self.fresh_name("bare"), DescriptorKind::Fresh)),
+            3 => fact(Action::Connect(self.model.fresh_name("near"), self.model.fresh_name("far"))),
+            4 => fact(Action::Make(self.model.fresh_name("bare"), DescriptorKind::Fresh)),
             _ => {
                 let size = rng.usize(..2) * 3;
-                fact(Action::Make(self.fresh_name("file"), DescriptorKind::File { size, offset: 0 }))
+                fact(Action::Make(self.model.fresh_name("file"), DescriptorKind::File { size, offset: 0 }))
             }
         })
     }
@@ -296,10 +303,10 @@ impl Growing {
         if self.model.kind(&name) == Some(Kind::Listener) {
             return Some(match rng.u8(..5) {
                 0..3 => {
-                    let client = self.fresh_name("client");
+                    let client = self.model.fresh_name("client");
                     question(Action::Call(client, Call::Reaches(name)))
                 }
-                3 => question(Action::Call(name, Call::Accepts(self.fresh_name("conn")))),
+                3 => question(Action::Call(name, Call::Accepts(self.model.fresh_name("conn")))),
                 _ => fact(Action::Call(name, Call::Closes)),
             });
         }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use metadata::Transport;
+use metadata::{Mode, Transport};
 
 use crate::catalogue::{self, Question};
 use crate::cluster::{Cause, Cluster, Confirmed, setting};
@@ -19,11 +19,12 @@ use crate::compare::{Comparison, Difference};
 use crate::corpus::Corpus;
 use crate::coverage::{Triple, hash, triples};
 use crate::draw::Source;
+use crate::every::every;
 use crate::line::Line;
 use crate::model::Model;
 use crate::pair::{Answered, Pair, has_threads};
 use crate::shrink::{Shrunk, shrink};
-use crate::side::{End, MakeSide, Runs};
+use crate::side::{End, Features, MakeSide, Runs};
 
 /// How many lines with the same difference in the same state are shrunk.
 const SAME_STATE: u32 = 2;
@@ -49,8 +50,12 @@ pub struct Settings {
     pub confirmed: u32,
     /// Only these transports; empty for every one.
     pub transports: Vec<Transport>,
+    /// Only these modes; empty for every one.
+    pub modes: Vec<Mode>,
     /// Whether the questions of the catalogue come first.
     pub catalogue: bool,
+    /// Perform every line of at most this many clauses, and draw none.
+    pub every: Option<usize>,
 }
 
 impl Default for Settings {
@@ -64,7 +69,9 @@ impl Default for Settings {
             confirm: 5,
             confirmed: 4,
             transports: Vec::new(),
+            modes: Vec::new(),
             catalogue: true,
+            every: None,
         }
     }
 }
@@ -76,6 +83,8 @@ pub struct Progress {
     pub rounds: u64,
     /// The number of lines that were drawn in this run.
     pub lines: u64,
+    /// Every line of at most this many clauses was performed; 0 if lines are drawn.
+    pub every: usize,
     /// The number of lines of the catalogue and the corpus that were performed first.
     pub replayed: u64,
     /// The number of performances, of both sides together, with those to shrink and to confirm.
@@ -215,7 +224,10 @@ impl Explorer<'_> {
             }
             return true;
         }
-        let features = self.comparison.features().clone();
+        if let Some(longest) = self.settings.every {
+            return self.every_line(longest, each);
+        }
+        let features = self.features();
         let source = Source::new(&features, &self.settings.transports);
         if source.is_empty() {
             return true;
@@ -243,9 +255,39 @@ impl Explorer<'_> {
         true
     }
 
+    /// Performs every line of at most `longest` clauses. Returns whether no stop was requested.
+    fn every_line(&mut self, longest: usize, each: &mut dyn FnMut(&Progress, &mut Corpus)) -> bool {
+        let features = self.features();
+        let mut lines = every(&features, &self.settings.transports, longest).peekable();
+        while lines.peek().is_some() {
+            let task = |line| Task { line, known: None, replayed: false };
+            let tasks: Vec<_> = lines.by_ref().take(self.settings.round).map(task).collect();
+            let (count, before) = (tasks.len() as u64, Instant::now());
+            if !self.batch(tasks) {
+                return false;
+            }
+            self.progress.drawing += before.elapsed();
+            self.progress.rounds += 1;
+            self.progress.lines += count;
+            // The shortest come first.
+            self.progress.every = lines.peek().map_or(longest, |next| next.clauses().len() - 1);
+            self.report(each);
+        }
+        self.progress.every = longest;
+        true
+    }
+
+    /// Returns the features of both sides in the wanted modes.
+    fn features(&self) -> Features {
+        let mut features = self.comparison.features().clone();
+        let wanted = &self.settings.modes;
+        features.modes.retain(|mode| wanted.is_empty() || wanted.contains(mode));
+        features
+    }
+
     /// Returns the lines of the catalogue and those of the corpus.
     fn first_tasks(&mut self) -> Vec<Task> {
-        let features = self.comparison.features();
+        let features = &self.features();
         let wanted = &self.settings.transports;
         let mut tasks = Vec::new();
         if self.settings.catalogue {
@@ -357,7 +399,7 @@ impl Explorer<'_> {
 
     /// Shrinks lines, clusters and confirms them. Returns whether no stop was requested.
     fn shrink(&mut self, found: &[Found]) -> bool {
-        let features = self.comparison.features();
+        let features = &self.features();
         let wanted = &self.settings.transports;
         let shrunk = in_parallel(&mut self.pairs, found, self.stop, |pair, found| {
             let mut differences = |line: &Line| match wanted.is_empty() || wanted.contains(&line.transport) {

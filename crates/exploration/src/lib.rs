@@ -1,7 +1,8 @@
 //! Finds the shortest scripts to which two pollers answer differently.
 //!
 //! A [`Line`] is a script with a transport and a mode. Lines are drawn at random ([`draw`]) or changed from
-//! those of a [`Corpus`], within the states that [`model`] allows. Two [`Side`]s perform each line. Their
+//! those of a [`Corpus`], or [`every()`] line up to a length is performed, within the states that [`model`]
+//! allows. Two [`Side`]s perform each line. Their
 //! answers are compared ([`compare`]) word for word, or, between pollers with different words, in a common
 //! [`vocabulary`]. A line that shows a difference is shrunk ([`shrink`]), repeated in fresh processes, and
 //! assigned to the [`Cluster`] of its cause. [`explore()`] does all of it in rounds that depend on the seed
@@ -15,6 +16,7 @@ pub mod compare;
 mod corpus;
 mod coverage;
 pub mod draw;
+mod every;
 mod explore;
 mod line;
 mod local;
@@ -29,6 +31,7 @@ pub use crate::catalogue::Question;
 pub use crate::cluster::{Cause, Cluster, Confirmed};
 pub use crate::corpus::{Corpus, CorpusError, parse};
 pub use crate::coverage::{Triple, hash};
+pub use crate::every::every;
 pub use crate::explore::{Outcome, Progress, Settings, explore};
 pub use crate::line::{Line, ParseLineError};
 pub use crate::local::Local;

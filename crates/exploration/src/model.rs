@@ -184,6 +184,13 @@ impl Model {
         self.waiting == Waiting::Threads
     }
 
+    /// Returns the first of `name`, `name2`, … that no descriptor has.
+    pub fn fresh_name(&self, name: &str) -> Name {
+        let numbered = (2..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names.find(|name| !self.has(name)).unwrap_or_else(|| name.to_owned())
+    }
+
     /// Returns whether the poller has a registration of the descriptor.
     pub fn is_registered(&self, poller: &str, name: &str) -> bool {
         self.registrations.contains_key(&(poller.to_owned(), name.to_owned()))

@@ -73,13 +73,13 @@ impl Said {
 /// The words of a poller's events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
-    /// `IN|HUP`: poll and epoll.
+    /// `IN|HUP`: poll, epoll and io_uring.
     Bits,
     /// `rw-`: select.
     Sets,
     /// `R(data=3)+EOF`: kqueue.
     Filters,
-    /// `readable|read_closed`: mio.
+    /// `readable|read_closed`: mio, tokio.
     Mio,
     /// `readable|interrupt`: polling.
     Polling,
@@ -93,13 +93,41 @@ impl Dialect {
     /// Returns the dialect of the poller of this name.
     pub fn of(name: &str) -> Self {
         match base(name) {
-            "poll" | "epoll" => Self::Bits,
+            "poll" | "epoll" | "io-uring" => Self::Bits,
             "select" => Self::Sets,
             "kqueue" | "libkqueue" => Self::Filters,
-            "mio" => Self::Mio,
+            "mio" | "tokio" => Self::Mio,
             "polling" => Self::Polling,
             name if name.starts_with("libevent-") => Self::Libevent,
             _ => Self::Other,
+        }
+    }
+
+    /// Returns whether a record is one event of which every word is known here.
+    pub fn knows(self, record: &str) -> bool {
+        let all = |is_word: fn(&str) -> bool| record.split('|').all(is_word);
+        match self {
+            Self::Bits => all(|word| {
+                ["IN", "OUT", "PRI", "ERR", "HUP", "RDHUP", "RDNORM", "WRNORM", "RDBAND", "WRBAND"]
+                    .contains(&word)
+            }),
+            // An adapter names the sets: `r|w`.
+            Self::Sets if record.len() == 3 && record.chars().all(|letter| "rwx-".contains(letter)) => true,
+            Self::Sets => all(|word| ["r", "w", "x"].contains(&word)),
+            Self::Filters => record.starts_with(['R', 'W']) && !record.contains([' ', ',', '*']),
+            Self::Mio => all(|word| {
+                ["readable", "writable", "priority", "read_closed", "write_closed", "error"].contains(&word)
+            }),
+            Self::Polling => {
+                all(|word| ["readable", "writable", "priority", "interrupt", "err"].contains(&word))
+            }
+            Self::Libevent => all(|word| ["READ", "WRITE", "CLOSED", "ET"].contains(&word)),
+            Self::Other => all(|word| {
+                let word = word.to_ascii_lowercase();
+                let known = ["readable", "writable", "prioritized", "priority", "disconnect", "error", "hup"];
+                known.contains(&word.as_str())
+                    || ["read", "write", "r", "w", "errnotpollable"].contains(&word.as_str())
+            }),
         }
     }
 
@@ -180,7 +208,7 @@ impl Dialect {
                     maybe(write, unclear).if_asked(interest.write),
                     maybe(any(&["pri", "priority", "prioritized"]), unclear).if_asked(interest.urgent),
                     if any(&["rdhup", "disconnect", "read_closed", "eof"]) { Said::Yes } else { nothing },
-                    if any(&["err", "error"]) { Said::Yes } else { nothing },
+                    if any(&["err", "error", "errnotpollable"]) { Said::Yes } else { nothing },
                     if any(&["hup", "hang_up", "hangup"]) { Said::Yes } else { nothing },
                 ]
             }
@@ -234,6 +262,10 @@ mod tests {
             (("epoll", "OUT|ERR"), ("select", "rw-")),
             (("epoll", "IN|OUT|RDHUP"), ("mio", "readable|writable|read_closed")),
             (("epoll", "IN|OUT|HUP"), ("polling", "readable|writable|interrupt")),
+            (("epoll", "IN|OUT|HUP"), ("tokio", "readable|writable|read_closed|write_closed")),
+            (("epoll", "IN|HUP"), ("io-uring", "IN|HUP")),
+            (("epoll", "IN|HUP"), ("go-netpoll", "r|w")),
+            (("epoll", "ERR"), ("go-netpoll", "r|w|ErrNotPollable")),
             (("epoll", "-"), ("select", "---")),
             (("epoll", "IN"), ("other", "READ")),
         ] {
@@ -247,9 +279,13 @@ mod tests {
             (("epoll", "IN"), ("select", "---"), vec!["readable"]),
             (("epoll", "-"), ("select", "-w-"), vec!["writable"]),
             (("epoll", "IN|RDHUP"), ("mio", "readable"), vec!["end"]),
+            (("epoll", "IN|RDHUP"), ("tokio", "readable"), vec!["end"]),
             (("epoll", "PRI"), ("select", "r--"), vec!["priority"]),
             (("epoll", "IN|HUP"), ("polling", "readable"), vec!["hang-up"]),
+            (("epoll", "IN|HUP"), ("io-uring", "IN"), vec!["hang-up"]),
             (("epoll", "IN"), ("kqueue", "R(data=0)+EOF"), vec!["end"]),
+            (("epoll", "IN"), ("go-netpoll", "w"), vec!["writable"]),
+            (("epoll", "OUT"), ("go-netpoll", "w|ErrNotPollable"), vec!["error"]),
         ] {
             assert_eq!(contradictions(one, other, Interest::ALL), words, "{one:?} {other:?}");
         }

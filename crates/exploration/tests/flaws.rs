@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use exploration::compare::Comparison;
-use exploration::{Cluster, Corpus, Local, MakeSide, Settings, explore};
+use exploration::{Cluster, Corpus, Line, Local, MakeSide, Settings, explore};
 use flawed::{FLAWS, Flaw};
 
 /// The longest wait for an event that must come.
@@ -88,6 +88,45 @@ fn check<'a>(flaws: impl Iterator<Item = &'a Flaw>, most: u64) -> Vec<String> {
 fn every_flaw_is_found_and_shrunk_to_a_short_line() {
     let wrong = check(FLAWS.iter(), 4096);
     assert_eq!(wrong, [""; 0]);
+}
+
+/// Performs every line of at most `longest` clauses, over the transport and in the mode of `like`. Returns
+/// the simplest one that shows the flaw.
+fn shortest(flaw: &Flaw, longest: usize, like: &Line) -> Option<Line> {
+    let (make, flawed) = flaw.pair();
+    let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
+    let (left, right) = (side(make), side(flawed));
+    let comparison = Comparison::of(left.about(), right.about());
+    let settings = Settings {
+        every: Some(longest),
+        catalogue: false,
+        transports: vec![like.transport],
+        modes: vec![like.mode],
+        confirm: 3,
+        confirmed: 3,
+        ..Settings::default()
+    };
+    let sides: (&dyn MakeSide, _) = (&left, Some(&right as &dyn MakeSide));
+    let mut corpus = Corpus::default();
+    let outcome = explore(sides, &comparison, &mut corpus, None, &settings, &|| false, &mut |_, _| {});
+    assert_eq!((outcome.is_stopped, outcome.progress.every), (false, longest), "{}", flaw.name);
+    outcome.clusters.into_iter().map(|cluster| cluster.line).min_by_key(Line::rank)
+}
+
+/// Enumerates what shrinking only approaches: where the shrunk line has at most three clauses, no line has
+/// fewer, and enumeration finds one of that length.
+#[test]
+fn the_shrunk_line_of_few_clauses_is_the_shortest() {
+    let mut proved = 0;
+    for flaw in FLAWS.iter().filter(|flaw| flaw.clauses <= 3) {
+        let line = find(flaw, 1, 4096).expect("another test finds it").cluster.line;
+        let length = line.clauses().len();
+        assert_eq!(shortest(flaw, length - 1, &line), None, "{}: '{line}' is not the shortest", flaw.name);
+        let enumerated = shortest(flaw, length, &line).map(|line| line.clauses().len());
+        assert_eq!(enumerated, Some(length), "{}: '{line}' is not among all lines", flaw.name);
+        proved += 1;
+    }
+    assert!(proved >= 3, "{proved}");
 }
 
 #[test]

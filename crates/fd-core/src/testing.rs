@@ -81,10 +81,18 @@ pub(crate) fn thread(group_number: usize, index: usize) -> ThreadId {
 /// Creates a core of two groups of two threads each, over a fake backend. Returns it with the backend's
 /// record of `forget` calls.
 pub(crate) fn core(capabilities: Capabilities, clock: Clock) -> (Arc<FdCore>, Arc<Mutex<Vec<Forgotten>>>) {
+    core_of(FdTable::new(64, &[2, 2]).unwrap(), capabilities, clock)
+}
+
+/// Creates a core with this table, as [`core`].
+pub(crate) fn core_of(
+    table: FdTable,
+    capabilities: Capabilities,
+    clock: Clock,
+) -> (Arc<FdCore>, Arc<Mutex<Vec<Forgotten>>>) {
     let forgotten = Arc::default();
     let backend = Fake { capabilities, forgotten: Arc::clone(&forgotten) };
-    let core = FdCore::new(FdTable::new(64, &[2, 2]).unwrap(), Box::new(backend), clock);
-    (Arc::new(core), forgotten)
+    (Arc::new(FdCore::new(table, Box::new(backend), clock)), forgotten)
 }
 
 /// The context of the first thread of such a core, with `time` as its clock.
@@ -98,9 +106,20 @@ pub(crate) fn handler() -> Arc<dyn Handler> {
     Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
+/// The lowest number of [`open_high`].
+pub(crate) const HIGH: RawFd = 1024;
+
 pub(crate) fn open() -> OwnedFd {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
+}
+
+/// Opens a descriptor whose number is too high for the tables of other tests: a test that needs many must
+/// leave them the low numbers.
+pub(crate) fn open_high() -> OwnedFd {
+    let number = nix::fcntl::fcntl(open(), nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(HIGH)).unwrap();
+    // SAFETY: no other code owns the copy, which was made here.
+    unsafe { OwnedFd::from_raw_fd(number) }
 }
 
 /// Opens a descriptor with this number, which no other test uses: the numbers that the system chooses are

@@ -80,9 +80,10 @@ impl PollSelector {
         (array.iter().map(|entry| entry.token).collect(), slots.chain([pipe]).collect())
     }
 
-    /// The bit that requests a half-close of this descriptor: 0 if it is no socket.
-    fn rdhup_of(&self, fd: RawFd) -> Option<c_short> {
-        self.rdhup.map(|bit| if sys::is_socket(fd) { bit } else { 0 })
+    /// The bit that requests a half-close of this descriptor: 0 if it is no socket, or if the interest has no
+    /// half-close. Only then does a registration cost a system call.
+    fn rdhup_of(&self, fd: RawFd, interest: Interest) -> Option<c_short> {
+        self.rdhup.map(|bit| if interest.peer_shut && sys::is_socket(fd) { bit } else { 0 })
     }
 
     /// Polls a copy of the array.
@@ -133,7 +134,7 @@ impl Selector for PollSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        match events(interest, mode, self.rdhup_of(fd)) {
+        match events(interest, mode, self.rdhup_of(fd, interest)) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(events) => {
                 self.array.lock().unwrap().push(Entry { fd, events, token });
@@ -144,7 +145,7 @@ impl Selector for PollSelector {
 
     /// If the number has several entries, it changes the one with the token, or else the oldest.
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let events = match events(interest, mode, self.rdhup_of(fd)) {
+        let events = match events(interest, mode, self.rdhup_of(fd, interest)) {
             Err(unsupported) => return Changed::Unsupported(unsupported),
             Ok(events) => events,
         };

@@ -6,10 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use metadata::{Cost, CostOutcome, Results, one_line};
+use metadata::{Calls, Cost, CostOutcome, Results, one_line};
 use serde::Serialize;
 
 use crate::text::{markdown, table_code};
+
+/// The title of the column of system calls.
+const CALLS: &str = "system calls";
 
 /// The costs of one operation on one target, in one mode and with one number of threads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -28,6 +31,10 @@ pub struct Figure {
     pub lines: Vec<Line>,
     /// What was not measured: the reason, and the pollers with their numbers of descriptors.
     pub missing: Vec<Missing>,
+    /// The system calls that were not counted.
+    pub not_counted: Vec<Missing>,
+    /// Why the threads were not bound to processors.
+    pub unbound: Vec<Missing>,
 }
 
 /// The costs of one poller.
@@ -39,6 +46,11 @@ pub struct Line {
     pub outcomes: Vec<Option<CostOutcome>>,
     /// The same as texts: `1.32`, `noise`, empty.
     pub texts: Vec<String>,
+    /// The system calls of an operation for each number of descriptors: `epoll_ctl 1.00`. Empty if they were
+    /// not counted.
+    pub calls: Vec<String>,
+    /// The same for all numbers of descriptors: `epoll_wait 0.01 to 0.10`.
+    pub all_calls: String,
 }
 
 /// Costs that were not measured.
@@ -68,33 +80,37 @@ impl Figure {
         let first = costs[0];
         let numbers: BTreeSet<_> = costs.iter().map(|cost| cost.descriptors).collect();
         let descriptors: Vec<_> = numbers.into_iter().collect();
-        let mut by_poller: BTreeMap<&str, BTreeMap<u64, &CostOutcome>> = BTreeMap::new();
+        let mut by_poller: BTreeMap<&str, BTreeMap<u64, &Cost>> = BTreeMap::new();
         for cost in costs {
-            by_poller.entry(&cost.poller).or_default().insert(cost.descriptors, &cost.outcome);
+            by_poller.entry(&cost.poller).or_default().insert(cost.descriptors, cost);
         }
-        let mut missing: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
+        let (mut missing, mut not_counted) = (Reasons::default(), Reasons::default());
+        let mut unbound = Reasons::default();
         let mut lines = Vec::new();
-        for (poller, outcomes) in &by_poller {
-            for (number, outcome) in outcomes {
-                if let CostOutcome::NotMeasured { reason } = outcome {
-                    missing.entry(reason).or_default().entry(poller).or_default().push(number.to_string());
+        for (poller, costs) in &by_poller {
+            for cost in costs.values() {
+                if let CostOutcome::NotMeasured { reason } = &cost.outcome {
+                    missing.add(reason, cost);
+                }
+                if let Some(Calls::NotCounted { reason }) = &cost.calls {
+                    not_counted.add(reason, cost);
+                }
+                if let Some(reason) = &cost.unbound {
+                    unbound.add(reason, cost);
                 }
             }
-            if outcomes.values().all(|outcome| matches!(outcome, CostOutcome::NotMeasured { .. })) {
+            if costs.values().all(|cost| matches!(cost.outcome, CostOutcome::NotMeasured { .. })) {
                 continue;
             }
-            let outcomes: Vec<_> =
-                descriptors.iter().map(|number| outcomes.get(number).map(|of| (*of).clone())).collect();
+            let costs = || descriptors.iter().map(|number| costs.get(number).copied());
+            let outcomes: Vec<_> = costs().map(|cost| cost.map(|cost| cost.outcome.clone())).collect();
             let texts = outcomes.iter().map(|outcome| outcome.as_ref().map_or(String::new(), text)).collect();
-            lines.push(Line { poller: (*poller).to_owned(), outcomes, texts });
+            let counted: Vec<_> = costs().map(|cost| cost.and_then(counted)).collect();
+            let calls = counted.iter().map(|counted| calls_text(counted.as_slice())).collect();
+            let known: Vec<_> = counted.into_iter().flatten().collect();
+            let all_calls = calls_text(&known);
+            lines.push(Line { poller: (*poller).to_owned(), outcomes, texts, calls, all_calls });
         }
-        let missing = missing.into_iter().map(|(reason, pollers)| Missing {
-            reason: reason.to_owned(),
-            what: pollers
-                .into_iter()
-                .map(|(name, numbers)| format!("{name}: {}", numbers.join(", ")))
-                .collect(),
-        });
         Self {
             target: first.target.clone(),
             operation: first.operation.clone(),
@@ -102,7 +118,9 @@ impl Figure {
             threads: first.threads,
             descriptors,
             lines,
-            missing: missing.collect(),
+            missing: missing.listed(),
+            not_counted: not_counted.listed(),
+            unbound: unbound.listed(),
         }
     }
 
@@ -113,6 +131,21 @@ impl Figure {
         format!("{}, {}{threads}{target}", self.operation, self.mode)
     }
 
+    /// Returns whether system calls of a poller were counted.
+    pub fn has_calls(&self) -> bool {
+        self.lines.iter().any(|line| !line.all_calls.is_empty())
+    }
+
+    /// Returns everything that has a reason, and what it is.
+    pub fn all_missing(&self) -> impl Iterator<Item = (&'static str, &Missing)> {
+        let all = [
+            ("not measured", &self.missing),
+            ("system calls not counted", &self.not_counted),
+            ("threads not bound to processors", &self.unbound),
+        ];
+        all.into_iter().flat_map(|(is, missing)| missing.iter().map(move |missing| (is, missing)))
+    }
+
     /// Draws the curves as SVG: the descriptors from left to right and the ratio upwards, both logarithmic,
     /// with a line for each poller. `None` if there are not two points to connect.
     ///
@@ -120,6 +153,58 @@ impl Figure {
     /// `--series-1` to `--series-8`.
     pub fn svg(&self) -> Option<String> {
         curve::draw(self)
+    }
+}
+
+/// Reasons, and what they are the reasons of.
+#[derive(Default)]
+struct Reasons<'a>(BTreeMap<&'a str, BTreeMap<&'a str, Vec<String>>>);
+
+impl<'a> Reasons<'a> {
+    fn add(&mut self, reason: &'a str, cost: &'a Cost) {
+        let pollers = self.0.entry(reason).or_default();
+        pollers.entry(&cost.poller).or_default().push(cost.descriptors.to_string());
+    }
+
+    fn listed(self) -> Vec<Missing> {
+        let of_poller = |(name, numbers): (&str, Vec<String>)| format!("{name}: {}", numbers.join(", "));
+        let listed = |(reason, pollers): (&str, BTreeMap<_, _>)| Missing {
+            reason: reason.to_owned(),
+            what: pollers.into_iter().map(of_poller).collect(),
+        };
+        self.0.into_iter().map(listed).collect()
+    }
+}
+
+/// The system calls of an operation, if they were counted.
+fn counted(cost: &Cost) -> Option<&BTreeMap<String, f64>> {
+    match &cost.calls {
+        Some(Calls::Counted { by_name, .. }) => Some(by_name),
+        _ => None,
+    }
+}
+
+/// Returns a number of system calls: `1.00`, `0.001`.
+fn number(calls: f64) -> String {
+    if calls >= 0.1 || calls == 0.0 { format!("{calls:.2}") } else { calls.to_string() }
+}
+
+/// Returns the least and the greatest number of each system call: `close 1.00, epoll_ctl 1.00`, or
+/// `epoll_wait 0.01 to 0.10`, or `none`. Empty if none were counted.
+fn calls_text(counted: &[&BTreeMap<String, f64>]) -> String {
+    let names: BTreeSet<_> = counted.iter().flat_map(|calls| calls.keys()).collect();
+    let range = |name: &String| {
+        let numbers = || counted.iter().map(|calls| calls.get(name).copied().unwrap_or_default());
+        let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+        match (number(low), number(high)) {
+            (low, high) if low == high => format!("{name} {low}"),
+            (low, high) => format!("{name} {low} to {high}"),
+        }
+    };
+    match (counted, names.is_empty()) {
+        ([], _) => String::new(),
+        (_, true) => "none".to_owned(),
+        _ => names.into_iter().map(range).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -150,21 +235,24 @@ pub fn terminal(results: &Results) -> String {
                 .set_content_arrangement(ContentArrangement::Disabled)
                 .force_no_tty();
             let numbers = figure.descriptors.iter().map(ToString::to_string);
-            table.set_header(std::iter::once("descriptors".to_owned()).chain(numbers));
+            let last = figure.has_calls().then(|| CALLS.to_owned());
+            table.set_header(std::iter::once("descriptors".to_owned()).chain(numbers).chain(last));
             for line in &figure.lines {
                 let texts = line.texts.iter().map(|text| if text.is_empty() { "-" } else { text });
-                table.add_row(std::iter::once(one_line(&line.poller).as_ref()).chain(texts));
+                let (poller, calls) = (one_line(&line.poller), one_line(&line.all_calls));
+                let calls = figure.has_calls().then_some(calls.as_ref());
+                table.add_row(std::iter::once(poller.as_ref()).chain(texts).chain(calls));
             }
-            for column in table.column_iter_mut().skip(1) {
+            for column in table.column_iter_mut().skip(1).take(figure.descriptors.len()) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
             for line in table.lines() {
                 let _ = writeln!(out, "{}", line.trim_end());
             }
         }
-        for missing in &figure.missing {
+        for (is, missing) in figure.all_missing() {
             let what = one_line(&missing.what.join("; ")).into_owned();
-            let _ = writeln!(out, "not measured: {} ({what})", one_line(&missing.reason));
+            let _ = writeln!(out, "{is}: {} ({what})", one_line(&missing.reason));
         }
         out.push('\n');
     }
@@ -181,15 +269,20 @@ pub fn section(results: &Results) -> String {
         let _ = writeln!(out, "\n### {}\n", markdown(&figure.title(results.has_several_targets())));
         if !figure.lines.is_empty() {
             let numbers: Vec<_> = figure.descriptors.iter().map(ToString::to_string).collect();
-            let _ = writeln!(out, "| descriptors | {} |", numbers.join(" | "));
-            let _ = writeln!(out, "|---|{}", "---:|".repeat(numbers.len()));
+            let (title, rule) = if figure.has_calls() { (CALLS, "---|") } else { ("", "") };
+            let end = |text: &str| if figure.has_calls() { format!(" {text} |") } else { String::new() };
+            let _ = writeln!(out, "| descriptors | {} |{}", numbers.join(" | "), end(title));
+            let _ = writeln!(out, "|---|{}{rule}", "---:|".repeat(numbers.len()));
             for line in &figure.lines {
-                let _ = writeln!(out, "| {} | {} |", table_code(&line.poller), line.texts.join(" | "));
+                let (poller, calls) = (table_code(&line.poller), end(&markdown(&line.all_calls)));
+                let _ = writeln!(out, "| {poller} | {} |{calls}", line.texts.join(" | "));
             }
         }
-        for missing in &figure.missing {
+        for (is, missing) in figure.all_missing() {
             let what = markdown(&missing.what.join("; "));
-            let _ = writeln!(out, "\nNot measured: {} ({what})", markdown(&missing.reason));
+            let (first, rest) = is.split_at(1);
+            let is = first.to_uppercase() + rest;
+            let _ = writeln!(out, "\n{is}: {} ({what})", markdown(&missing.reason));
         }
     }
     out

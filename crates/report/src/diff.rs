@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
-use metadata::{CellResult, Cost, CostOutcome, Results, Status, one_line};
+use metadata::{Calls, CellResult, Cost, CostOutcome, Results, Status, one_line};
 use serde::Serialize;
 
 use crate::grid::Tally;
@@ -46,51 +46,100 @@ pub struct Grown {
     pub what: String,
     /// The target.
     pub target: String,
-    /// The old ratio to the floor.
+    /// What grew.
+    pub unit: CostUnit,
+    /// The old ratio to the floor, or the old number of system calls.
     pub old: f64,
     /// The new one.
     pub new: f64,
-    /// How many times the old cost the new one is.
+    /// How many times the old cost the new one is. `null` in JSON if the old one is 0.
     pub factor: f64,
+    /// The system calls of which there are more: `epoll_ctl 1 → 2`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
+}
+
+/// What is compared of a cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostUnit {
+    /// The ratio to the floor.
+    Ratio,
+    /// The number of system calls.
+    SystemCalls,
 }
 
 impl Grown {
     /// Returns the costs that are more than `factor` times as great, the greatest growth first. Each must
     /// still be, if the old cost is the upper end of its interval and the new cost the lower end: the
     /// difference is no chance. Noise and what was not measured are not compared.
+    ///
+    /// System calls do not depend on the machine, so every one more is growth, whatever the factor. Those of
+    /// the allocator do depend on it, and are not compared.
     pub fn all(old: &Results, new: &Results, factor: f64) -> Vec<Self> {
-        let before: BTreeMap<_, _> = old.costs.iter().map(|cost| (cost.key(), &cost.outcome)).collect();
+        let before: BTreeMap<_, _> = old.costs.iter().map(|cost| (cost.key(), cost)).collect();
         let grown = |cost: &Cost| {
-            let CostOutcome::Measured { ratio: new, low, .. } = cost.outcome else { return None };
-            let CostOutcome::Measured { ratio: old, high, .. } = before.get(&cost.key())? else {
-                return None;
-            };
-            (new > old * factor && low > *high).then(|| Self {
-                what: format!(
-                    "{}, {}, {}, {} descriptors{}",
-                    cost.operation,
-                    cost.mode,
-                    cost.poller,
-                    cost.descriptors,
-                    if cost.threads == 1 { String::new() } else { format!(", {} threads", cost.threads) },
-                ),
-                target: cost.target.clone(),
-                old: *old,
-                new,
-                factor: new / old,
-            })
+            let old = before.get(&cost.key())?;
+            Some([Self::ratio(old, cost, factor), Self::calls(old, cost)])
         };
-        let mut all: Vec<_> = new.costs.iter().filter_map(grown).collect();
+        let mut all: Vec<_> = new.costs.iter().filter_map(grown).flatten().flatten().collect();
         all.sort_by(|one, other| other.factor.total_cmp(&one.factor));
         all
     }
+
+    fn ratio(old: &Cost, cost: &Cost, factor: f64) -> Option<Self> {
+        let CostOutcome::Measured { ratio: new, low, .. } = cost.outcome else { return None };
+        let CostOutcome::Measured { ratio: old, high, .. } = old.outcome else { return None };
+        let is_grown = new > old * factor && low > high;
+        is_grown.then(|| Self::of(cost, CostUnit::Ratio, [old, new], Vec::new()))
+    }
+
+    fn calls(old: &Cost, cost: &Cost) -> Option<Self> {
+        /// The numbers are rounded to four digits.
+        const ROUNDED: f64 = 1.001;
+        let [Some(before), Some(now)] = [old, cost].map(compared_calls) else { return None };
+        let [old, new] = [&before, &now].map(|calls| calls.values().fold(0.0, |sum, calls| sum + calls));
+        let of_before = |name: &str| before.get(name).copied().unwrap_or_default();
+        let more = now.iter().filter(|(name, number)| **number > of_before(name) * ROUNDED);
+        let calls = more.map(|(name, number)| format!("{name} {} → {number}", of_before(name))).collect();
+        (new > old * ROUNDED).then(|| Self::of(cost, CostUnit::SystemCalls, [old, new], calls))
+    }
+
+    fn of(cost: &Cost, unit: CostUnit, [old, new]: [f64; 2], calls: Vec<String>) -> Self {
+        let Cost { operation, mode, poller, descriptors, .. } = cost;
+        let threads = if cost.threads == 1 { String::new() } else { format!(", {} threads", cost.threads) };
+        Self {
+            what: format!("{operation}, {mode}, {poller}, {descriptors} descriptors{threads}"),
+            target: cost.target.clone(),
+            unit,
+            old,
+            new,
+            factor: new / old,
+            calls,
+        }
+    }
 }
 
-/// One line: the cost, its target, both ratios and the factor.
+/// Returns the system calls that are compared, if they were counted.
+fn compared_calls(cost: &Cost) -> Option<BTreeMap<&str, f64>> {
+    /// When memory is returned to the system depends on the layout of the address space.
+    const ALLOCATOR: [&str; 6] = ["brk", "madvise", "mmap", "mprotect", "mremap", "munmap"];
+    let Some(Calls::Counted { by_name, .. }) = &cost.calls else { return None };
+    let all = by_name.iter().map(|(name, number)| (name.as_str(), *number));
+    Some(all.filter(|(name, _)| !ALLOCATOR.contains(name)).collect())
+}
+
+/// One line: the cost, its target, and both ratios and the factor, or both numbers of system calls.
 impl fmt::Display for Grown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, target, old, new, factor } = self;
-        f.write_str(&one_line(&format!("{what} ({target}): {old:.2} → {new:.2}, {factor:.2} times")))
+        let Self { what, target, unit, old, new, factor, calls } = self;
+        let text = match unit {
+            CostUnit::Ratio => format!("{what} ({target}): {old:.2} → {new:.2}, {factor:.2} times"),
+            CostUnit::SystemCalls => {
+                format!("{what} ({target}): {old} → {new} system calls ({})", calls.join(", "))
+            }
+        };
+        f.write_str(&one_line(&text))
     }
 }
 
@@ -558,6 +607,8 @@ mod tests {
                         floor: 1.0,
                         pairs: 5,
                     },
+                    calls: None,
+                    unbound: None,
                 })
                 .collect(),
             ..Results::of_no_run(Vec::new())
@@ -584,5 +635,52 @@ mod tests {
         assert_eq!(Grown::all(&new, &old, 1.0), [], "smaller costs are no growth");
         old.costs[3].outcome = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 5 };
         assert_eq!(Grown::all(&old, &new, 1.2).len(), 1, "noise is not compared");
+    }
+
+    #[test]
+    fn one_more_system_call_is_growth_whatever_the_factor() {
+        let with = |calls: &[&[(&str, f64)]]| {
+            let cost = |(descriptors, calls): (u64, &&[(&str, f64)])| Cost {
+                target: "here".into(),
+                poller: "a".into(),
+                operation: "close".into(),
+                mode: "level".into(),
+                threads: 1,
+                descriptors,
+                // Noise has no part in it.
+                outcome: CostOutcome::Noise { low: 1.0, high: 9.0, pairs: 5 },
+                calls: Some(Calls::Counted {
+                    total: calls.iter().map(|(_, number)| number).sum(),
+                    by_name: calls.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect(),
+                }),
+                unbound: None,
+            };
+            Results { costs: (10..).zip(calls).map(cost).collect(), ..Results::of_no_run(Vec::new()) }
+        };
+        let old = with(&[
+            &[("close", 1.0), ("epoll_ctl", 1.0)],
+            &[],
+            &[("read", 0.01), ("brk", 0.1)],
+            &[("a", 2.0)],
+        ]);
+        let mut new = with(&[
+            &[("close", 1.0), ("epoll_ctl", 2.0), ("brk", 1.0)],
+            &[("poll", 1.0)],
+            &[("read", 0.01), ("brk", 9.0)],
+            &[("b", 1.0)],
+        ]);
+        let lines = |old: &Results, new: &Results| {
+            Grown::all(old, new, 100.0).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            lines(&old, &new),
+            [
+                "close, level, a, 11 descriptors (here): 0 → 1 system calls (poll 0 → 1)",
+                "close, level, a, 10 descriptors (here): 2 → 3 system calls (epoll_ctl 1 → 2)",
+            ]
+        );
+        assert_eq!(lines(&new, &new), [""; 0]);
+        new.costs[0].calls = Some(Calls::NotCounted { reason: "EPERM".into() });
+        assert_eq!(lines(&old, &new).len(), 1, "what was not counted is not compared");
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use metadata::{CellResult, Cost, CostOutcome, Results, Run, Scenario, Status};
+use metadata::{Calls, CellResult, Cost, CostOutcome, Results, Run, Scenario, Status};
 
 /// Results to merge.
 #[derive(Clone, Debug)]
@@ -167,7 +167,8 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
 }
 
 /// Sorts costs. Of several measurements of one cost, a figure is kept rather than noise, and noise rather
-/// than a reason; of several figures, the one with the narrowest interval.
+/// than a reason; of several figures, the one with the narrowest interval. Its system calls are those of
+/// another measurement if it has none, because they do not depend on noise.
 fn merged_costs(mut costs: Vec<Cost>) -> Vec<Cost> {
     let doubt = |cost: &Cost| match &cost.outcome {
         CostOutcome::Measured { ratio, low, high, .. } => (0, (high - low) / ratio),
@@ -178,7 +179,14 @@ fn merged_costs(mut costs: Vec<Cost>) -> Vec<Cost> {
         let ((kind, width), (other_kind, other_width)) = (doubt(one), doubt(other));
         one.key().cmp(&other.key()).then(kind.cmp(&other_kind)).then(width.total_cmp(&other_width))
     });
-    costs.dedup_by(|later, first| later.key() == first.key());
+    let is_counted = |cost: &Cost| matches!(cost.calls, Some(Calls::Counted { .. }));
+    costs.dedup_by(|later, first| {
+        let is_same = later.key() == first.key();
+        if is_same && is_counted(later) && !is_counted(first) {
+            first.calls = later.calls.take();
+        }
+        is_same
+    });
     costs
 }
 
@@ -533,6 +541,8 @@ mod tests {
             threads: 1,
             descriptors,
             outcome,
+            calls: None,
+            unbound: None,
         };
         let figure = |ratio: f64, width: f64| CostOutcome::Measured {
             ratio,
@@ -562,6 +572,43 @@ mod tests {
                 merged.results.costs,
                 [cost(10, figure(1.4, 0.1)), cost(20, noise.clone()), cost(100, noise.clone())]
             );
+        }
+    }
+
+    #[test]
+    fn a_merged_cost_keeps_the_system_calls_of_the_measurement_that_counted_them() {
+        let cost = |ratio: f64, calls| Cost {
+            target: "there".into(),
+            poller: "epoll".into(),
+            operation: "register".into(),
+            mode: "level".into(),
+            threads: 1,
+            descriptors: 10,
+            outcome: CostOutcome::Measured {
+                ratio,
+                low: ratio - 0.1,
+                high: ratio + 0.1,
+                nanoseconds: 1.0,
+                floor: 1.0,
+                pairs: 5,
+            },
+            calls: Some(calls),
+            unbound: None,
+        };
+        let counted = Calls::Counted { total: 1.0, by_name: [("epoll_ctl".to_owned(), 1.0)].into() };
+        let refused = Calls::NotCounted { reason: "EPERM".into() };
+        for (best, worse, kept) in [
+            (refused.clone(), counted.clone(), counted.clone()),
+            (counted.clone(), refused.clone(), counted.clone()),
+            (refused.clone(), refused.clone(), refused),
+        ] {
+            // The width is the same, so the greater ratio has the smaller doubt.
+            let inputs = [cost(2.0, best), cost(1.0, worse)].map(|cost| Input {
+                name: "some".into(),
+                results: Results { costs: vec![cost], ..Results::of_no_run(Vec::new()) },
+            });
+            let merged = merge(inputs.into(), Rules::default()).unwrap();
+            assert_eq!(merged.results.costs, [cost(2.0, kept)]);
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn run(
         let why = format!("this pollmatrix for {} was built without {backend}", std::env::consts::OS);
         Ok(CellOutcome { status: Status::Unsupported, reason: Some(why), ..CellOutcome::default() })
     };
-    if let Some(scenario) = characterisation::find(scenario) {
+    if let Some(scenario) = environment.scripted(scenario) {
         let poller = environment.pollers().find(|poller| poller.name == backend);
         return poller.map_or_else(missing, |poller| {
             characterise::run(scenario, cell.variant, poller, environment, seed, patience)
@@ -58,11 +58,15 @@ pub fn run(
 
 /// Describes the scenarios of these cells, by id, with details that only the catalogues have. Skips
 /// self-tests.
-pub fn describe(matrix: &Matrix, cells: &[CellResult]) -> BTreeMap<String, Scenario> {
+pub fn describe(
+    matrix: &Matrix,
+    environment: &Environment,
+    cells: &[CellResult],
+) -> BTreeMap<String, Scenario> {
     let ids: BTreeSet<_> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
     let describe = |id: &str| {
         let scenario = matrix.scenario(id)?;
-        let scripted = characterisation::find(id);
+        let scripted = environment.scripted(id);
         let clauses = match scripted {
             Some(scripted) => vec![scripted.behaviour.to_owned()],
             None => scenarios::find(id)

@@ -1,4 +1,5 @@
-//! The global options of a run: the adapters to test, and the expectations to judge by.
+//! The global options of a run: the adapters to test, the rows that a file adds, and the expectations to
+//! judge by.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,21 +8,24 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use characterisation::Scenario;
 use expectations::{Divergences, Expectations, Version};
-use matrix::{Backend, Exclude, Matrix};
-use metadata::{Attempt, Mode, Os, did_you_mean};
+use matrix::{Backend, Exclude, Matrix, Runner};
+use metadata::{Attempt, Layer, Mode, Os, did_you_mean};
 use selector::{MakeSelector, Selector};
 
 use crate::backends::{self, Poller};
 use crate::command::{self, quoted};
 use crate::error::Error;
 use crate::provenance;
+use crate::rows::Rows;
 
-/// The values of `--subject` and `--expectations`. [`Environment::default`] tests only this system's own
-/// pollers and judges by the built-in expectations.
+/// The values of `--subject`, `--rows` and `--expectations`. [`Environment::default`] tests only this
+/// system's own pollers and judges by the built-in expectations.
 #[derive(Default)]
 pub struct Environment {
     adapters: Vec<Adapter>,
+    rows: Option<Rows>,
     expectations: Option<ExpectationsFolder>,
 }
 
@@ -74,7 +78,46 @@ impl Environment {
             // Here, because `judge` cannot report an error.
             Divergences::built_in()?;
         }
-        Ok(Self { adapters, expectations })
+        Ok(Self { adapters, rows: None, expectations })
+    }
+
+    /// Adds the rows of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is malformed.
+    pub fn with_rows(self, file: Option<&Path>) -> Result<Self, Error> {
+        Ok(Self { rows: file.map(Rows::load).transpose()?, ..self })
+    }
+
+    /// Returns the rows that a file adds, if there is one.
+    pub fn rows(&self) -> Option<&Rows> {
+        self.rows.as_ref()
+    }
+
+    /// Returns the characterisation scenario of this id: one of the catalogue, or a row.
+    pub fn scripted(&self, id: &str) -> Option<&'static Scenario> {
+        characterisation::find(id).or_else(|| self.rows()?.find(id))
+    }
+
+    /// Returns the option that makes another command know a row: ` --rows 'FILE'`, or nothing for any other
+    /// scenario.
+    pub fn rows_option(&self, scenario: &str) -> String {
+        let rows = self.rows().filter(|rows| rows.find(scenario).is_some());
+        rows.map(|rows| format!(" --rows {}", command::word(&rows.path.display().to_string())))
+            .unwrap_or_default()
+    }
+
+    /// Checks that the runner can give the rows to its cells.
+    ///
+    /// # Errors
+    /// There are rows, and the runner copies no file of rows to the other side.
+    pub fn refuse_rows_elsewhere(&self, runner: &Runner) -> Result<(), Error> {
+        match (self.rows(), runner) {
+            (None, _) | (Some(_), Runner::Native | Runner::Prefix(_) | Runner::Import) => Ok(()),
+            (Some(rows), _) => {
+                Err(Error::RowsElsewhere { path: rows.path.clone(), runner: runner.name().to_owned() })
+            }
+        }
     }
 
     /// Returns every poller that can be tested: those of this OS's backends, and the adapters.
@@ -135,8 +178,7 @@ impl Environment {
     pub fn add_columns(&self, matrix: &mut Matrix) {
         for Adapter { poller, modes, .. } in &self.adapters {
             let id = poller.name.to_owned();
-            let contract =
-                matrix.scenarios.iter_mut().filter(|scenario| characterisation::find(&scenario.id).is_none());
+            let contract = matrix.scenarios.iter_mut().filter(|scenario| scenario.layer == Layer::Contract);
             contract.for_each(|scenario| {
                 scenario.exclude.push(Exclude { backend: Some(id.clone()), ..Exclude::default() });
             });

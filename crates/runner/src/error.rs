@@ -36,6 +36,12 @@ pub enum Error {
     AdapterName { typed: String, name: &'static str },
     #[error("--subject {0}: adapters run natively on this machine only")]
     AdapterElsewhere(String),
+    #[error("{file}:{line}:{column}: {message}")]
+    Rows { file: String, line: u64, column: u64, message: String, help: String },
+    #[error("{} was changed while cells were started with it", .0.display())]
+    RowsChanged(PathBuf),
+    #[error("--rows {}: the runner '{runner}' does not take the file to the other side", path.display())]
+    RowsElsewhere { path: PathBuf, runner: String },
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error, help: &'static str },
     #[error("another pollmatrix is writing to {}", .0.display())]
@@ -91,13 +97,18 @@ impl Error {
             | Self::Adapter { help, .. }
             | Self::ForeignJournal { help, .. }
             | Self::UnknownRunner { help, .. }
-            | Self::Machine { help, .. } => help.clone(),
+            | Self::Machine { help, .. }
+            | Self::Rows { help, .. } => help.clone(),
             Self::Io { help, .. } => (*help).into(),
             Self::RunnerNeeds { option, .. } => format!("give {option}"),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
             Self::AdapterName { .. } => "give each adapter once, and a unique name".into(),
             Self::AdapterElsewhere(_) => {
                 "omit --target and --via, or start pollmatrix on the other machine".into()
+            }
+            Self::RowsChanged(_) => "run it again: a run has one file of rows".into(),
+            Self::RowsElsewhere { .. } => {
+                "copy the file to the other machine, and start pollmatrix there".into()
             }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Locked(_) => "wait until it ends, or choose another place with --report-dir DIR".into(),

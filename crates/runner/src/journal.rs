@@ -29,6 +29,9 @@ const LEFTOVER: Duration = Duration::from_secs(2);
 pub struct Identity {
     /// SHA-256 of the matrix file.
     pub matrix: String,
+    /// SHA-256 of the file of rows, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<String>,
     /// SHA-256 of the executable.
     pub executable: String,
     /// The seed of each first attempt.
@@ -233,15 +236,8 @@ impl Journal {
     /// Opens the journal in `dir` to append to it. `contents` are what [`read`] returned for it.
     pub fn resume(dir: &Path, contents: &Contents, now: &str) -> Result<Self, Error> {
         let path = dir.join(NAME);
-        let open = || {
-            let file = OpenOptions::new().append(true).open(&path)?;
-            if let Some(length) = contents.torn_at {
-                file.set_len(length)?;
-            }
-            Ok(file)
-        };
-        let file = open().map_err(|source| failed("write", &path, source))?;
-        let mut journal = Self { file, path };
+        let file = json_lines::open_to_append(&path, contents.torn_at);
+        let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
         journal.write(&Line::Resumed { at: now.to_owned() })?;
         Ok(journal)
     }
@@ -286,6 +282,21 @@ impl Contents {
         }
         if mine.matrix != identity.matrix {
             return Some(("it has another matrix".into(), new_run()));
+        }
+        match (&mine.rows, &identity.rows) {
+            (was, is) if was == is => {}
+            (Some(_), None) => {
+                let help = format!("give the same file with --rows, or {}", new_run());
+                return Some(("it has rows of a file".into(), help));
+            }
+            (Some(_), Some(_)) => {
+                let help = format!("restore the file of rows as it was, or {}", new_run());
+                return Some(("it has other rows".into(), help));
+            }
+            (None, _) => {
+                let help = format!("omit --rows, or {}", new_run());
+                return Some(("it has no rows of a file".into(), help));
+            }
         }
         if mine.executable != identity.executable {
             return Some(("it was written by another build of pollmatrix".into(), new_run()));
@@ -336,12 +347,7 @@ pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
         std::fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;
         return Ok(None);
     }
-    let aside = (1..)
-        .map(|number| dir.join(format!("journal-{number}.jsonl")))
-        .find(|name| !name.exists())
-        .unwrap_or_else(|| unreachable!("there are more numbers than files"));
-    std::fs::rename(&path, &aside).map_err(|source| failed("move aside", &path, source))?;
-    Ok(Some(aside))
+    json_lines::set_aside(&path).map(Some).map_err(|source| failed("move aside", &path, source))
 }
 
 fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {

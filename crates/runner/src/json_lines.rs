@@ -1,6 +1,8 @@
-//! Reads files of JSON lines that grow while cells run. A damaged line does not affect the others.
+//! Files of JSON lines that grow during a run. A damaged line does not affect the others.
 
-use std::path::Path;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The greatest number of line numbers in a warning.
 const NAMED: usize = 10;
@@ -29,6 +31,33 @@ pub fn read<T>(bytes: &[u8], parse: impl Fn(&[u8]) -> Option<T>) -> Lines<T> {
     }
     lines.torn = (end < bytes.len()).then_some((count + 1, end as u64));
     lines
+}
+
+/// Opens a file to append lines. A truncated line begins at `torn_at`, and is removed, so that the next line
+/// does not continue it.
+///
+/// # Errors
+/// The errors of open(2) and ftruncate(2).
+pub fn open_to_append(path: &Path, torn_at: Option<u64>) -> io::Result<File> {
+    let file = OpenOptions::new().append(true).open(path)?;
+    if let Some(length) = torn_at {
+        file.set_len(length)?;
+    }
+    Ok(file)
+}
+
+/// Renames `NAME.jsonl` to the first free one of `NAME-1.jsonl`, `NAME-2.jsonl`, …, and returns the new path.
+///
+/// # Errors
+/// The errors of rename(2).
+pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let aside = (1..)
+        .map(|number| path.with_file_name(format!("{stem}-{number}.jsonl")))
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| unreachable!("there are more numbers than files"));
+    std::fs::rename(path, &aside)?;
+    Ok(aside)
 }
 
 impl<T> Lines<T> {

@@ -40,6 +40,7 @@ pub mod provenance;
 pub mod remote;
 pub mod remote_attempts;
 pub mod report_dir;
+pub mod rows;
 pub mod runners;
 pub mod schedule;
 pub mod self_start;

@@ -42,6 +42,9 @@ impl<'e> Source<'e> {
             }
         };
         backends::add_library(&mut matrix);
+        if let Some(rows) = environment.rows() {
+            rows.add_to(&mut matrix);
+        }
         environment.add_columns(&mut matrix);
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
         Ok(Self { environment, matrix, path, hash: hex(&Sha256::digest(text.as_bytes())) })
@@ -123,8 +126,9 @@ pub fn add_rerun_arguments(
     let is_late = attempts.late_data.is_some();
     for cell in planned {
         let adapter = environment.adapter_option(&cell.spec.backend);
-        cell.spec.command += &format!("{options}{adapter}");
-        if (injects || is_late) && characterisation::find(&cell.spec.scenario).is_some() {
+        let rows = environment.rows_option(&cell.spec.scenario);
+        cell.spec.command += &format!("{options}{rows}{adapter}");
+        if (injects || is_late) && environment.scripted(&cell.spec.scenario).is_some() {
             let why = if injects { RAW } else { PUNCTUAL };
             cell.unsupported.get_or_insert_with(|| why.to_owned());
         }

@@ -464,6 +464,7 @@ pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<Strin
     option("--jobs", settings.jobs.map(|jobs| jobs.to_string()));
     option("--matrix", route.matrix.clone());
     option("--expectations", route.expectations.clone());
+    option("--rows", route.rows.clone());
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));

@@ -23,6 +23,8 @@ use crate::{cell, diagnostics, provenance, remote, report_dir};
 pub struct Request {
     /// The selected cells.
     pub selection: Selection,
+    /// Whether the user selected them. If not, a resumed run keeps its own.
+    pub is_selected: bool,
     /// The target and the runner.
     pub runner: RunnerOptions,
     /// The options of the attempts.
@@ -62,10 +64,13 @@ pub fn run(
     )?;
     let ended = session.run_cells(&planned, source, chosen, request, stop, overall)?;
 
+    if let Some(rows) = source.environment.rows() {
+        rows.check()?;
+    }
     let run = session.provenance(chosen, source.environment.versions(), ended.is_some());
     let specs = planned.into_iter().map(|cell| cell.spec).collect();
     let results = Results::new(run, specs, session.results);
-    let scenarios = cell::describe(&source.matrix, &results.cells);
+    let scenarios = cell::describe(&source.matrix, source.environment, &results.cells);
     let results = Results { scenarios, ..results };
     report_dir::write(dir, &results)?;
     // After the report: if it cannot be written, the run can still be resumed.
@@ -99,6 +104,7 @@ impl Session {
         };
         let mut identity = Identity {
             matrix: source.hash.clone(),
+            rows: source.environment.rows().map(|rows| rows.hash.clone()),
             // A run with imported results is only resumed with the same file.
             executable: match (&executable, &request.runner.import) {
                 (None, Some(file)) => file.display().to_string(),
@@ -153,7 +159,7 @@ impl Session {
         if request.attempts.seed.is_none() {
             identity.seed = contents.identity.seed;
         }
-        if identity.selection == Default::default() {
+        if !request.is_selected {
             identity.selection = contents.identity.selection.clone();
         }
         if let Some((difference, help)) = contents.difference(&identity) {

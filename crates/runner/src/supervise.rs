@@ -139,6 +139,10 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(dir) = order.environment.expectations() {
         command.arg("--expectations").arg(dir);
     }
+    let scenario = order.cell.rsplit_once('/').map_or(order.cell, |(scenario, _)| scenario);
+    if let Some(rows) = order.environment.rows().filter(|rows| rows.find(scenario).is_some()) {
+        command.arg("--rows").arg(&rows.path);
+    }
     let poller = order.cell.rsplit('@').next();
     if let Some(typed) = poller.and_then(|name| order.environment.adapter_argument(name)) {
         command.args(["--subject", typed]);

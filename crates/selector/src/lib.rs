@@ -4,6 +4,7 @@
 //! records the answers of every poller. The multi-threaded FD core does not use this interface: the core
 //! hides the differences that selectors show. Libraries and adapters implement the same interface.
 
+mod acts;
 mod answer;
 mod changed;
 mod raw_wait;
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub use metadata::Mode;
 use nix::errno::Errno;
 
+pub use crate::acts::{Act, Acted, Acts, Shut};
 pub use crate::answer::{Answer, Bits, Filter, Record};
 pub use crate::changed::{Changed, Refusal, Unsupported};
 pub use crate::raw_wait::{RawArgument, RawWaited};
@@ -196,8 +198,30 @@ pub trait Selector: Send + Sync {
         Ok(())
     }
 
+    /// Reports that this process has opened a descriptor under a number that a registration may name. A
+    /// poller in another process that has the numbers of this one then takes a copy.
+    ///
+    /// # Errors
+    /// The poller cannot have this number now. Its later answers are about another state.
+    fn opened(&self, fd: RawFd) -> Result<(), Unsupported> {
+        let _ = fd;
+        Ok(())
+    }
+
+    /// Returns the acts of a poller whose program makes the descriptors under test itself. Such a poller
+    /// refuses a registration of any other descriptor as unsupported.
+    fn actor(&self) -> Option<&dyn Acts> {
+        None
+    }
+
     /// Returns the id of the process in which the poller waits, if it is another one.
     fn process(&self) -> Option<i32> {
+        None
+    }
+
+    /// Returns how long the poller's own calls have taken since the last call of this method, if the poller
+    /// is in another process and measures them there. The way to it is no part of that time.
+    fn spent(&self) -> Option<Duration> {
         None
     }
 

@@ -1,8 +1,10 @@
 //! The checks of a poller for `pollmatrix subject-check`. Each check covers one property that scenarios rely
 //! on, with a poller of its own.
 
+mod acts;
 mod context;
 mod contract;
+mod ends;
 mod protocol;
 
 use std::fmt;

@@ -9,7 +9,7 @@
 
 mod check;
 mod errno;
-#[cfg(any(feature = "mio", feature = "polling"))]
+#[cfg(any(feature = "mio", feature = "polling", feature = "tokio"))]
 mod io_error;
 #[cfg(feature = "libevent")]
 mod libevent;
@@ -19,6 +19,8 @@ mod mio;
 mod polling;
 mod process;
 pub mod testing;
+#[cfg(feature = "tokio")]
+mod tokio;
 mod views;
 
 use selector::MakeSelector;
@@ -42,6 +44,8 @@ pub const LIBRARIES: &[Library] = &[
     Library { name: mio::NAME, make: &mio::selector },
     #[cfg(feature = "polling")]
     Library { name: polling::NAME, make: &polling::selector },
+    #[cfg(feature = "tokio")]
+    Library { name: tokio::NAME, make: &tokio::selector },
     #[cfg(feature = "libevent")]
     Library { name: "libevent-epoll", make: &libevent::epoll },
     #[cfg(feature = "libevent")]

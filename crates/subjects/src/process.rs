@@ -4,6 +4,7 @@
 //! The protocol is docs/subjects.md. Standard input is a UNIX socket, because it has to carry the descriptors
 //! under test. One command is outstanding at a time; only a wake-up may be sent during a wait.
 
+mod acts;
 mod conversation;
 mod ending;
 mod lease;
@@ -19,10 +20,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use metadata::Mode;
+use metadata::{Mode, Transport};
 use nix::errno::Errno;
 use selector::{
-    Capabilities, Changed, Event, Failure, Interest, MakeSelector, Record, Selector, Token, Unsupported, View,
+    Acts, Capabilities, Changed, Event, Failure, Interest, MakeSelector, Record, Refusal, Selector, Token,
+    Unsupported, View,
 };
 
 pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
@@ -63,6 +65,9 @@ pub(crate) fn start(command_line: &[String], patience: Duration) -> io::Result<B
     }
 }
 
+/// The lowest number that a copy can be made to have. Lower ones may belong to the adapter.
+pub(crate) const LOWEST_NUMBER: RawFd = 100;
+
 /// The reason why a command cannot be sent during a wait.
 const ONE_COMMAND: &str = "an adapter gets no command but wake while it waits";
 
@@ -74,10 +79,17 @@ struct Process {
     wakes: bool,
     resets: bool,
     limits_room: bool,
+    /// The time of the poller's calls since it was asked for, if the adapter measures them.
+    spent: Option<Mutex<Duration>>,
+    /// The kinds of descriptors that the adapter makes itself.
+    acts: Vec<Transport>,
+    /// Whether copies have the numbers of this process.
+    numbers: bool,
     patience: Duration,
     /// Locked while an answer is outstanding.
     conversation: Mutex<Conversation>,
-    /// The numbers that the adapter has received, and whether its copy is open.
+    /// The numbers that the adapter has received, or the names of those that it has made, and whether its
+    /// copy is open.
     copies: Mutex<BTreeMap<RawFd, bool>>,
     /// The standard input of the adapter, for a wake-up while an answer is outstanding.
     commands: Arc<UnixStream>,
@@ -107,6 +119,9 @@ impl Process {
             wakes: hello.wake,
             resets: hello.reset,
             limits_room: hello.room,
+            spent: hello.times.then(Mutex::default),
+            numbers: hello.numbers,
+            acts: hello.acts.into_iter().map(Transport::from).collect(),
             patience,
             commands: conversation.commands(),
             conversation: Mutex::new(conversation),
@@ -116,42 +131,76 @@ impl Process {
         }
     }
 
+    /// Locks the conversation for a command. `None`: the adapter has failed.
+    ///
+    /// # Errors
+    /// A wait is in progress.
+    fn between_commands(&self) -> Result<Option<MutexGuard<'_, Conversation>>, Unsupported> {
+        if lock(&self.wait).in_progress {
+            return Err(Unsupported(ONE_COMMAND.into()));
+        }
+        let conversation = lock(&self.conversation);
+        Ok((!self.has_failed()).then_some(conversation))
+    }
+
     /// Sends a command that changes something. Sends the descriptor `fd` first, unless the adapter has an
     /// open copy.
     fn change(&self, fd: Option<RawFd>, command: &Command) -> Changed {
-        if lock(&self.wait).in_progress {
-            return Changed::unsupported(ONE_COMMAND);
-        }
-        let mut conversation = lock(&self.conversation);
-        if self.has_failed() {
-            return Changed::refused(Errno::EPROTO);
-        }
-        if let Some(fd) = fd.filter(|fd| !self.has_copy(*fd)) {
-            match conversation.send_descriptor(fd) {
-                // The number is closed in both processes. A scenario may record the poller's answer for it.
-                Ok(Err(Errno::EBADF)) if lock(&self.copies).contains_key(&fd) => {}
-                Ok(Err(errno)) => {
-                    let reason = format!("descriptor {fd} cannot be sent to another process: {errno:?}");
-                    return Changed::unsupported(reason);
-                }
-                Ok(Ok(())) => {
-                    let answer = conversation.receive(self.patience);
-                    match self.changed(&conversation, answer) {
-                        Changed::Done => drop(lock(&self.copies).insert(fd, true)),
-                        // The poller has not seen the descriptor: this is not its answer.
-                        Changed::Refused(refusals) if !self.has_failed() => {
-                            let errno = refusals.first().map_or(Errno::EPROTO, |first| first.errno);
-                            let reason = format!("the adapter cannot take descriptor {fd}: {errno:?}");
-                            return Changed::unsupported(reason);
-                        }
-                        refused => return refused,
-                    }
-                }
-                Err(error) => return self.fail(error),
-            }
+        let mut conversation = match self.between_commands() {
+            Err(unsupported) => return Changed::Unsupported(unsupported),
+            Ok(None) => return Changed::refused(Errno::EPROTO),
+            Ok(Some(conversation)) => conversation,
+        };
+        if let Some(fd) = fd.filter(|fd| !self.has_copy(*fd))
+            && let Err(refused) = self.take(&mut conversation, fd)
+        {
+            return refused;
         }
         let answer = conversation.request(command, self.patience);
+        self.spend(&conversation);
         self.changed(&conversation, answer)
+    }
+
+    /// Adds the time of the last answer. That of a `take` is no part of a poller's call.
+    fn spend(&self, conversation: &Conversation) {
+        if let (Some(spent), Some(took)) = (&self.spent, conversation.took()) {
+            *lock(spent) += took;
+        }
+    }
+
+    /// Sends a copy of a descriptor. The error is the answer to the change that needs it.
+    fn take(&self, conversation: &mut Conversation, fd: RawFd) -> Result<(), Changed> {
+        let is_known = lock(&self.copies).contains_key(&fd);
+        if !self.acts.is_empty() {
+            let reason = format!("{} makes the descriptors under test itself", self.name);
+            return if is_known { Ok(()) } else { Err(Changed::unsupported(reason)) };
+        }
+        let at = Some(fd).filter(|fd| self.numbers && *fd >= LOWEST_NUMBER);
+        match conversation.send_descriptor(fd, at) {
+            // The number is closed in both processes. A scenario may record the poller's answer for it.
+            Ok(Err(Errno::EBADF)) if is_known => Ok(()),
+            Ok(Err(errno)) => {
+                let reason = format!("descriptor {fd} cannot be sent to another process: {errno:?}");
+                Err(Changed::unsupported(reason))
+            }
+            Ok(Ok(())) => {
+                let answer = conversation.receive(self.patience);
+                match self.changed(conversation, answer) {
+                    Changed::Done => {
+                        lock(&self.copies).insert(fd, true);
+                        Ok(())
+                    }
+                    // The poller has not seen the descriptor: this is not its answer.
+                    Changed::Refused(refusals) if !self.has_failed() => {
+                        let errno = first_errno(&refusals);
+                        let reason = format!("the adapter cannot take descriptor {fd}: {errno:?}");
+                        Err(Changed::unsupported(reason))
+                    }
+                    refused => Err(refused),
+                }
+            }
+            Err(error) => Err(self.fail(error)),
+        }
     }
 
     /// Returns whether the adapter has an open copy of the descriptor.
@@ -222,9 +271,7 @@ impl Process {
                 })
             }
             other => match self.changed(conversation, other) {
-                Changed::Refused(refusals) => {
-                    Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno))
-                }
+                Changed::Refused(refusals) => Err(first_errno(&refusals)),
                 Changed::Done => {
                     let error = AdapterError::WrongAnswer { answer: Answer::Ok {}.to_string() };
                     self.reject(conversation, &error);
@@ -253,7 +300,10 @@ impl Selector for Process {
             modes: self.modes.clone(),
             shared_wait: Err("an adapter gets one command at a time"),
             changes_seen_by_waiters: Err(ONE_COMMAND),
-            own_numbers: Err("descriptors have other numbers in the process of an adapter"),
+            own_numbers: match self.numbers {
+                true => Ok(()),
+                false => Err("descriptors have other numbers in the process of an adapter"),
+            },
             raw_records: false,
         }
     }
@@ -293,6 +343,7 @@ impl Selector for Process {
             (sent, timeout.map(|timeout| timeout.saturating_add(self.patience)))
         };
         let answer = sent.and_then(|()| conversation.receive_within(limit));
+        self.spend(&conversation);
         let wake_ups = {
             let mut wait = lock(&self.wait);
             wait.in_progress = false;
@@ -326,11 +377,9 @@ impl Selector for Process {
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        match self.change(None, &Command::Close {}) {
+        match self.change(None, &Command::Close { fd: None }) {
             Changed::Done => Ok(Ok(())),
-            Changed::Refused(refusals) => {
-                Ok(Err(refusals.first().map_or(Errno::EPROTO, |first| first.errno)))
-            }
+            Changed::Refused(refusals) => Ok(Err(first_errno(&refusals))),
             Changed::Unsupported(unsupported) => Err(unsupported),
         }
     }
@@ -352,13 +401,41 @@ impl Selector for Process {
         }
     }
 
+    fn opened(&self, fd: RawFd) -> Result<(), Unsupported> {
+        if !self.numbers || self.has_copy(fd) {
+            return Ok(());
+        }
+        if fd < LOWEST_NUMBER {
+            return Err(Unsupported(format!("the adapter itself may have the number {fd}")));
+        }
+        let Some(mut conversation) = self.between_commands()? else { return Ok(()) };
+        match self.take(&mut conversation, fd) {
+            Err(Changed::Unsupported(unsupported)) => Err(unsupported),
+            // A failure is reported as such.
+            _ => Ok(()),
+        }
+    }
+
+    fn actor(&self) -> Option<&dyn Acts> {
+        if self.acts.is_empty() { None } else { Some(self) }
+    }
+
     fn process(&self) -> Option<i32> {
         Some(self.id)
+    }
+
+    fn spent(&self) -> Option<Duration> {
+        self.spent.as_ref().map(|spent| std::mem::take(&mut *lock(spent)))
     }
 
     fn failure(&self) -> Option<Failure> {
         lock(&self.failure).clone()
     }
+}
+
+/// Returns the error of a refused change. An adapter names one.
+fn first_errno(refusals: &[Refusal]) -> Errno {
+    refusals.first().map_or(Errno::EPROTO, |first| first.errno)
 }
 
 /// Converts an event of an adapter.
@@ -444,6 +521,27 @@ mod tests {
         assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
         assert_eq!(adapter.remove(fd), Changed::Done);
         assert_eq!(adapter.remove(fd), Changed::refused(Errno::ENOENT));
+        assert_eq!(adapter.failure(), None);
+    }
+
+    /// Lower numbers may be those of the adapter's own descriptors.
+    #[test]
+    fn a_copy_has_the_same_number_if_it_is_large_enough() {
+        if lacks("python3") {
+            return;
+        }
+        let adapter = started("poll");
+        assert_eq!(adapter.capabilities().own_numbers, Ok(()));
+        let (reader, _writer) = io::pipe().unwrap();
+        assert!(adapter.opened(LOWEST_NUMBER - 1).is_err());
+        let high = nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(LOWEST_NUMBER)).unwrap();
+        assert_eq!(adapter.opened(high), Ok(()));
+        #[cfg(target_os = "linux")]
+        assert!(std::fs::read_link(format!("/proc/{}/fd/{high}", adapter.id)).is_ok());
+        assert_eq!(adapter.closed(high), Ok(()));
+        #[cfg(target_os = "linux")]
+        assert!(std::fs::read_link(format!("/proc/{}/fd/{high}", adapter.id)).is_err());
+        nix::unistd::close(high).unwrap();
         assert_eq!(adapter.failure(), None);
     }
 

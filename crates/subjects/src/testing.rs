@@ -20,9 +20,14 @@ pub fn lacks(program: &str) -> bool {
     if ended.is_ok_and(|status| status.success()) {
         return false;
     }
+    not_run(&format!("{program} is not installed"));
+    true
+}
+
+/// Prints that the test of this thread does not run here. It must return then.
+pub fn not_run(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("?");
     // Not `eprintln!`, whose output the harness captures.
-    let _ = writeln!(std::io::stderr(), "not run: test {test}: {program} is not installed");
-    true
+    let _ = writeln!(std::io::stderr(), "not run: test {test}: {why}");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example adapter with a mistake of tests/subject_check.rs: bad_adapter.py MISTAKE epoll | poll | select"""
+"""The example adapter with a mistake of tests/subject_check.rs: bad_adapter.py MISTAKE [acting-]epoll | poll | select"""
 import os
 import pathlib
 import socket
@@ -8,9 +8,12 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "subjects/python"))
+import acting  # noqa: E402
 import adapter  # noqa: E402
 
 MISTAKE = sys.argv.pop(1)
+ACTS = sys.argv[1].startswith("acting-")
+sys.argv[1] = sys.argv[1].removeprefix("acting-")
 
 
 def at_peer_shut(number):
@@ -22,7 +25,7 @@ def at_peer_shut(number):
         return False
 
 
-class Bad(adapter.Adapter):
+class Bad(acting.Acting if ACTS else adapter.Adapter):
     def command(self, command, given):
         """Applies the mistake to the command. A result that is not empty is the answer."""
         wait, change = command == "wait", command in ("add", "modify")
@@ -40,7 +43,7 @@ class Bad(adapter.Adapter):
             case "prints" if wait:
                 print("DEBUG: waiting", flush=True)
             case "answers-twice" if command == "add":
-                print('{"ok": {}}')  # not flushed: both come at once
+                print('{"ok": {}, "took": {"ns": 0}}')  # not flushed: both come at once
             case "dies-of-unknown" if command == "sing":
                 sys.exit(1)
             case "unknown-is-fine" if command == "sing":
@@ -57,6 +60,8 @@ class Bad(adapter.Adapter):
                 given["timeout_ms"] = 0
             case "greedy" | "roomless" if wait:
                 given["room"] = 100
+            case "ignores-numbers" if command == "take":
+                given.pop("at", None)
             case "never-reset" if command == "reset":
                 return {"ok": {}}
             case "reset-keeps-copies" if command == "reset":
@@ -88,12 +93,23 @@ class Bad(adapter.Adapter):
                 given["interest"] = ["read"]
             case "wake-unanswered" if command == "wake":
                 return None
+            case "accepts-nobody" if command == "accept":
+                try:
+                    return super().obey(command, **given)
+                except BlockingIOError:
+                    return {"ok": {}}
+            case "refuses" if command == "connect":
+                return {"errno": "ECONNREFUSED"}
+            case "never-shuts" if command == "shut":
+                return {"ok": {}}
+            case "drops" if command == "write":
+                return {"count": given["bytes"]}
+            case "never-closes" if command == "close" and "fd" in given:
+                return {"ok": {}}
         return {}
 
     def obey(self, command, **given):
         answer = self.command(command, given)
-        if answer is None:
-            return None
         answer = answer or super().obey(command, **given)
         for event in answer.get("events", ()):
             match MISTAKE:
@@ -124,9 +140,16 @@ class Bad(adapter.Adapter):
                 answer["hello"]["protocol"] = 3
             case "speaks-1" if command == "hello":
                 answer["hello"]["protocol"] = 1
-                del answer["hello"]["reset"]
+                for newer in ("reset", "times", "numbers"):
+                    answer["hello"].pop(newer, None)
+                self.times = False
             case "resets-in-1" if command == "hello":
                 answer["hello"]["protocol"] = 1
+            case "acts-and-takes" if command == "hello":
+                answer["hello"]["numbers"] = True
+            case "acts-in-1" if command == "hello":
+                answer["hello"]["protocol"] = 1
+                del answer["hello"]["reset"]
             case "roomless" if command == "hello":
                 answer["hello"]["room"] = False
             case "modeless" if command == "hello":
@@ -136,7 +159,22 @@ class Bad(adapter.Adapter):
     def answer(self, line):
         if MISTAKE == "dies-of-nonsense" and not line.startswith(b"{"):
             sys.exit(1)
-        return super().answer(line)
+        if MISTAKE == "wake-unanswered" and b'"wake"' in line:
+            return None
+        answer = super().answer(line)
+        if "took" in answer:
+            match MISTAKE:
+                case "untimed":
+                    del answer["took"]
+                case "times-nothing":
+                    answer["took"]["ns"] = 0
+                case "times-alike":
+                    answer["took"]["ns"] = 1000
+                case "times-backwards":
+                    answer["took"]["ns"] = -5
+                case "times-the-way":
+                    answer["took"]["ns"] = 10**15
+        return answer
 
     def line(self):
         try:

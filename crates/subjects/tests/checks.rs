@@ -1,14 +1,18 @@
 //! Every poller of this build passes the checks of `subject-check`.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::Command;
 
 use rstest::rstest;
 use selector::MakeSelector;
-use subjects::testing::lacks;
+use subjects::testing::{lacks, not_run};
 use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
+const ACTING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/acting.py");
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+
+/// The checks of the acts of an adapter, which those that take descriptors do not have.
+const ACTS: [&str; 5] = ["accepts", "connects", "shuts-and-closes", "datagrams", "pipes"];
 
 /// Expects that all checks pass, except those in `without`, which are unsupported.
 fn expect_only_unsupported(poller: &str, checks: &[Check], without: &[&str]) {
@@ -34,23 +38,66 @@ fn the_example_adapter(#[case] poller: &str, #[case] without: &[&str]) {
     }
     let command_line = ["python3", ADAPTER, poller].map(String::from);
     let checks = check_process(&command_line, PATIENCE, &|_| true);
-    expect_only_unsupported(poller, &checks, without);
+    expect_only_unsupported(poller, &checks, &[&ACTS, without].concat());
 }
 
-#[test]
-fn the_adapter_of_libuv() {
-    let found = Command::new("pkg-config").args(["--exists", "libuv"]).status();
-    if !found.is_ok_and(|status| status.success()) {
-        // Not `eprintln!`, whose output the harness captures.
-        let _ = writeln!(io::stderr(), "not run: test the_adapter_of_libuv: libuv is not installed");
+#[rstest]
+#[case("epoll", &[])]
+#[case("poll", &["edge-once", "one-shot-once", "close"])]
+#[case("select", &["edge-once", "one-shot-once", "close"])]
+#[cfg_attr(not(target_os = "linux"), ignore = "Python has no epoll on this system")]
+fn the_example_that_acts(#[case] poller: &str, #[case] without: &[&str]) {
+    if lacks("python3") {
         return;
     }
-    let (folder, to) =
-        (concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/libuv"), env!("CARGO_TARGET_TMPDIR"));
-    let made = Command::new("make").args(["-s", "-C", folder]).arg(format!("TO={to}")).status().unwrap();
+    let command_line = ["python3", ACTING, poller].map(String::from);
+    let checks = check_process(&command_line, PATIENCE, &|_| true);
+    let expected = ["taken-twice", "numbers", "times", "edge-once", "one-shot-once", "number-again", "close"];
+    let is_expected = |name: &&str| {
+        without.contains(name) || ["taken-twice", "numbers", "times", "number-again"].contains(name)
+    };
+    let expected: Vec<_> = expected.into_iter().filter(is_expected).collect();
+    expect_only_unsupported(poller, &checks, &expected);
+}
+
+/// Returns whether the compiler finds this header of a library. If not, this prints a message.
+fn has_header(header: &str) -> bool {
+    let script = "echo '#include <'$0'>' | cc -E - >/dev/null 2>&1";
+    if Command::new("sh").args(["-c", script, header]).status().is_ok_and(|status| status.success()) {
+        return true;
+    }
+    not_run(&format!("{header} is not installed"));
+    false
+}
+
+const LEVEL_ONLY: &[&str] = &["edge-once", "one-shot-once", "room", "close"];
+
+/// ci/adapters.sh checks the adapters of io_uring, Java and Go: a kernel may refuse the first, and the others
+/// need a compiler of their own.
+#[rstest]
+#[case("libuv", "uv.h", &[], LEVEL_ONLY)]
+#[cfg_attr(target_os = "linux", case("libev", "ev.h", &["epoll"], LEVEL_ONLY))]
+#[case("libev", "ev.h", &["poll"], LEVEL_ONLY)]
+#[case("libev", "ev.h", &["select"], LEVEL_ONLY)]
+fn the_adapters_in_c(
+    #[case] adapter: &str,
+    #[case] header: &str,
+    #[case] arguments: &[&str],
+    #[case] without: &[&str],
+) {
+    if !has_header(header) {
+        return;
+    }
+    // Cases run at once.
+    let to = format!("{}/{adapter}-{}", env!("CARGO_TARGET_TMPDIR"), arguments.join("-"));
+    std::fs::create_dir_all(&to).unwrap();
+    let folder = format!("{}/../../subjects/{adapter}", env!("CARGO_MANIFEST_DIR"));
+    let made = Command::new("make").args(["-s", "-C", &folder]).arg(format!("TO={to}")).status().unwrap();
     assert!(made.success(), "{made}");
-    let checks = check_process(&[format!("{to}/adapter")], PATIENCE, &|_| true);
-    expect_only_unsupported("libuv", &checks, &["edge-once", "one-shot-once", "room", "close"]);
+    let mut command_line = vec![format!("{to}/adapter")];
+    command_line.extend(arguments.iter().map(|argument| (*argument).into()));
+    let checks = check_process(&command_line, PATIENCE, &|_| true);
+    expect_only_unsupported(adapter, &checks, &[&ACTS, without].concat());
 }
 
 /// Returns the raw poller of a backend, or a library's.
@@ -70,6 +117,7 @@ fn make(name: &str) -> MakeSelector {
 #[case("select", &["edge-once", "one-shot-once", "close"])]
 #[cfg_attr(feature = "mio", case("mio", &["level-repeats", "one-shot-once", "close"]))]
 #[cfg_attr(feature = "polling", case("polling", &["close"]))]
+#[cfg_attr(feature = "tokio", case("tokio", &["level-repeats", "one-shot-once", "room", "close"]))]
 #[cfg_attr(feature = "libevent", case("libevent-epoll", &["close"]))]
 #[cfg_attr(feature = "libevent", case("libevent-kqueue", &["close"]))]
 #[cfg_attr(feature = "libevent", case("libevent-poll", &["edge-once", "close"]))]

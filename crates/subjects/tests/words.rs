@@ -76,6 +76,11 @@ fn words(name: &str, mode: Mode) -> [String; 3] {
     "readable|writable|interrupt",
     "readable|writable|interrupt|err",
 ]))]
+#[cfg_attr(feature = "tokio", case("tokio", Mode::Edge, [
+    "readable|writable|read_closed",
+    "readable|writable|read_closed|write_closed",
+    "readable|writable|read_closed|write_closed|error",
+]))]
 #[cfg_attr(feature = "libevent", case("libevent-epoll", Mode::Level, [
     "READ|WRITE|CLOSED",
     "READ|WRITE|CLOSED",

@@ -110,6 +110,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         bugs: &["https://github.com/nanovms/nanos/pull/1178"],
     },
     Scenario {
+        behaviour: "A07",
+        id: "registration/number-reused-unremoved",
+        question: "Can a number be added again that was closed without a removal, and does the poller report \
+            its new file?",
+        script: "own and peer are connected, add own for reading, own closes, \
+                new and far are connected, new takes the number of own, \
+                add new for reading? as number-reused-unremoved, far sends 1, wait",
+        transports: &[Tcp, Unix, Pipe, Fifo],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Scenario {
         behaviour: "A08",
         id: "registration/closed-after-harvest",
         question: "Does a poller report a descriptor that was closed after an event of it was in a batch?",

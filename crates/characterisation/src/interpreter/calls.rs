@@ -1,5 +1,6 @@
 //! The calls that a script makes on its descriptors.
 
+use std::ffi::c_short;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,7 +13,8 @@ use nix::fcntl::OFlag;
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
 };
-use nix::unistd::{PathconfVar, fpathconf, read, write};
+use nix::unistd::{PathconfVar, fpathconf};
+use selector::{Act, Shut};
 
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
@@ -63,6 +65,10 @@ impl Interpreter {
             Call::Accepts(name) => self.accepts(actor, name)?,
             Call::Opens(direction) => self.opens(actor, *direction)?,
             Call::Sends(bytes) => self.sends(actor, *bytes)?,
+            Call::SendsNothing if self.held(actor).is_some() => {
+                let sent = self.write(actor, 0)?;
+                CallResult::counts(&[sent], sent == Ok(0))
+            }
             Call::SendsNothing => self.sends_message(actor, &[], MsgFlags::empty())?,
             Call::SendsUrgent => self.sends_message(actor, b"!", MsgFlags::MSG_OOB)?,
             Call::Fills(block) => self.fills(actor, *block)?,
@@ -79,12 +85,15 @@ impl Interpreter {
                 CallResult::counts(&[received], received == Ok(1))
             }
             Call::Shuts(direction) => {
-                let how = match direction {
-                    Direction::Read => Shutdown::Read,
-                    Direction::Write => Shutdown::Write,
-                    Direction::Both => Shutdown::Both,
+                let (how, act) = match direction {
+                    Direction::Read => (Shutdown::Read, Shut::Read),
+                    Direction::Write => (Shutdown::Write, Shut::Write),
+                    Direction::Both => (Shutdown::Both, Shut::Both),
                 };
-                CallResult::of(shutdown(self.fd(actor)?.as_raw_fd(), how))
+                CallResult::of(match self.act(actor, &Act::Shut(act)) {
+                    Some(acted) => acted?.map(drop),
+                    None => shutdown(self.fd(actor)?.as_raw_fd(), how),
+                })
             }
             Call::Resets => {
                 let linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -122,35 +131,47 @@ impl Interpreter {
         let Setting { transport, patience, .. } = self.setting;
         let Some(actor) = self.actors.get(name) else { return Ok(()) };
         let partner_fd = self.partner(name);
-        let partner_is_gone = actor.partner.is_some() && partner_fd.is_none();
+        let is_partner_held = actor.partner.as_ref().is_some_and(|partner| self.held(partner).is_some());
+        if is_partner_held && transport == Transport::Tcp && done {
+            // This process cannot look at the other end. What it has received, it acknowledges.
+            if let (Call::Sends(_) | Call::SendsUrgent | Call::Shuts(_), Some(fd)) = (call, &actor.fd) {
+                return settle::wait_for_acknowledgement(fd, patience);
+            }
+        }
+        // Of a descriptor in the poller's program, only the other end is visible.
+        let own_fd = actor.fd.as_ref();
+        let wait_for_own =
+            |events, effect| own_fd.map_or(Ok(()), |fd| settle::wait_for(fd, events, effect, patience));
+        let partner_is_gone = actor.partner.is_some() && partner_fd.is_none() && !is_partner_held;
         // An open file is closed with the last of its descriptors.
-        let ends = self.open_end(name).is_none();
+        let ends = !self.is_open_end(name);
         match (transport, call) {
             (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => partner_fd
                 .map_or(Ok(()), |fd| {
                     settle::wait_for(fd, HALF_CLOSED, "the end of the connection", patience)
                 }),
-            (Transport::Tcp, Call::Closes) if ends => partner_fd.map_or(Ok(()), |fd| {
-                settle::wait_for(fd, HALF_CLOSED, "the end of the connection", patience)
-            }),
+            (Transport::Tcp, Call::Closes) if ends => partner_fd
+                .map_or(Ok(()), |fd| self.wait_for_close(fd, HALF_CLOSED, "the end of the connection")),
             (Transport::Tcp, Call::Resets) if ends => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, RESET, "the reset", patience))
+                partner_fd.map_or(Ok(()), |fd| self.wait_for_close(fd, RESET, "the reset"))
             }
-            (Transport::Tcp, Call::Connects(None)) => {
-                settle::wait_for(self.fd(name)?, RESET, "the refusal", patience)
-            }
+            (Transport::Tcp, Call::Connects(None)) => wait_for_own(RESET, "the refusal"),
             (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
-                settle::wait_for(self.fd(name)?, WRITABLE | RESET, "the end of the handshake", patience)
+                // A client in the poller's program has ended its part when the listener has the connection.
+                match (own_fd, self.actors.get(listener).and_then(|listener| listener.fd.as_ref())) {
+                    (None, Some(fd)) => settle::wait_for(fd, READABLE, "a connection", patience),
+                    _ => wait_for_own(WRITABLE | RESET, "the end of the handshake"),
+                }
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte", patience))
             }
             // A closed end answers data with a reset.
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
-                settle::wait_for(self.fd(name)?, RESET, "the reset", patience)
+                self.wait_for_close(self.fd(name)?, RESET, "the reset")
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.no_listener => {
-                settle::wait_for(self.fd(name)?, READABLE | FAILED, "the refusal", patience)
+                wait_for_own(READABLE | FAILED, "the refusal")
             }
             (Transport::Udp, Call::Sends(_) | Call::SendsNothing) if done => {
                 partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, READABLE, "the datagram", patience))
@@ -159,7 +180,18 @@ impl Interpreter {
         }
     }
 
+    /// Waits for an effect of a close at the other end. A registration in another process can keep the file
+    /// open, as io_uring's does: then there is no effect, and the script goes on.
+    fn wait_for_close(&self, fd: &OwnedFd, events: c_short, effect: &str) -> Result<(), Stopped> {
+        let arrived = settle::wait_for(fd, events, effect, self.setting.patience);
+        if self.is_in_another_process() { Ok(()) } else { arrived }
+    }
+
     fn binds(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        if self.held(name).is_some() {
+            let to = descriptors::any_address(self.setting.transport, &mut self.scratch)?;
+            return Ok(CallResult::of(self.bind_held(name, &Act::Bind(to))?));
+        }
         let fd = descriptors::copy(self.fd(name)?, 0)?;
         let address = descriptors::bind_somewhere(&fd, self.setting.transport, &mut self.scratch)?;
         self.actor(name)?.address = Some(address);
@@ -169,6 +201,10 @@ impl Interpreter {
     /// Makes a socket if no descriptor has this name.
     fn socket(&mut self, name: &str) -> Result<(), Stopped> {
         if !self.actors.contains_key(name) {
+            if let Some(poller) = self.holder(name)? {
+                let opened = self.add_held(name, &poller, &Act::Open(self.setting.transport))?;
+                return opened.map(drop).map_err(|errno| call_failed("socket", errno));
+            }
             let fd = descriptors::fresh(self.setting.transport)?;
             self.add_actor(name, fd)?;
         }
@@ -181,6 +217,15 @@ impl Interpreter {
         backlog: Option<usize>,
         beside: Option<&Name>,
     ) -> Result<CallResult, Stopped> {
+        let length = backlog.unwrap_or(16);
+        if !self.actors.contains_key(name)
+            && beside.is_none()
+            && let Some(poller) = self.holder(name)?
+        {
+            let listened = self.listen_held(name, &poller, length)?;
+            self.actor(name)?.backlog = length;
+            return Ok(CallResult::of(listened));
+        }
         self.socket(name)?;
         if let Some(other) = beside {
             let address = self.address(Some(other))?;
@@ -192,7 +237,6 @@ impl Interpreter {
         if self.actor(name)?.address.is_none() {
             self.binds(name)?;
         }
-        let length = backlog.unwrap_or(16);
         self.actor(name)?.backlog = length;
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
         let backlog = backlog.ok_or_else(|| setup_error("this system does not support this backlog"))?;
@@ -214,7 +258,10 @@ impl Interpreter {
     fn connects(&mut self, name: &str, to: Option<&Name>) -> Result<CallResult, Stopped> {
         self.socket(name)?;
         let address = self.address(to)?;
-        let connected = descriptors::connect_to(self.fd(name)?, &address);
+        let connected = match self.act(name, &Act::Connect(address.to_string())) {
+            Some(acted) => acted?.map(drop),
+            None => descriptors::connect_to(self.fd(name)?, &address),
+        };
         let actor = self.actor(name)?;
         actor.no_listener = to.is_none();
         actor.partner = to.cloned();
@@ -251,14 +298,24 @@ impl Interpreter {
     }
 
     fn accepts(&mut self, listener: &str, name: &Name) -> Result<CallResult, Stopped> {
-        match descriptors::accept_one(self.fd(listener)?)? {
+        let accepted = match self.held(listener).map(|held| Arc::clone(&held.poller)) {
+            Some(poller) => {
+                let from = self.number(listener)?;
+                self.add_held(name, &poller, &Act::Accept(from))?.map(|_| None)
+            }
+            None => descriptors::accept_one(self.fd(listener)?)?.map(Some),
+        };
+        match accepted {
             Ok(fd) => {
                 let queue = &mut self.actor(listener)?.queue;
                 let client = if queue.is_empty() { None } else { Some(queue.remove(0)) };
                 if let Some(client) = &client {
                     self.actor(client)?.partner = Some(name.clone());
                 }
-                self.add_actor(name, fd)?.partner = client;
+                match fd {
+                    Some(fd) => self.add_actor(name, fd)?.partner = client,
+                    None => self.actor(name)?.partner = client,
+                }
                 Ok(CallResult { answer: "ok".into(), done: true })
             }
             Err(errno) => Ok(CallResult::of(Err(errno))),
@@ -300,9 +357,15 @@ impl Interpreter {
         same.find_map(|actor| actor.fd.as_ref())
     }
 
+    /// Returns whether the open file of `name` is open, here or in the poller's program.
+    fn is_open_end(&self, name: &str) -> bool {
+        let Some(file) = self.actors.get(name).map(|actor| actor.file) else { return false };
+        self.actors.values().any(|actor| actor.file == file && actor.is_open())
+    }
+
     fn sends(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
         let unread = self.partner(name).map(settle::unread);
-        let written = write(self.fd(name)?, &vec![b'.'; bytes]);
+        let written = self.write(name, bytes)?;
         let done = written == Ok(bytes);
         if let Ok(count) = written {
             self.actor(name)?.sent += count;
@@ -336,15 +399,19 @@ impl Interpreter {
         }
         let (mut total, mut writes, mut full) = (0, 0, 0);
         let mut size = block.unwrap_or(BUFFER);
+        // A program takes longer for a write, and TCP merges small segments that have arrived: then there is
+        // room for another small one, again and again.
+        let merges = self.held(name).is_some() && self.setting.transport == Transport::Tcp;
+        let smallest = if merges { BUFFER } else { 1 };
         let errno = loop {
-            match write(self.fd(name)?, &vec![b'.'; size]) {
+            match self.write(name, size)? {
                 Ok(count) => {
                     total += count;
                     full = 0;
                 }
                 Err(Errno::EINTR) => {}
                 Err(errno) if block.is_some() || errno != Errno::EAGAIN => break errno,
-                Err(_) if size > 1 => size /= 2,
+                Err(_) if size > smallest => size /= 2,
                 // Data that are acknowledged in the meantime make room again.
                 Err(errno) if full == 2 => break errno,
                 Err(_) => {
@@ -369,8 +436,7 @@ impl Interpreter {
 
     fn reads(&mut self, name: &str, times: usize, room: usize) -> Result<CallResult, Stopped> {
         let mut buffer = vec![0; room];
-        let fd = self.fd(name)?;
-        let results: Vec<_> = (0..times).map(|_| read(fd, &mut buffer)).collect();
+        let results: Vec<_> = (0..times).map(|_| self.read(name, &mut buffer)).collect::<Result<_, _>>()?;
         self.actor(name)?.received += results.iter().flatten().sum::<usize>();
         let done = results.iter().all(Result::is_ok);
         Ok(CallResult::counts(&results, done))
@@ -390,7 +456,7 @@ impl Interpreter {
                 return Ok(CallResult::counts(&[last], true));
             }
             let mut buffer = vec![0; (wanted - read_so_far).min(BUFFER)];
-            last = read(self.fd(name)?, &mut buffer);
+            last = self.read(name, &mut buffer)?;
             match last {
                 Ok(count) if count > 0 => self.actor(name)?.received += count,
                 Err(Errno::EAGAIN)
@@ -408,7 +474,7 @@ impl Interpreter {
         let begun = Instant::now();
         let mut buffer = vec![0; BUFFER];
         loop {
-            let last = read(self.fd(name)?, &mut buffer);
+            let last = self.read(name, &mut buffer)?;
             match last {
                 Ok(count) if count > 0 => self.actor(name)?.received += count,
                 Err(Errno::EINTR) => {}
@@ -444,6 +510,13 @@ impl Interpreter {
     }
 
     fn closes(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        if let Some(acted) = self.act(name, &Act::Close) {
+            let closed = acted?.map(drop);
+            if let Some(held) = &mut self.actor(name)?.held {
+                held.open = false;
+            }
+            return Ok(CallResult::of(closed));
+        }
         let actor = self.actor(name)?;
         let number = actor.number;
         // `OwnedFd` closes the descriptor and ignores the answer of close(2): scripts cannot ask for it.
@@ -460,7 +533,7 @@ impl Interpreter {
 
     fn takes_number_of(&mut self, name: &str, closed: &Name) -> Result<CallResult, Stopped> {
         let number = self.number(closed)?;
-        if self.actor(closed)?.fd.is_some() {
+        if self.actor(closed)?.is_open() {
             return Err(setup_error(format!("'{closed}' is open: its number is not free")));
         }
         self.moves_to(name, number as usize)
@@ -478,6 +551,8 @@ impl Interpreter {
         let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
         self.notify_closed(old)?;
+        let notify = |poller: &Arc<FencedPoller>| poller.selector.opened(number);
+        self.pollers.values().try_for_each(notify).map_err(|why| Stopped::Unsupported(why.to_string()))?;
         Ok(CallResult::of(Ok(())))
     }
 

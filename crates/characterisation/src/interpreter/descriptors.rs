@@ -1,7 +1,9 @@
 //! Makes real descriptors, with calls that every system has.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
+use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,39 @@ use crate::{Setting, Stopped};
 pub(super) enum Address {
     Inet(SockaddrIn),
     Unix(UnixAddr),
+}
+
+/// `127.0.0.1:41234`, or a path.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Inet(address) => address.fmt(f),
+            Self::Unix(address) => address.path().unwrap_or(Path::new("")).display().fmt(f),
+        }
+    }
+}
+
+impl Address {
+    /// Parses the address of a socket of this transport.
+    pub(super) fn parse(text: &str, transport: Transport) -> Result<Self, Stopped> {
+        let invalid = || setup_error(format!("'{text}' is no address of a {} socket", transport.name()));
+        match kind(transport) {
+            Some((AddressFamily::Inet, _)) => {
+                text.parse::<SocketAddrV4>().map(|address| Self::Inet(address.into())).map_err(|_| invalid())
+            }
+            Some(_) => UnixAddr::new(text).map(Self::Unix).map_err(|_| invalid()),
+            None => Err(invalid()),
+        }
+    }
+}
+
+/// Returns an address to which a socket can be bound, as text.
+pub(super) fn any_address(transport: Transport, scratch: &mut Scratch) -> Result<String, Stopped> {
+    match kind(transport) {
+        Some((AddressFamily::Inet, _)) => Ok("127.0.0.1:0".into()),
+        Some(_) => Ok(scratch.path()?.display().to_string()),
+        None => no_socket(transport),
+    }
 }
 
 /// A private directory with fresh names.
@@ -177,6 +212,15 @@ pub(super) fn share_port(_: &impl AsFd) -> Result<(), Errno> {
     Err(Errno::ENOPROTOOPT)
 }
 
+/// Connects a non-blocking socket, and returns after the handshake.
+pub(super) fn connect_completely(fd: &impl AsFd, address: &Address) -> Result<(), Stopped> {
+    let failed = |call: &'static str| move |errno: Errno| call_failed(call, errno);
+    // A blocking connect returns after the handshake.
+    fcntl(fd, FcntlArg::F_SETFL(OFlag::empty())).map_err(failed("fcntl"))?;
+    connect_to(fd, address).map_err(failed("connect"))?;
+    fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map(drop).map_err(failed("fcntl"))
+}
+
 /// connect(2).
 pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno> {
     let fd = fd.as_fd().as_raw_fd();
@@ -221,9 +265,7 @@ pub(super) fn pair(
             let address = bind_somewhere(&listener, transport, scratch)?;
             listen(&listener, Backlog::new(1).map_err(failed("listen"))?).map_err(failed("listen"))?;
             let client = fresh(transport)?;
-            // A blocking connect returns after the handshake.
-            fcntl(&client, FcntlArg::F_SETFL(OFlag::empty())).map_err(failed("fcntl"))?;
-            connect_to(&client, &address).map_err(failed("connect"))?;
+            connect_completely(&client, &address)?;
             super::settle::wait_for(&listener, super::settle::READABLE, "a connection", patience)?;
             let server = accept_one(&listener)?.map_err(failed("accept"))?;
             for end in [&server, &client] {

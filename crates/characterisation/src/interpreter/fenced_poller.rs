@@ -1,15 +1,16 @@
 //! A poller of a script, with a fence that proves that no event is missing.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use metadata::Mode;
+use metadata::{Mode, Transport};
 use nix::errno::Errno;
-use selector::{Answer, Changed, Event, Interest, Refusal, Selector, Token};
+use selector::{Act, Acted, Answer, Changed, Event, Interest, Refusal, Selector, Token};
 
-use super::{call_failed, setup_error};
+use super::descriptors::Scratch;
+use super::{call_failed, held, setup_error};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
@@ -24,8 +25,41 @@ pub(super) struct FencedPoller {
     pub(super) selector: Arc<dyn Selector>,
     /// The longest wait for an event that must come.
     pub(super) patience: Duration,
-    fence: (PipeReader, PipeWriter),
+    fence: Fence,
     registrations: Mutex<Registrations>,
+}
+
+/// A descriptor whose readiness follows the events under test.
+enum Fence {
+    /// A pipe of this process.
+    Pipe(PipeReader, PipeWriter),
+    /// A socket of the poller's program, which cannot take a pipe, and its other end in this process.
+    Held(OwnedFd),
+}
+
+/// The name of the fence in the poller's program, and a name to make it with. Scripts have larger ones.
+const HELD_FENCE: (RawFd, RawFd) = (1, 2);
+
+impl Fence {
+    fn new(selector: &dyn Selector, patience: Duration) -> Result<Self, Stopped> {
+        let Some(acts) = selector.actor() else {
+            let (reader, writer) = pipe().map_err(|error| call_failed("the fence's pipe", error))?;
+            return Ok(Self::Pipe(reader, writer));
+        };
+        let kinds = [Transport::Unix, Transport::Tcp, Transport::Udp];
+        let kind = kinds.into_iter().find(|kind| acts.kinds().contains(kind));
+        let kind = kind.ok_or_else(|| {
+            Stopped::Unsupported(format!("{} makes no sockets, of which one is the fence", selector.name()))
+        })?;
+        held::pair(acts, HELD_FENCE, kind, patience, &mut Scratch::default()).map(Self::Held)
+    }
+
+    fn number(&self) -> RawFd {
+        match self {
+            Self::Pipe(reader, _) => reader.as_raw_fd(),
+            Self::Held(_) => HELD_FENCE.0,
+        }
+    }
 }
 
 /// The registrations of a poller. Only the script's main thread changes them; waiting threads read the
@@ -45,7 +79,11 @@ impl FencedPoller {
             io::ErrorKind::Unsupported => Stopped::Unsupported(error.to_string()),
             _ => call_failed("the poller cannot be made", error),
         })?;
-        let fence = pipe().map_err(|error| call_failed("the fence's pipe", error))?;
+        let failed = |stopped| match selector.failure() {
+            Some(failure) => setup_error(failure.reason),
+            None => stopped,
+        };
+        let fence = Fence::new(&*selector, patience).map_err(failed)?;
         let modes = selector.capabilities().modes;
         // The fence is empty after each use, so any mode works.
         let mode = if modes.contains(&Mode::Level) {
@@ -53,7 +91,7 @@ impl FencedPoller {
         } else {
             *modes.first().ok_or_else(|| Stopped::SetUp(format!("{} has no mode", selector.name())))?
         };
-        match selector.add(fence.0.as_raw_fd(), FENCE, Interest::READ, mode) {
+        match selector.add(fence.number(), FENCE, Interest::READ, mode) {
             Changed::Done => {
                 Ok(Self { selector: selector.into(), patience, fence, registrations: Mutex::default() })
             }
@@ -104,12 +142,30 @@ impl FencedPoller {
 
     /// Raises the fence: every thread that waits in this poller wakes up.
     pub(super) fn raise_fence(&self) -> Result<(), Stopped> {
-        (&self.fence.1).write_all(&[0]).map_err(|error| call_failed("the fence", error))
+        match &self.fence {
+            Fence::Pipe(_, writer) => (&*writer).write_all(&[0]),
+            Fence::Held(ours) => nix::unistd::write(ours, &[0]).map(drop).map_err(io::Error::from),
+        }
+        .map_err(|error| call_failed("the fence", error))
     }
 
     /// Lowers the fence.
     pub(super) fn lower_fence(&self) -> Result<(), Stopped> {
-        (&self.fence.0).read_exact(&mut [0]).map_err(|error| call_failed("the fence", error))
+        match &self.fence {
+            Fence::Pipe(reader, _) => {
+                (&*reader).read_exact(&mut [0]).map_err(|error| call_failed("the fence", error))
+            }
+            Fence::Held(_) => {
+                if self.selector.failure().is_some() {
+                    return Ok(()); // The answers since then do not count.
+                }
+                let acts = held::acts(self)?;
+                match held::must(acts, HELD_FENCE.0, &Act::Read(1))? {
+                    Acted::Count(1) => Ok(()),
+                    other => Err(setup_error(format!("the fence was raised, and a read answers {other:?}"))),
+                }
+            }
+        }
     }
 
     /// Returns whether all events are the fence's.
@@ -207,7 +263,6 @@ mod tests {
     use std::collections::VecDeque;
     use std::io;
 
-    use metadata::Transport;
     use selector::{Bits, Capabilities, MakeSelector, Record, Unsupported, View};
 
     use super::*;
@@ -277,11 +332,11 @@ mod tests {
     fn poller(waits: &[&[Token]]) -> FencedPoller {
         let waits = Mutex::new(waits.iter().map(|tokens| tokens.to_vec()).collect());
         let scripted = Scripted { waits, ..Scripted::default() };
-        let fence = pipe().unwrap();
+        let (reader, writer) = pipe().unwrap();
         FencedPoller {
             selector: Arc::new(scripted),
             patience: crate::PATIENCE,
-            fence,
+            fence: Fence::Pipe(reader, writer),
             registrations: Mutex::default(),
         }
     }
@@ -319,9 +374,9 @@ mod tests {
             assert_eq!(poller.poll(ROOM).unwrap(), Ok(vec![]));
         }
         let mut byte = [0];
-        nix::fcntl::fcntl(&poller.fence.0, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK))
-            .unwrap();
-        assert_eq!(nix::unistd::read(&poller.fence.0, &mut byte), Err(Errno::EAGAIN));
+        let Fence::Pipe(reader, _) = &poller.fence else { panic!("the fence is a pipe") };
+        nix::fcntl::fcntl(reader, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
+        assert_eq!(nix::unistd::read(reader, &mut byte), Err(Errno::EAGAIN));
     }
 
     #[test]

@@ -80,16 +80,21 @@ pub(super) fn wait_for(
         let Some(left) = patience.checked_sub(begun.elapsed()) else {
             return Err(setup_error(format!("{effect} did not arrive within {patience:?}")));
         };
-        // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
-        let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
-        let timeout = libc::c_int::try_from(left.as_millis()).unwrap_or(libc::c_int::MAX);
-        // SAFETY: the pointer is to one live pollfd.
-        if unsafe { libc::poll(&raw mut polled, 1, timeout) } > 0 && polled.revents & events != 0 {
+        if is_reported(fd, events, libc::c_int::try_from(left.as_millis()).unwrap_or(libc::c_int::MAX)) {
             return Ok(());
         }
         // poll(2) can report other bits at once: do not spin.
         std::thread::yield_now();
     }
+}
+
+/// Returns whether poll(2) reports one of `events` within a timeout in milliseconds.
+fn is_reported(fd: &impl AsFd, events: c_short, timeout: libc::c_int) -> bool {
+    // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
+    let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
+    // SAFETY: the pointer is to one live pollfd.
+    let count = unsafe { libc::poll(&raw mut polled, 1, timeout) };
+    count > 0 && polled.revents & events != 0
 }
 
 /// Returns the number of bytes that can be read: `FIONREAD`.
@@ -98,6 +103,36 @@ pub(super) fn unread(fd: &impl AsFd) -> usize {
     // SAFETY: FIONREAD writes one int to a live one.
     let answer = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
     if answer == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
+}
+
+/// Waits until the other end of a TCP connection has acknowledged everything, or the connection has failed.
+/// Only Linux counts a FIN: elsewhere, the round trip has to be enough.
+pub(super) fn wait_for_acknowledgement(fd: &impl AsFd, patience: Duration) -> Result<(), Stopped> {
+    let begun = Instant::now();
+    while unacknowledged(fd) > 0 {
+        if is_reported(fd, RESET, 0) {
+            return Ok(());
+        }
+        if begun.elapsed() > patience {
+            return Err(setup_error(format!("sent data were not acknowledged within {patience:?}")));
+        }
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
+/// Returns the number of bytes that the other end of a TCP connection has not acknowledged, with the FIN.
+#[cfg(target_os = "linux")]
+fn unacknowledged(fd: &impl AsFd) -> usize {
+    let mut count: libc::c_int = 0;
+    // SAFETY: TIOCOUTQ writes one int to a live one.
+    let answer = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut count) };
+    if answer == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unacknowledged(_: &impl AsFd) -> usize {
+    0
 }
 
 /// Waits until `count` bytes can be read. No system call sleeps until then.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use characterisation::keys;
 use exploration::compare::Comparison;
 use exploration::{Cluster, Outcome, Progress, Question};
 use metadata::{Seed, one_line};
@@ -63,7 +62,9 @@ pub fn progress(progress: &Progress) -> String {
 }
 
 /// Returns the outcome as text.
-pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
+///
+/// `proposal` is a part of it.
+pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
     let mut out = String::new();
     let names = head.names();
     let (known, unexplained): (Vec<_>, Vec<_>) =
@@ -95,16 +96,19 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, propose: bool) -> String {
         }
         out.push('\n');
     }
-    if propose {
-        for cluster in &unexplained {
-            out += &proposal(head, cluster);
-        }
-    }
+    out += proposal;
     let progress = &outcome.progress;
     let seconds = progress.elapsed.as_secs_f64().max(0.001);
+    if progress.every > 0 {
+        let _ = writeln!(
+            out,
+            "every line of at most {0} clauses was performed: no difference of at most {0} clauses has a shorter line",
+            progress.every
+        );
+    }
     let _ = writeln!(
         out,
-        "{} and {}: {} lines drawn, {} replayed, seed {}\n\
+        "{} and {}: {} lines performed, {} replayed, seed {}\n\
          {} performances in {seconds:.0} s ({:.0}/s), {} distinct triples of state, verb and answer",
         names[0],
         names[1],
@@ -182,38 +186,6 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
     out
 }
 
-/// Returns a disagreement as a scenario and as expectations.
-fn proposal(head: &Head<'_>, cluster: &Cluster) -> String {
-    let line = &cluster.line;
-    // The last answer is published under a state.
-    let mut script = line.script.clone();
-    if let Some(clause) = script.clauses.get_mut(cluster.difference.clause) {
-        clause.state = Some("STATE".into());
-    }
-    let (transport, mode) = (line.transport, line.mode);
-    let mut out = format!(
-        "A scenario for crates/characterisation/src/behaviours/ (name it, and ask its question):\n\n\
-         Scenario {{\n    behaviour: \"ID\",\n    id: \"FAMILY/NAME\",\n    question: \"What does a poller report …?\",\n    \
-         script: \"{script}\",\n    transports: &[{transport:?}],\n    modes: &[{mode:?}],\n    bugs: &[],\n}},\n\n\
-         Expectations (docs/expectations.md):\n\n"
-    );
-    let mut last_variant = String::new();
-    for (about, answer) in [
-        (&head.comparison.left, &cluster.difference.left),
-        (&head.comparison.right, &cluster.difference.right),
-    ] {
-        let keys = keys(&script, transport, mode, &about.name, &[]);
-        let Some(key) = keys.last().filter(|key| key.variant.ends_with(":STATE")) else { continue };
-        if last_variant != key.variant {
-            let _ = writeln!(out, "  ID:\n    '{}':", key.variant);
-            last_variant.clone_from(&key.variant);
-        }
-        let trigger = key.trigger.map(|trigger| format!("@{trigger}")).unwrap_or_default();
-        let _ = writeln!(out, "      {}{trigger}: '{answer}'    # {}", key.api, about.system);
-    }
-    out + "\n"
-}
-
 /// Returns the outcome as JSON.
 pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
     let cluster = |cluster: &Cluster| -> Value {
@@ -245,6 +217,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
         "seed": head.seed,
         "interrupted": interrupted,
         "lines": progress.lines,
+        "every": progress.every,
         "replayed": progress.replayed,
         "rounds": progress.rounds,
         "performances": progress.performances,

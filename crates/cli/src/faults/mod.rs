@@ -9,6 +9,8 @@ mod record;
 mod show;
 mod upstream_commits;
 
+pub use record::built_in as recorded;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -201,7 +203,7 @@ fn contract_cells(
     selection: &Selection,
 ) -> Result<Vec<Planned>, Error> {
     let mut planned = source.plan(target, selection)?;
-    planned.retain(|cell| characterisation::find(&cell.spec.scenario).is_none());
+    planned.retain(|cell| cell.spec.layer == metadata::Layer::Contract);
     Ok(planned)
 }
 

@@ -284,7 +284,7 @@ mod tests {
         let prefixes = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
         let selection = Selection { prefixes, ..Default::default() };
         let mut known = source.plan(source.target().unwrap(), &selection).unwrap();
-        known.retain(|cell| characterisation::find(&cell.spec.scenario).is_none());
+        known.retain(|cell| cell.spec.layer == metadata::Layer::Contract);
         known
     }
 

@@ -1,20 +1,36 @@
 //! The atomics of the protocol in unit tests. They count the read-modify-writes of each thread, so that a
-//! test can state how many an operation makes (`costs.rs`).
+//! test can state how many an operation makes (`costs.rs`), and pass each to an observer, which can let the
+//! thread wait before it (`scaling.rs`).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 
 pub(crate) use core::sync::atomic::fence;
 
 use super::sync::Ordering;
 
+type Observer = Box<dyn Fn(usize)>;
+
 thread_local! {
     static MADE: Cell<u64> = const { Cell::new(0) };
+    static OBSERVER: RefCell<Option<Observer>> = const { RefCell::new(None) };
 }
 
-fn count() {
+fn count<T>(atomic: &T) {
     // A thread that ends may use an atomic after its variables are gone.
     let _ = MADE.try_with(|made| made.set(made.get() + 1));
+    let _ = OBSERVER.try_with(|observer| {
+        if let Some(observer) = &*observer.borrow() {
+            observer(std::ptr::from_ref(atomic).addr());
+        }
+    });
+}
+
+/// Calls `observer` with the address of the atomic before each read-modify-write of `action` in this thread.
+pub(crate) fn observed(observer: impl Fn(usize) + 'static, action: impl FnOnce()) {
+    OBSERVER.with(|current| *current.borrow_mut() = Some(Box::new(observer)));
+    action();
+    OBSERVER.with(|current| *current.borrow_mut() = None);
 }
 
 /// The number of read-modify-writes that `action` makes in this thread.
@@ -39,7 +55,7 @@ macro_rules! counted {
                 $(
                     #[allow(dead_code, reason = "the protocol needs a few of the operations of each type")]
                     pub(crate) fn $operation(&self, value: $value, order: Ordering) -> $value {
-                        count();
+                        count(self);
                         self.0.$operation(value, order)
                     }
                 )*
@@ -52,7 +68,7 @@ macro_rules! counted {
                     success: Ordering,
                     failure: Ordering,
                 ) -> Result<$value, $value> {
-                    count();
+                    count(self);
                     self.0.compare_exchange(current, new, success, failure)
                 }
 
@@ -63,7 +79,7 @@ macro_rules! counted {
                     fetch: Ordering,
                     mut change: impl FnMut($value) -> Option<$value>,
                 ) -> Result<$value, $value> {
-                    self.0.fetch_update(set, fetch, |value| change(value).inspect(|_| count()))
+                    self.0.fetch_update(set, fetch, |value| change(value).inspect(|_| count(self)))
                 }
             }
 

@@ -1,5 +1,7 @@
 //! What an operation of a poller costs.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,12 @@ pub struct Cost {
     /// What was measured.
     #[serde(flatten)]
     pub outcome: CostOutcome,
+    /// The system calls of one operation. Absent if it was not measured, and in earlier files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
+    /// Why several threads were not bound to processors. Absent if they were, and for one thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unbound: Option<String>,
 }
 
 /// What was measured.
@@ -54,6 +62,24 @@ pub enum CostOutcome {
     },
     /// It was not measured.
     NotMeasured {
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// The system calls of one operation. They do not depend on the speed of the machine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calls {
+    /// They were counted, in a traced process.
+    Counted {
+        /// The number of system calls.
+        total: f64,
+        /// The number of each: `epoll_ctl`.
+        by_name: BTreeMap<String, f64>,
+    },
+    /// They were not counted.
+    NotCounted {
         /// The reason.
         reason: String,
     },

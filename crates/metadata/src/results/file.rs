@@ -335,7 +335,7 @@ pub fn schema() -> String {
 mod tests {
     use super::*;
     use crate::axes::Layer;
-    use crate::results::cost::CostOutcome;
+    use crate::results::cost::{Calls, CostOutcome};
     use crate::samples;
 
     fn planned(number: usize) -> PlannedCell {
@@ -424,6 +424,8 @@ mod tests {
             threads: 1,
             descriptors: 10,
             outcome,
+            calls: None,
+            unbound: None,
         };
         let figure = CostOutcome::Measured {
             ratio: 1.25,
@@ -435,7 +437,11 @@ mod tests {
         };
         let noise = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 21 };
         let reason = CostOutcome::NotMeasured { reason: "no room".into() };
-        let costs = vec![cost(figure), cost(noise), cost(reason)];
+        let mut costs = vec![cost(figure), cost(noise), cost(reason)];
+        let by_name = [("epoll_ctl".to_owned(), 1.0)].into();
+        costs[0].calls = Some(Calls::Counted { total: 1.0, by_name });
+        costs[1].calls = Some(Calls::NotCounted { reason: "EPERM".into() });
+        costs[1].unbound = Some("EINVAL".into());
         let results = Results { costs, ..samples::results("here", &[]) };
         let text = results.to_json();
         assert!(
@@ -443,6 +449,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains(",\"outcome\":\"measured\",\"ratio\":1.25,\"low\":1.2,"), "{text}");
+        let counted = "\"pairs\":21,\"calls\":{\"counted\":{\"total\":1.0,\"by_name\":{\"epoll_ctl\":1.0}}}}";
+        assert!(text.contains(counted), "{text}");
+        let not_counted = "\"calls\":{\"not-counted\":{\"reason\":\"EPERM\"}},\"unbound\":\"EINVAL\"}";
+        assert!(text.contains(not_counted), "{text}");
         assert!(text.contains(",\"outcome\":\"not-measured\",\"reason\":\"no room\"}\n  ]\n}\n"), "{text}");
         assert_eq!(Results::read(text.as_bytes()).unwrap(), results);
         assert!(!Results::of_no_run(Vec::new()).to_json().contains("costs"), "as in earlier files");

@@ -15,7 +15,7 @@ mod visible;
 
 pub use attempt::{Asked, Attempt, Check, api_and_trigger};
 pub use cell::{Attempts, CellResult, PlannedCell};
-pub use cost::{Cost, CostKey, CostOutcome};
+pub use cost::{Calls, Cost, CostKey, CostOutcome};
 pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
 pub use read::ReadError;

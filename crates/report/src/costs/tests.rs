@@ -20,7 +20,14 @@ fn cost(poller: &str, descriptors: u64, ratio: f64) -> Cost {
         threads: 1,
         descriptors,
         outcome,
+        calls: None,
+        unbound: None,
     }
+}
+
+fn counted(calls: &[(&str, f64)]) -> Option<Calls> {
+    let by_name = calls.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
+    Some(Calls::Counted { total: calls.iter().map(|(_, number)| number).sum(), by_name })
 }
 
 /// Costs of a poller that stays flat, of one that grows, and of one that has no figure.
@@ -150,12 +157,62 @@ fn terminal_of(results: &Results) -> String {
 }
 
 #[test]
+fn the_system_calls_of_each_poller_stand_beside_its_ratios() {
+    let mut results = without_cells();
+    let calls = [
+        counted(&[("epoll_wait", 0.1)]),
+        counted(&[("epoll_wait", 0.001), ("brk", 1.0)]),
+        None,
+        counted(&[]),
+        Some(Calls::NotCounted { reason: "ptrace(2) is refused: EPERM".into() }),
+    ];
+    for (cost, calls) in results.costs.iter_mut().zip(calls) {
+        cost.calls = calls;
+    }
+    results.costs[0].unbound = Some("sched_setaffinity(2) is refused: EPERM".into());
+    let figures = Figure::all(&results);
+    let lines = &figures[0].lines;
+    assert_eq!(lines[0].calls, ["epoll_wait 0.10", "", "brk 1.00, epoll_wait 0.001"]);
+    assert_eq!(lines[0].all_calls, "brk 0.00 to 1.00, epoll_wait 0.001 to 0.10");
+    assert_eq!((lines[1].calls[0].as_str(), lines[1].all_calls.as_str()), ("none", "none"));
+    assert_eq!(lines[2].all_calls, "");
+    assert!(figures[0].has_calls() && !figures[1].has_calls());
+    let terminal = terminal(&results);
+    let table = "\
+wait-one, level on x86_64-linux-gnu
+ descriptors    10    100  1000  system calls
+ epoll        1.25  noise  1.27  brk 0.00 to 1.00, epoll_wait 0.001 to 0.10
+ poll         1.50   12.3   123  none
+ select       1.60      -     -
+not measured: it has no room (select: 1000)
+not measured: it is a program (python-poll: 10)
+system calls not counted: ptrace(2) is refused: EPERM (poll: 100)
+threads not bound to processors: sched_setaffinity(2) is refused: EPERM (epoll: 10)
+";
+    assert!(terminal.starts_with(table), "{terminal}");
+    let markdown = crate::markdown::report(&results);
+    for line in [
+        "| descriptors | 10 | 100 | 1000 | system calls |",
+        "|---|---:|---:|---:|---|",
+        "| `poll` | 1.50 | 12.3 | 123 | none |",
+        "System calls not counted: ptrace(2) is refused: EPERM (poll: 100)",
+    ] {
+        assert!(markdown.contains(&format!("\n{line}\n")), "{line} is not in {markdown}");
+    }
+    let html = crate::html::report(&results);
+    assert!(html.contains("<td title=\"epoll_wait 0.10\">1.25</td>"), "{html}");
+    assert!(html.contains("<td class=\"calls\">none</td>"));
+    assert!(html.contains("System calls not counted: ptrace(2) is refused: EPERM (poll: 100)"));
+}
+
+#[test]
 fn hostile_names_are_visible_and_no_markup() {
     let mut results = without_cells();
     let hostile = "</svg><script>alert(1)</script>\u{202e}\"&|`";
     for cost in &mut results.costs {
         (cost.target, cost.poller, cost.operation) =
             (hostile.into(), format!("{}{hostile}", cost.poller), hostile.into());
+        cost.calls = counted(&[(hostile, 1.0)]);
     }
     let svg = Figure::all(&results)[0].svg().unwrap();
     assert!(!svg.contains("<script") && !svg.contains('\u{202e}'), "{svg}");

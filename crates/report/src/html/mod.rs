@@ -20,7 +20,7 @@ use crate::conformance::{Conformance, Verdict};
 use crate::costs::Figure;
 use crate::grid::{Absent, Grid, Overview, Tally};
 use data::Data;
-use shell::Shell;
+use shell::{Shell, escaped, short_title};
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
@@ -45,8 +45,10 @@ const SHELL: Shell<'_> = Shell {
 pub fn report(results: &Results) -> String {
     let absent = Absent::of(&results.cells);
     let grid = columns(results);
+    let totals = results.totals_lines().join(" · ");
     SHELL.page(Page {
-        totals: results.totals_lines().join(" · "),
+        title: escaped(&short_title(&format!("pollmatrix: {totals}"), "")),
+        totals,
         fault: results.fault(),
         inject_errors: results.inject_errors(),
         late_data: results.late_data(),
@@ -80,6 +82,7 @@ fn columns(results: &Results) -> Grid {
 /// The values for the template.
 #[derive(Serialize)]
 struct Page<'a> {
+    title: String,
     totals: String,
     fault: Option<&'a str>,
     inject_errors: Option<NonZeroU32>,
@@ -102,13 +105,18 @@ struct Page<'a> {
 struct Costs {
     title: String,
     svg: Option<String>,
+    has_calls: bool,
     figure: Figure,
 }
 
 fn costs(results: &Results) -> Vec<Costs> {
     let several = results.has_several_targets();
     let all = Figure::all(results).into_iter();
-    all.map(|figure| Costs { title: figure.title(several), svg: figure.svg(), figure }).collect()
+    let entry = |figure: Figure| {
+        let (title, svg, has_calls) = (figure.title(several), figure.svg(), figure.has_calls());
+        Costs { title, svg, has_calls, figure }
+    };
+    all.map(entry).collect()
 }
 
 /// Returns the CSS class of a status.

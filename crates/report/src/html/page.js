@@ -111,9 +111,7 @@ function follow() {
   }
 }
 
-byId("filter-form").addEventListener("submit", (event) => event.preventDefault());
-byId("filter-form").addEventListener("reset", (event) => {
-  event.preventDefault();
+byId("clear").addEventListener("click", () => {
   changeQuery({ ...emptyQuery(), cell: query.cell });
 });
 const chosenColumn = (event) => columns[event.target.value || -1] ?? null;

@@ -72,6 +72,40 @@ struct Values<T> {
     icon: String,
 }
 
+/// The longest title of a page that search engines and the tabs of browsers show whole, in characters.
+const LONGEST_TITLE: usize = 70;
+
+/// Returns the title of a page: `text` with the name of the site if there is room for it, and the words of
+/// `text` that fit otherwise.
+pub(super) fn short_title(text: &str, site: &str) -> String {
+    let whole = format!("{text}{site}");
+    if whole.chars().count() <= LONGEST_TITLE {
+        return whole;
+    }
+    if text.chars().count() <= LONGEST_TITLE {
+        return text.to_owned();
+    }
+    let begun: String = text.chars().take(LONGEST_TITLE).collect();
+    let words = begun.rsplit_once(' ').map_or(begun.as_str(), |(words, _)| words);
+    let words: String = words.chars().take(LONGEST_TITLE - 1).collect();
+    format!("{}…", words.trim_end_matches([',', ':', ';', ' ']))
+}
+
+/// Returns a text for XML, and for the title of a page, which needs no other escapes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in metadata::visible(text).chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 /// Returns the default syntax, in which a line with only a block produces no output.
 fn syntax() -> SyntaxConfig {
     let mut syntax = SyntaxConfig::builder();

@@ -89,6 +89,8 @@ pub struct Route {
     pub matrix: Option<String>,
     /// The folder with expectations, by its name on the other side.
     pub expectations: Option<String>,
+    /// The file of rows, by its name on the other side.
+    pub rows: Option<String>,
     /// The command that the executor puts in front of each cell, if it cannot start itself without.
     pub prefix: Option<String>,
     /// The file in which the executor keeps results, in case the connection is lost.
@@ -307,7 +309,9 @@ pub fn prepare(
     match runner {
         Runner::Native | Runner::Import => unreachable!("no executor is started"),
         Runner::Prefix(command) => {
-            prefix::route(command, executable, matrix, source.environment.expectations())
+            let rows = source.environment.rows().map(|rows| rows.path.display().to_string());
+            let expectations = source.environment.expectations();
+            Ok(Route { rows, ..prefix::route(command, executable, matrix, expectations)? })
         }
         Runner::Container(image) => container::route(image, executable, hash, matrix),
         Runner::Vm(machine) => {

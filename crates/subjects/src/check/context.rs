@@ -1,13 +1,14 @@
 //! The context of a check: its poller, and the fence that proves the absence of events.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::io;
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use metadata::Mode;
 use selector::{Changed, Event, Interest, Selector, Token};
 
 use super::Outcome;
+use super::ends::Ends;
 
 /// The reason why a check does not pass.
 pub enum NotPassed {
@@ -53,7 +54,7 @@ pub struct Context {
     pub patience: Duration,
     /// The mode of registrations for checks that do not depend on one.
     pub mode: Mode,
-    fence: (PipeReader, PipeWriter),
+    fence: Ends,
 }
 
 impl Context {
@@ -63,9 +64,27 @@ impl Context {
         let Some(mode) = preferred.or(modes.first().copied()) else {
             return failed("the poller has no modes");
         };
-        let context = Self { selector, patience, mode, fence: io::pipe()? };
-        context.add(context.fence.0.as_raw_fd(), FENCE, Interest::READ, mode)?;
+        let fence = Ends::pipe(&*selector, patience)?;
+        let context = Self { selector, patience, mode, fence };
+        context.add(context.fence.fd, FENCE, Interest::READ, mode)?;
         Ok(context)
+    }
+
+    /// Makes a pipe, whose reading end is under test.
+    pub fn pipe(&self) -> Result<Ends, NotPassed> {
+        Ends::pipe(&*self.selector, self.patience)
+    }
+
+    /// Makes a pipe with a byte in it.
+    pub fn readable_pipe(&self) -> Result<Ends, NotPassed> {
+        let ends = self.pipe()?;
+        ends.send()?;
+        Ok(ends)
+    }
+
+    /// Makes a connection.
+    pub fn connection(&self) -> Result<Ends, NotPassed> {
+        Ends::connection(&*self.selector, self.patience)
     }
 
     /// Registers a descriptor. A refusal fails the check.
@@ -85,7 +104,7 @@ impl Context {
 
     /// Reports to the poller that this process has closed a descriptor. A refusal fails the check, because no
     /// wait is in progress.
-    pub fn closed(&self, fd: RawFd) -> Verdict {
+    pub fn expect_closed(&self, fd: RawFd) -> Verdict {
         let reported = self.selector.closed(fd).or_else(|reason| failed(reason.to_string()));
         self.expect_alive().and(reported)
     }
@@ -131,8 +150,8 @@ impl Context {
 
     /// Makes the fence ready, and returns the events up to it, without its own.
     pub fn events_before_fence(&self) -> Result<Vec<Event>, NotPassed> {
-        let fd = self.fence.0.as_raw_fd();
-        (&self.fence.1).write_all(b"f")?;
+        let fd = self.fence.fd;
+        self.fence.send()?;
         let mut reported = Vec::new();
         // Level-triggered registrations may be reported several times before the fence, but not without a
         // limit.
@@ -144,7 +163,7 @@ impl Context {
             let has_fence = events.iter().any(|event| event.token == FENCE);
             reported.extend(events.into_iter().filter(|event| event.token != FENCE));
             if has_fence {
-                (&self.fence.0).read_exact(&mut [0])?;
+                self.fence.read(&*self.selector)?;
                 if matches!(self.mode, Mode::OneShot | Mode::Dispatch) {
                     self.modify(fd, FENCE, Interest::READ, self.mode)?;
                 }

@@ -1,15 +1,11 @@
 //! The properties that scenarios rely on. They do not depend on the names that a poller has for its events.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use metadata::Mode;
 use nix::errno::Errno;
-use nix::unistd::dup2;
 use selector::{Changed, Interest, Selector, Token, Unsupported};
 
 use super::Check;
@@ -81,16 +77,10 @@ pub fn all(make: Make<'_>, patience: Duration, wanted: &dyn Fn(&str) -> bool) ->
     CHECKS.iter().filter(|check| wanted(check.name)).map(run).collect()
 }
 
-fn readable_pipe() -> io::Result<(PipeReader, PipeWriter)> {
-    let (reader, mut writer) = io::pipe()?;
-    writer.write_all(b"x")?;
-    Ok((reader, writer))
-}
-
 fn readable(context: &Context) -> Verdict {
     for mode in context.selector.capabilities().modes {
-        let (reader, _writer) = readable_pipe()?;
-        let fd = reader.as_raw_fd();
+        let mut pipe = context.readable_pipe()?;
+        let fd = pipe.fd;
         let in_mode = |not_passed| match not_passed {
             NotPassed::Failed(seen) => NotPassed::Failed(format!("{mode:?}: {seen}")),
             NotPassed::Unsupported(reason) => NotPassed::Failed(format!(
@@ -101,42 +91,42 @@ fn readable(context: &Context) -> Verdict {
         context.expect_ready(1).map_err(in_mode)?;
         // A one-shot event may have removed the registration.
         let _ = context.selector.remove(fd);
-        context.closed(fd)?;
+        pipe.close(&*context.selector)?;
     }
     Ok(())
 }
 
 fn empty_silent(context: &Context) -> Verdict {
-    let (reader, _writer) = io::pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let pipe = context.pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     context.expect_silence()
 }
 
 fn writable(context: &Context) -> Verdict {
-    let (ours, _theirs) = UnixStream::pair()?;
-    context.add(ours.as_raw_fd(), 1, Interest::WRITE, context.mode)?;
+    let ends = context.connection()?;
+    context.add(ends.fd, 1, Interest::WRITE, context.mode)?;
     context.expect_ready(1)
 }
 
 fn interest_honoured(context: &Context) -> Verdict {
-    let (ours, _theirs) = UnixStream::pair()?;
-    context.add(ours.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let ends = context.connection()?;
+    context.add(ends.fd, 1, Interest::READ, context.mode)?;
     context.expect_silence()
 }
 
 fn half_closed(context: &Context) -> Verdict {
-    let (ours, theirs) = UnixStream::pair()?;
-    context.add(ours.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let ends = context.connection()?;
+    context.add(ends.fd, 1, Interest::READ, context.mode)?;
     context.expect_silence()?;
-    theirs.shutdown(Shutdown::Write)?;
+    ends.shut_peer()?;
     context.expect_ready(1)
 }
 
 fn hung_up(context: &Context) -> Verdict {
-    let (reader, writer) = io::pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let mut pipe = context.pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     context.expect_silence()?;
-    drop(writer);
+    pipe.close_peer();
     context.expect_ready(1)
 }
 
@@ -145,22 +135,22 @@ fn hung_up(context: &Context) -> Verdict {
 const TOKENS: [Token; 5] = [0, 1, 1 << 31, (1 << 32) + 7, (1 << 53) + 1];
 
 fn token_round_trip(context: &Context) -> Verdict {
-    let pipes = TOKENS.iter().map(|_| io::pipe()).collect::<io::Result<Vec<_>>>()?;
-    for (token, (reader, _)) in TOKENS.into_iter().zip(&pipes) {
-        context.add(reader.as_raw_fd(), token, Interest::READ, context.mode)?;
+    let pipes = TOKENS.iter().map(|_| context.pipe()).collect::<Result<Vec<_>, _>>()?;
+    for (token, pipe) in TOKENS.into_iter().zip(&pipes) {
+        context.add(pipe.fd, token, Interest::READ, context.mode)?;
     }
-    for (token, (reader, writer)) in TOKENS.into_iter().zip(pipes) {
-        (&writer).write_all(b"x")?;
+    for (token, pipe) in TOKENS.into_iter().zip(&pipes) {
+        pipe.send()?;
         context.expect_ready(token)?;
-        (&reader).read_exact(&mut [0])?;
-        context.remove(reader.as_raw_fd())?;
+        pipe.read(&*context.selector)?;
+        context.remove(pipe.fd)?;
     }
     Ok(())
 }
 
 fn modified(context: &Context) -> Verdict {
-    let (ours, _theirs) = UnixStream::pair()?;
-    let fd = ours.as_raw_fd();
+    let ends = context.connection()?;
+    let fd = ends.fd;
     context.add(fd, 1, Interest::READ, context.mode)?;
     context.expect_silence()?;
     context.modify(fd, 2, Interest::WRITE, context.mode)?;
@@ -170,15 +160,15 @@ fn modified(context: &Context) -> Verdict {
 }
 
 fn removed_silent(context: &Context) -> Verdict {
-    let (reader, _writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
-    context.remove(reader.as_raw_fd())?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
+    context.remove(pipe.fd)?;
     context.expect_silence()
 }
 
 fn added_again(context: &Context) -> Verdict {
-    let (reader, _writer) = readable_pipe()?;
-    let fd = reader.as_raw_fd();
+    let pipe = context.readable_pipe()?;
+    let fd = pipe.fd;
     context.add(fd, 1, Interest::READ, context.mode)?;
     context.remove(fd)?;
     context.add(fd, 2, Interest::READ, context.mode)?;
@@ -195,32 +185,32 @@ fn require(context: &Context, mode: Mode) -> Verdict {
 
 fn level_repeats(context: &Context) -> Verdict {
     require(context, Mode::Level)?;
-    let (mut reader, _writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Level)?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, Mode::Level)?;
     for _ in 0..3 {
         context.expect_ready(1)?;
     }
-    reader.read_exact(&mut [0])?;
+    pipe.read(&*context.selector)?;
     context.expect_silence()
 }
 
 fn edge_once(context: &Context) -> Verdict {
     require(context, Mode::Edge)?;
-    let (reader, mut writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, Mode::Edge)?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, Mode::Edge)?;
     context.expect_ready(1)?;
     context.expect_silence()?;
-    writer.write_all(b"y")?;
+    pipe.send()?;
     context.expect_ready(1)
 }
 
 fn one_shot_once(context: &Context) -> Verdict {
     require(context, Mode::OneShot)?;
-    let (reader, mut writer) = readable_pipe()?;
-    let fd = reader.as_raw_fd();
+    let pipe = context.readable_pipe()?;
+    let fd = pipe.fd;
     context.add(fd, 1, Interest::READ, Mode::OneShot)?;
     context.expect_ready(1)?;
-    writer.write_all(b"y")?;
+    pipe.send()?;
     context.expect_silence()?;
     if let Changed::Refused(_) = context.selector.modify(fd, 2, Interest::READ, Mode::OneShot) {
         context.add(fd, 2, Interest::READ, Mode::OneShot)?;
@@ -231,9 +221,9 @@ fn one_shot_once(context: &Context) -> Verdict {
 fn other_modes(context: &Context) -> Verdict {
     let all = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge];
     let has = context.selector.capabilities().modes;
-    let (reader, _writer) = readable_pipe()?;
+    let pipe = context.readable_pipe()?;
     for mode in all.into_iter().filter(|mode| !has.contains(mode)) {
-        match context.selector.add(reader.as_raw_fd(), 1, Interest::READ, mode) {
+        match context.selector.add(pipe.fd, 1, Interest::READ, mode) {
             Changed::Unsupported(Unsupported(reason)) if !reason.is_empty() => {}
             other => {
                 return failed(format!(
@@ -247,9 +237,9 @@ fn other_modes(context: &Context) -> Verdict {
 
 fn room(context: &Context) -> Verdict {
     context.selector.limits_room().map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
-    let pipes = (0..3).map(|_| readable_pipe()).collect::<io::Result<Vec<_>>>()?;
-    for (token, (reader, _)) in (0..).zip(&pipes) {
-        context.add(reader.as_raw_fd(), token, Interest::READ, context.mode)?;
+    let pipes = (0..3).map(|_| context.readable_pipe()).collect::<Result<Vec<_>, _>>()?;
+    for (token, pipe) in (0..).zip(&pipes) {
+        context.add(pipe.fd, token, Interest::READ, context.mode)?;
     }
     let mut left: Vec<Token> = vec![0, 1, 2];
     while !left.is_empty() {
@@ -261,7 +251,7 @@ fn room(context: &Context) -> Verdict {
             return failed(format!("tokens {left:?} are ready, but reported: {}", text(&events)));
         }
         // Reported descriptors are removed, because a poller may begin with the first one each time.
-        context.remove(pipes[event.token as usize].0.as_raw_fd())?;
+        context.remove(pipes[event.token as usize].fd)?;
         left.retain(|token| *token != event.token);
     }
     Ok(())
@@ -270,12 +260,12 @@ fn room(context: &Context) -> Verdict {
 fn timeout_not_early(context: &Context) -> Verdict {
     for timeout in [1, 20, 60].map(Duration::from_millis) {
         // A wait that an event ends early must not shorten the next one.
-        let (reader, _writer) = readable_pipe()?;
-        let fd = reader.as_raw_fd();
+        let mut pipe = context.readable_pipe()?;
+        let fd = pipe.fd;
         context.add(fd, 1, Interest::READ, context.mode)?;
         expect_only(1, &context.wait(ROOM, timeout / 2)?)?;
         context.remove(fd)?;
-        context.closed(fd)?;
+        pipe.close(&*context.selector)?;
         let begun = Instant::now();
         let events = context.wait(ROOM, timeout)?;
         let took = begun.elapsed();
@@ -299,8 +289,8 @@ fn woken_before(context: &Context) -> Verdict {
     if begun.elapsed() >= context.patience {
         return failed("a wake-up before the wait did not end it");
     }
-    let (reader, _writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     context.expect_ready(1)
 }
 
@@ -324,42 +314,39 @@ fn woken_meanwhile(context: &Context) -> Verdict {
             return failed(format!("a wake-up {delay:?} after its beginning did not end the wait"));
         }
     }
-    let (reader, _writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     context.expect_ready(1)
 }
 
 fn copy_closed(context: &Context) -> Verdict {
-    let (reader, mut writer) = io::pipe()?;
-    let fd = reader.as_raw_fd();
-    context.add(fd, 1, Interest::READ, context.mode)?;
-    context.remove(fd)?;
-    drop(reader);
-    context.closed(fd)?;
-    context.expect_alive()?;
-    match writer.write(b"x") {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Ok(_) => failed("the reading end is closed, but a write succeeds: a copy of it is open"),
-        Err(error) => failed(format!("a write to a pipe without a reader: {error}")),
+    let mut pipe = context.pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
+    context.remove(pipe.fd)?;
+    if context.selector.actor().is_some() {
+        // Such a poller may hold what it has registered until its next wait.
+        context.wait(ROOM, Duration::ZERO)?;
     }
+    pipe.close(&*context.selector)?;
+    pipe.expect_end(context.patience)
 }
 
 fn number_again(context: &Context) -> Verdict {
-    let (first, _first_writer) = io::pipe()?;
-    let fd = first.as_raw_fd();
-    context.add(fd, 1, Interest::READ, context.mode)?;
-    context.remove(fd)?;
-    let (second, _second_writer) = readable_pipe()?;
-    let mut number = OwnedFd::from(first);
-    dup2(&second, &mut number).map_err(io::Error::from)?;
-    context.closed(fd)?;
-    context.add(fd, 2, Interest::READ, context.mode)?;
+    let mut first = context.pipe()?;
+    if context.selector.actor().is_some() {
+        return Err(NotPassed::Unsupported("the descriptors of this poller have names, not numbers".into()));
+    }
+    context.add(first.fd, 1, Interest::READ, context.mode)?;
+    context.remove(first.fd)?;
+    let _former_writer = first.replace(context.readable_pipe()?)?;
+    context.expect_closed(first.fd)?;
+    context.add(first.fd, 2, Interest::READ, context.mode)?;
     context.expect_ready(2)
 }
 
 fn close(context: &Context) -> Verdict {
-    let (reader, _writer) = readable_pipe()?;
-    context.add(reader.as_raw_fd(), 1, Interest::READ, context.mode)?;
+    let pipe = context.readable_pipe()?;
+    context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     match context.selector.close() {
         Err(Unsupported(reason)) => {
             context.expect_alive()?;

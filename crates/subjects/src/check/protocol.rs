@@ -1,15 +1,18 @@
 //! The checks that an adapter keeps the protocol, independently of its poller.
 
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, RawFd};
-use std::time::Duration;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
-use metadata::Mode;
+use metadata::{Mode, Transport};
+use nix::errno::Errno;
+use nix::unistd::write;
 use selector::Interest;
 
 use super::Check;
+use super::acts::{self, Acting};
 use super::context::{NotPassed, Verdict, failed};
-use crate::process::{AdapterError, Answer, Command, Conversation, PATIENCE, StartError};
+use crate::process::{AdapterError, Answer, Command, Conversation, LOWEST_NUMBER, PATIENCE, StartError};
 
 struct ProtocolCheck {
     name: &'static str,
@@ -20,6 +23,12 @@ struct ProtocolCheck {
 struct Parameters {
     /// Whether the adapter accepts `reset`.
     resets: bool,
+    /// Whether its answers have times.
+    times: bool,
+    /// The kinds of descriptors that the adapter makes itself.
+    acts: Vec<Transport>,
+    /// Whether the adapter accepts `at` in `take`.
+    numbers: bool,
     /// A mode of the adapter.
     mode: Mode,
     patience: Duration,
@@ -39,8 +48,24 @@ const CHECKS: &[ProtocolCheck] = &[
         claim: "the adapter refuses a descriptor that it has not received" },
     ProtocolCheck { name: "taken-twice", run: taken_twice,
         claim: "the adapter takes any number of descriptors, one after the other" },
+    ProtocolCheck { name: "numbers", run: numbers,
+        claim: "a copy has the number at which it was taken, which is free again after closed" },
     ProtocolCheck { name: "reset", run: reset,
         claim: "after reset, the adapter has no registration and no copy of a descriptor, and the poller works" },
+    ProtocolCheck { name: "times", run: times,
+        claim: "each answer has the time of the poller's calls: all of a wait's, and none of the way to the adapter" },
+    ProtocolCheck { name: "accepts", run: |adapter, parameters| acting(adapter, parameters, acts::accepts),
+        claim: "a listener of the adapter accepts connections, and bytes pass in both directions" },
+    ProtocolCheck { name: "connects", run: |adapter, parameters| acting(adapter, parameters, acts::connects),
+        claim: "a socket of the adapter connects to a listener" },
+    ProtocolCheck { name: "shuts-and-closes",
+        run: |adapter, parameters| acting(adapter, parameters, acts::shuts_and_closes),
+        claim: "the other end sees that the adapter shuts or closes its end" },
+    ProtocolCheck { name: "datagrams",
+        run: |adapter, parameters| acting(adapter, parameters, acts::sends_datagrams),
+        claim: "a UDP socket of the adapter sends and receives datagrams" },
+    ProtocolCheck { name: "pipes", run: |adapter, parameters| acting(adapter, parameters, acts::pipes),
+        claim: "bytes pass through a pipe of the adapter, and its reading end sees the end" },
     ProtocolCheck { name: "ends", run: ends,
         claim: "the adapter exits with code 0 when its standard input ends" },
 ];
@@ -55,7 +80,9 @@ pub fn all(command_line: &[String], patience: Duration, wanted: &dyn Fn(&str) ->
             Err(StartError::Failed(error)) => failed(error.to_string()),
             Ok((conversation, hello)) => {
                 let mode = hello.modes.first().copied().map_or(Mode::Level, Mode::from);
-                (check.run)(conversation, &Parameters { resets: hello.reset, mode, patience })
+                let acts = hello.acts.into_iter().map(Transport::from).collect();
+                let (resets, times, numbers) = (hello.reset, hello.times, hello.numbers);
+                (check.run)(conversation, &Parameters { resets, times, numbers, acts, mode, patience })
             }
         };
         let no_hello = checks.is_empty() && verdict.is_err();
@@ -71,6 +98,18 @@ impl From<AdapterError> for NotPassed {
     fn from(error: AdapterError) -> Self {
         Self::Failed(error.to_string())
     }
+}
+
+/// Runs a check of an adapter's acts.
+fn acting(
+    mut adapter: Conversation,
+    parameters: &Parameters,
+    check: fn(&mut Acting<'_>) -> Verdict,
+) -> Verdict {
+    if parameters.acts.is_empty() {
+        return Err(NotPassed::Unsupported("the adapter does not declare acts".into()));
+    }
+    check(&mut Acting { adapter: &mut adapter, kinds: &parameters.acts, patience: parameters.patience })
 }
 
 fn unknown_command(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
@@ -115,10 +154,13 @@ fn unknown_descriptor(mut adapter: Conversation, parameters: &Parameters) -> Ver
 }
 
 fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    if !parameters.acts.is_empty() {
+        return Err(NotPassed::Unsupported("the adapter makes its descriptors itself".into()));
+    }
     let pipes = [io::pipe()?, io::pipe()?];
     for (reader, writer) in &pipes {
         for fd in [reader.as_raw_fd(), writer.as_raw_fd()] {
-            let sent = adapter.send_descriptor(fd)?;
+            let sent = adapter.send_descriptor(fd, None)?;
             sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
             match adapter.receive(parameters.patience)? {
                 Answer::Ok {} => {}
@@ -129,36 +171,120 @@ fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
     Ok(())
 }
 
+fn numbers(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    if !parameters.numbers {
+        return Err(NotPassed::Unsupported("the adapter does not declare numbers".into()));
+    }
+    let at = LOWEST_NUMBER + 17;
+    let pipes = [io::pipe()?, io::pipe()?];
+    let take = |adapter: &mut Conversation, pipe: usize| {
+        let sent = adapter.send_descriptor(pipes[pipe].0.as_raw_fd(), Some(at))?;
+        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+        Ok::<_, NotPassed>(adapter.receive(parameters.patience)?)
+    };
+    for _ in 0..2 {
+        expect_ok(take(&mut adapter, 0)?, "take")?;
+        match take(&mut adapter, 1)? {
+            Answer::Errno(_) | Answer::Unsupported(_) => {}
+            other => return failed(format!("the number {at} is in use, and take is answered by {other}")),
+        }
+        let closed = Command::Closed { fd: pipes[0].0.as_raw_fd() };
+        expect_ok(adapter.request(&closed, parameters.patience)?, "closed")?;
+    }
+    Ok(())
+}
+
 fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
     if !parameters.resets {
         return Err(NotPassed::Unsupported("the adapter does not declare reset".into()));
     }
-    let wait = Command::wait(1, Some(Duration::ZERO));
     for token in [1, 2] {
-        let (reader, mut writer) = io::pipe()?;
-        let fd = reader.as_raw_fd();
-        let sent = adapter.send_descriptor(fd)?;
-        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
-        expect_ok(adapter.receive(parameters.patience)?, "take")?;
+        // The name is free after a reset.
+        let (fd, peer) = ready_descriptor(&mut adapter, parameters)?;
         let add = Command::add(fd, token, Interest::READ, parameters.mode);
         expect_ok(adapter.request(&add, parameters.patience)?, "add")?;
-        writer.write_all(b"x")?;
         match adapter.request(&Command::wait(1, Some(parameters.patience)), parameters.patience * 2)? {
             Answer::Events(events) if events.len() == 1 && events[0].token == token.to_string() => {}
-            other => return failed(format!("a pipe with a byte, and a wait is answered by {other}")),
+            other => return failed(format!("a descriptor with a byte, and a wait is answered by {other}")),
         }
         expect_ok(adapter.request(&Command::Reset {}, parameters.patience)?, "reset")?;
+        let wait = Command::wait(1, Some(Duration::ZERO));
         match adapter.request(&wait, parameters.patience)? {
             Answer::Events(events) if events.is_empty() => {}
             other => return failed(format!("after reset, {wait} is answered by {other}")),
         }
-        drop(reader);
-        match writer.write(b"x") {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            _ => return failed("after reset, a copy of a descriptor is open"),
+        let begun = Instant::now();
+        // A write into a pipe without a reader fails at once, one to a closed TCP socket after its reset.
+        while write(&peer, b"x") != Err(Errno::EPIPE) {
+            if begun.elapsed() > parameters.patience || parameters.acts.is_empty() {
+                return failed("after reset, a copy of a descriptor is open");
+            }
+            std::thread::yield_now();
         }
     }
     Ok(())
+}
+
+/// The conversation compares each time with its own.
+fn times(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
+    if !parameters.times {
+        return Err(NotPassed::Unsupported("the adapter does not declare times".into()));
+    }
+    if !parameters.acts.is_empty() {
+        return Err(NotPassed::Unsupported("the adapter takes no descriptor".into()));
+    }
+    let (reader, _writer) = io::pipe()?;
+    let fd = reader.as_raw_fd();
+    let sent = adapter.send_descriptor(fd, None)?;
+    sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+    expect_ok(adapter.receive(parameters.patience)?, "take")?;
+    for command in [
+        Command::add(fd, 1, Interest::READ, parameters.mode),
+        Command::modify(fd, 2, Interest::READ, parameters.mode),
+    ] {
+        expect_ok(adapter.request(&command, parameters.patience)?, &command.to_string())?;
+    }
+    let timeout = Duration::from_millis(20);
+    let wait = Command::wait(1, Some(timeout));
+    let answer = adapter.request(&wait, parameters.patience + timeout)?;
+    let took = adapter.took().unwrap_or_default();
+    match answer {
+        // Some clocks of waits tick slower than the one that measures them.
+        Answer::Events(events) if events.is_empty() && took >= timeout / 2 => {}
+        Answer::Events(events) if events.is_empty() => {
+            return failed(format!("nothing is ready, {wait} ends by its timeout, and it took {took:?}"));
+        }
+        other => return failed(format!("nothing is ready, and {wait} is answered by {other}")),
+    }
+    for command in [Command::Remove { fd }, Command::Closed { fd }] {
+        expect_ok(adapter.request(&command, parameters.patience)?, &command.to_string())?;
+    }
+    Ok(())
+}
+
+/// Makes a descriptor of the adapter with a byte to read. Returns its name and the other end.
+fn ready_descriptor(
+    adapter: &mut Conversation,
+    parameters: &Parameters,
+) -> Result<(RawFd, OwnedFd), NotPassed> {
+    let connection =
+        [Transport::Unix, Transport::Tcp].into_iter().find(|kind| parameters.acts.contains(kind));
+    let Some(kind) = connection else {
+        if !parameters.acts.is_empty() {
+            return Err(NotPassed::Unsupported("the adapter makes no connections".into()));
+        }
+        let (reader, mut writer) = io::pipe()?;
+        let fd = reader.as_raw_fd();
+        let sent = adapter.send_descriptor(fd, None)?;
+        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+        expect_ok(adapter.receive(parameters.patience)?, "take")?;
+        writer.write_all(b"x")?;
+        return Ok((fd, writer.into()));
+    };
+    let fd = 7;
+    let peer = acts::connected(adapter, kind, fd, parameters.patience)?;
+    write(&peer, b"x").map_err(io::Error::from)?;
+    Ok((fd, peer))
 }
 
 fn expect_ok(answer: Answer, to: &str) -> Verdict {

@@ -68,6 +68,10 @@ pub enum AdapterError {
     InvalidWord { word: String },
     #[error("the adapter cannot wait: {reason}")]
     CannotWait { reason: String },
+    #[error("the adapter declares times, and its answer to {to} has no took")]
+    NoTime { to: String },
+    #[error("the answer to {to} says that the poller took {took:?}, and it arrived after {after:?}")]
+    TooLong { to: String, took: Duration, after: Duration },
     #[error("the adapter declares wake, but does not answer it by ok")]
     NoWake,
     #[error("the adapter has not closed its copy of descriptor {fd}")]
@@ -96,10 +100,14 @@ pub struct Conversation {
     read: VecDeque<u8>,
     /// The number of lines of the output that were returned.
     lines: usize,
-    /// The commands without an answer, oldest first.
-    pending: VecDeque<String>,
+    /// The commands without an answer, oldest first, and when each was sent.
+    pending: VecDeque<(String, Instant)>,
     /// The command that the last line answered.
     answered: String,
+    /// Whether the adapter declares that its answers have times.
+    times: bool,
+    /// The time of the poller's calls in the last answer.
+    took: Option<Duration>,
 }
 
 impl Conversation {
@@ -109,7 +117,10 @@ impl Conversation {
         match conversation.request(&Command::hello(), patience) {
             Ok(Answer::Hello(hello)) => match hello.validate() {
                 Err(reason) => Err(StartError::Failed(AdapterError::Hello(reason))),
-                Ok(()) => Ok((conversation, hello)),
+                Ok(()) => {
+                    conversation.times = hello.times;
+                    Ok((conversation, hello))
+                }
             },
             Ok(Answer::Unsupported(reason)) => Err(StartError::Unsupported(reason)),
             Ok(other) => Err(StartError::Failed(AdapterError::WrongAnswer { answer: other.to_string() })),
@@ -148,6 +159,8 @@ impl Conversation {
             lines: 0,
             pending: VecDeque::new(),
             answered: String::new(),
+            times: false,
+            took: None,
         };
         conversation.messages = Messages::pass_on(stderr).map_err(failed)?;
         Ok(conversation)
@@ -172,7 +185,7 @@ impl Conversation {
     /// Sends a line unchanged. The caller receives the answer later.
     pub fn send_line(&mut self, line: &str) -> Result<(), AdapterError> {
         self.expect_silence(line)?;
-        self.pending.push_back(line.to_owned());
+        self.pending.push_back((line.to_owned(), Instant::now()));
         let written = write_line(&self.commands, line);
         written.map_err(|error| self.ended_instead(error))
     }
@@ -182,10 +195,14 @@ impl Conversation {
         self.send_line(&command.to_string())
     }
 
-    /// Sends a copy of a descriptor with `take`. The caller receives the answer later. The inner error is the
-    /// reason why the descriptor cannot be sent.
-    pub fn send_descriptor(&mut self, fd: RawFd) -> Result<Result<(), Errno>, AdapterError> {
-        self.send_descriptor_with(fd, &Command::Take { fd }.to_string())
+    /// Sends a copy of a descriptor with `take`, for the number `at` in the adapter. The caller receives the
+    /// answer later. The inner error is the reason why the descriptor cannot be sent.
+    pub fn send_descriptor(
+        &mut self,
+        fd: RawFd,
+        at: Option<RawFd>,
+    ) -> Result<Result<(), Errno>, AdapterError> {
+        self.send_descriptor_with(fd, &Command::Take { fd, at }.to_string())
     }
 
     /// Sends a copy of a descriptor with this line.
@@ -199,6 +216,7 @@ impl Conversation {
         let rights = [fd];
         let rights = [ControlMessage::ScmRights(&rights)];
         let socket = self.commands.as_raw_fd();
+        let begun = Instant::now();
         loop {
             match sendmsg::<()>(socket, &[IoSlice::new(line.as_bytes())], &rights, MsgFlags::empty(), None) {
                 Err(Errno::EINTR) => {}
@@ -210,7 +228,7 @@ impl Conversation {
                 Ok(sent) => {
                     // The first byte carries the descriptor.
                     write(&self.commands, &line.as_bytes()[sent..], to)?;
-                    self.pending.push_back(to.to_owned());
+                    self.pending.push_back((to.to_owned(), begun));
                     return Ok(Ok(()));
                 }
             }
@@ -230,7 +248,9 @@ impl Conversation {
     /// Receives the next answer. `None` waits without a limit.
     pub fn receive_within(&mut self, limit: Option<Duration>) -> Result<Answer, AdapterError> {
         // Only wake-ups are sent without an entry.
-        let to = self.pending.pop_front().unwrap_or_else(|| "a wake-up".into());
+        let (to, sent) =
+            self.pending.pop_front().map_or(("a wake-up".into(), None), |(to, at)| (to, Some(at)));
+        self.took = None;
         let (begun, busy) = (Instant::now(), ending::busy(self.id()));
         let text = match self.line(limit)? {
             NextLine::Complete(text) => {
@@ -246,11 +266,25 @@ impl Conversation {
             }
             NextLine::End => return Err(self.ended(to)),
         };
-        serde_json::from_str(&text).map_err(|error| AdapterError::NoAnswer {
+        let after = sent.map(|sent| sent.elapsed());
+        let (answer, took) = Answer::read(&text).map_err(|error| AdapterError::NoAnswer {
             line: self.lines,
             text,
             reason: error.to_string(),
-        })
+        })?;
+        self.took = took;
+        let is_timed = matches!(answer, Answer::Ok {} | Answer::Events(_));
+        match took.zip(after) {
+            // The clocks of two processes are the same one.
+            Some((took, after)) if took > after => Err(AdapterError::TooLong { to, took, after }),
+            None if self.times && is_timed && took.is_none() => Err(AdapterError::NoTime { to }),
+            _ => Ok(answer),
+        }
+    }
+
+    /// Returns the time of the poller's calls in the last answer, if it has one.
+    pub fn took(&self) -> Option<Duration> {
+        self.took
     }
 
     /// Checks that there is no line before the next command `to`, because it would answer no command.

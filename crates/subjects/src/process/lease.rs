@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Failure, Interest, Selector, Token, Unsupported, View};
+use selector::{Acts, Capabilities, Changed, Event, Failure, Interest, Selector, Token, Unsupported, View};
 
 use super::{Process, lock};
 
@@ -98,8 +98,20 @@ impl Selector for Lease {
         self.held().closed(fd)
     }
 
+    fn opened(&self, fd: RawFd) -> Result<(), Unsupported> {
+        self.held().opened(fd)
+    }
+
+    fn actor(&self) -> Option<&dyn Acts> {
+        self.held().actor()
+    }
+
     fn process(&self) -> Option<i32> {
         self.held().process()
+    }
+
+    fn spent(&self) -> Option<Duration> {
+        self.held().spent()
     }
 
     fn failure(&self) -> Option<Failure> {

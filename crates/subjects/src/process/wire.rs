@@ -4,8 +4,9 @@ use std::fmt;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
+use metadata::Transport;
 use schemars::JsonSchema;
-use selector::Token;
+use selector::{Act, Token};
 use serde::{Deserialize, Serialize};
 
 /// The newest version of the protocol. An adapter may speak any version from 1 on.
@@ -23,6 +24,8 @@ pub enum Line {
     Command(Command),
     /// A line from the adapter's standard output.
     Answer(Answer),
+    /// A line from the standard output of an adapter whose `hello` has `times`.
+    Timed(Timed),
 }
 
 /// A command to an adapter.
@@ -43,6 +46,10 @@ pub enum Command {
     Take {
         /// The name of the descriptor in later commands.
         fd: RawFd,
+        /// Version 2: the number that the copy must have. Sent only if `hello` has `numbers`. It is at least
+        /// 100.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<RawFd>,
     },
     /// Register a descriptor.
     Add(Registration),
@@ -70,8 +77,76 @@ pub enum Command {
     /// End the wait that is in progress. Sent only if `hello` has `wake`. The answer follows that of the
     /// wait.
     Wake {},
-    /// Close the poller's own descriptor.
-    Close {},
+    /// Close the poller's own descriptor. With `fd`: close that descriptor, and nothing else.
+    Close {
+        /// Version 2: the descriptor, which the adapter has made. Sent only if `hello` has `acts`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fd: Option<RawFd>,
+    },
+    /// Version 2, as all later commands up to `shut`; they are sent only if `hello` has `acts`. Make an
+    /// unconnected socket, or a pipe, non-blocking. Later commands name it by this number.
+    Open {
+        /// The name of the descriptor in later commands. Of a pipe, it is the reading end.
+        fd: RawFd,
+        /// The kind, one of `acts`.
+        kind: Kind,
+        /// The name of a pipe's writing end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        peer: Option<RawFd>,
+    },
+    /// Bind a socket. The answer is `address`.
+    Bind {
+        /// The descriptor.
+        fd: RawFd,
+        /// The address: `127.0.0.1:0` for a free port, or a path.
+        address: String,
+    },
+    /// Make a socket, bind it, and listen. The answer is `address`.
+    Listen {
+        /// The name of the descriptor in later commands.
+        fd: RawFd,
+        /// The kind, one of `acts`.
+        kind: Kind,
+        /// The address: `127.0.0.1:0` for a free port, or a path.
+        address: String,
+        /// The length of the accept queue.
+        backlog: usize,
+    },
+    /// Connect a socket without waiting for the connection: the answer may be `errno`, `EINPROGRESS`.
+    Connect {
+        /// The descriptor.
+        fd: RawFd,
+        /// The address.
+        address: String,
+    },
+    /// Accept a connection. Later commands name it by this number.
+    Accept {
+        /// The name of the accepted connection in later commands.
+        fd: RawFd,
+        /// The listener.
+        from: RawFd,
+    },
+    /// Read once. The answer is `count`, 0 at the end of file.
+    Read {
+        /// The descriptor.
+        fd: RawFd,
+        /// The maximum number of bytes.
+        room: usize,
+    },
+    /// Write once. The answer is `count`.
+    Write {
+        /// The descriptor.
+        fd: RawFd,
+        /// The number of bytes, which may have any value. 0 is an empty datagram.
+        bytes: usize,
+    },
+    /// Shut a connection.
+    Shut {
+        /// The descriptor.
+        fd: RawFd,
+        /// The direction.
+        how: Shut,
+    },
     /// Version 2: return to the state after `hello`. Close the poller and all copies of descriptors, and make
     /// another poller. Sent only if `hello` has `reset`.
     Reset {},
@@ -123,6 +198,32 @@ pub enum Mode {
     ExclusiveEdge,
 }
 
+/// A kind of descriptor that an adapter makes itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A pipe within the adapter.
+    Pipe,
+    /// A TCP socket. Its address is `127.0.0.1:PORT`.
+    Tcp,
+    /// A UDP socket. Its address is `127.0.0.1:PORT`.
+    Udp,
+    /// A UNIX stream socket. Its address is a path.
+    Unix,
+}
+
+/// The side of a connection that is shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shut {
+    /// `SHUT_RD`.
+    Read,
+    /// `SHUT_WR`.
+    Write,
+    /// `SHUT_RDWR`.
+    Both,
+}
+
 /// An answer of an adapter. Each command has one answer, in the order of the commands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -137,8 +238,55 @@ pub enum Answer {
     Unsupported(String),
     /// The answer to `wait`: the events in the poller's order.
     Events(Vec<WireEvent>),
+    /// Version 2: the number of bytes that were read or written.
+    Count(usize),
+    /// Version 2: the address of a socket.
+    Address(String),
     /// The adapter does not know this command, or the line is not a command.
     Unknown(String),
+}
+
+/// Version 2: an answer, and the time that the poller's own calls took.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Timed {
+    /// The command succeeded.
+    Ok(TimedOk),
+    /// The answer to `wait`.
+    Events(TimedEvents),
+}
+
+/// `ok`, with a time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimedOk {
+    /// The command succeeded.
+    pub ok: Nothing,
+    /// The time of the poller's calls.
+    pub took: Took,
+}
+
+/// `events`, with a time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimedEvents {
+    /// The events in the poller's order.
+    pub events: Vec<WireEvent>,
+    /// The time of the poller's calls.
+    pub took: Took,
+}
+
+/// An object without fields.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// A time that the adapter measured around the calls of its poller, by a monotonic clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Took {
+    /// Nanoseconds.
+    pub ns: u64,
 }
 
 /// The identity and the features of an adapter.
@@ -164,6 +312,16 @@ pub struct Hello {
     /// answer may have more events.
     #[serde(default = "yes")]
     pub room: bool,
+    /// Version 2: whether each `ok` and each `events` has `took`.
+    #[serde(default)]
+    pub times: bool,
+    /// Version 2: the kinds of descriptors that the adapter makes and acts on itself. With any, it gets no
+    /// `take` and no `closed`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Kind>,
+    /// Version 2: whether the adapter accepts `at` in `take`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub numbers: bool,
 }
 
 fn yes() -> bool {
@@ -190,6 +348,26 @@ pub fn schema() -> String {
     text
 }
 
+impl Answer {
+    /// Reads a line of the output, with or without a time.
+    pub(crate) fn read(text: &str) -> serde_json::Result<(Self, Option<Duration>)> {
+        let answer = match serde_json::from_str(text) {
+            Ok(answer) => return Ok((answer, None)),
+            Err(error) if !text.contains("\"took\"") => return Err(error),
+            // Not as `Timed`, whose errors name no reason.
+            Err(_) => serde_json::from_str::<TimedOk>(text).map(|timed| (Self::Ok {}, timed.took)),
+        };
+        let events = || serde_json::from_str::<TimedEvents>(text);
+        let answer = match answer {
+            Err(_) if text.contains("\"events\"") => {
+                events().map(|timed| (Self::Events(timed.events), timed.took))
+            }
+            other => other,
+        };
+        answer.map(|(answer, took)| (answer, Some(Duration::from_nanos(took.ns))))
+    }
+}
+
 impl Command {
     pub(crate) fn hello() -> Self {
         Self::Hello { protocol: OLDEST, up_to: Some(PROTOCOL) }
@@ -206,6 +384,24 @@ impl Command {
         mode: selector::Mode,
     ) -> Self {
         Self::Modify(registration(fd, token, interest, mode))
+    }
+
+    /// Returns the command for an act. The error is a kind of descriptor that the protocol does not have.
+    pub(crate) fn act(fd: RawFd, act: &Act) -> Result<Self, Transport> {
+        Ok(match act {
+            Act::Open(kind) => Self::Open { fd, kind: (*kind).try_into()?, peer: None },
+            Act::OpenPipe(peer) => Self::Open { fd, kind: Kind::Pipe, peer: Some(*peer) },
+            Act::Bind(address) => Self::Bind { fd, address: address.clone() },
+            Act::Listen { kind, address, backlog } => {
+                Self::Listen { fd, kind: (*kind).try_into()?, address: address.clone(), backlog: *backlog }
+            }
+            Act::Connect(address) => Self::Connect { fd, address: address.clone() },
+            Act::Accept(from) => Self::Accept { fd, from: *from },
+            Act::Read(room) => Self::Read { fd, room: *room },
+            Act::Write(bytes) => Self::Write { fd, bytes: *bytes },
+            Act::Shut(how) => Self::Shut { fd, how: (*how).into() },
+            Act::Close => Self::Close { fd: Some(fd) },
+        })
     }
 
     pub(crate) fn wait(room: usize, timeout: Option<Duration>) -> Self {
@@ -254,6 +450,41 @@ impl From<Mode> for selector::Mode {
     }
 }
 
+impl TryFrom<Transport> for Kind {
+    type Error = Transport;
+
+    fn try_from(transport: Transport) -> Result<Self, Transport> {
+        match transport {
+            Transport::Pipe => Ok(Self::Pipe),
+            Transport::Tcp => Ok(Self::Tcp),
+            Transport::Udp => Ok(Self::Udp),
+            Transport::Unix => Ok(Self::Unix),
+            other => Err(other),
+        }
+    }
+}
+
+impl From<Kind> for Transport {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Pipe => Self::Pipe,
+            Kind::Tcp => Self::Tcp,
+            Kind::Udp => Self::Udp,
+            Kind::Unix => Self::Unix,
+        }
+    }
+}
+
+impl From<selector::Shut> for Shut {
+    fn from(how: selector::Shut) -> Self {
+        match how {
+            selector::Shut::Read => Self::Read,
+            selector::Shut::Write => Self::Write,
+            selector::Shut::Both => Self::Both,
+        }
+    }
+}
+
 /// The line, without its end.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -277,8 +508,14 @@ impl Hello {
         if !(OLDEST..=PROTOCOL).contains(&self.protocol) {
             return Err(format!("protocol is {}, expected {OLDEST} to {PROTOCOL}", self.protocol));
         }
-        if self.protocol < 2 && (self.reset || !self.room) {
-            return Err(format!("reset and room need protocol 2, and protocol is {}", self.protocol));
+        if self.protocol < 2 && (self.reset || !self.room || self.times) {
+            return Err(format!("reset, room and times need protocol 2, and protocol is {}", self.protocol));
+        }
+        if self.protocol < 2 && (self.numbers || !self.acts.is_empty()) {
+            return Err(format!("acts and numbers need protocol 2, and protocol is {}", self.protocol));
+        }
+        if self.numbers && !self.acts.is_empty() {
+            return Err("numbers is about take, which an adapter with acts does not get".into());
         }
         if !has_valid_start || !self.name.bytes().all(is_allowed) {
             let name = &self.name;

@@ -51,9 +51,7 @@ function follow() {
   }
 }
 
-byId("filters").addEventListener("submit", (event) => event.preventDefault());
-byId("filters").addEventListener("reset", (event) => {
-  event.preventDefault();
+byId("clear").addEventListener("click", () => {
   search.value = "";
   differing.checked = false;
   show();

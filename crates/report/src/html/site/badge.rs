@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::shell::escaped;
 use super::slug;
 use crate::Page;
 
@@ -73,21 +74,6 @@ fn picture(label: &str, message: &str, fill: &str) -> String {
 </svg>
 "##
     )
-}
-
-/// Returns a text for XML.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in metadata::visible(text).chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// The number of characters of an escaped text.

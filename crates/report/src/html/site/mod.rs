@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `index.html` | what the site is, the matrix at a glance, the newest findings, every behaviour |
 //! | `rows/V26.html` | a behaviour of the catalogue |
+//! | `scenarios/migration/idle-takeover.html` | a contract scenario |
 //! | `systems/linux.html` | an operating system |
 //! | `pollers/mio.html` | a poller |
 //! | `compare.html#linux..freebsd` | two systems or two pollers |
@@ -20,29 +21,36 @@
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
 
 mod badge;
+pub mod check;
 mod compare;
 mod findings;
 pub mod links;
+mod pollers;
+mod rows;
+mod scenarios;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use metadata::{CellResult, Evidence, Results, Status, visible};
+use metadata::{CellResult, Results, Status, visible};
 use serde::Serialize;
 
 use super::catalogue::{Behaviour, Catalogue, Divergence};
-use super::shell::Shell;
+use super::shell::{Shell, escaped, short_title};
 use super::{Costs, Table, catalogue, costs};
 use crate::Page;
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
 
 use findings::Findings;
+pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem};
+pub use scenarios::{Contract, Killed};
 
 const PARTIALS: &[(&str, &str)] = &[
     ("site.html", include_str!("site.html")),
     ("behaviour.html", include_str!("../catalogue/behaviour.html")),
+    ("answer.html", include_str!("answer.html")),
     ("overview.html", include_str!("../overview.html")),
     ("cost-figures.html", include_str!("../cost-figures.html")),
 ];
@@ -60,6 +68,7 @@ const fn shell(template: &'static str, scripts: &'static [&'static str]) -> Shel
 const THEME_ONLY: &[&str] = &[include_str!("../dom.js"), include_str!("../theme-button.js")];
 const INDEX: Shell<'_> = shell(include_str!("index.html"), THEME_ONLY);
 const ROW: Shell<'_> = shell(include_str!("row.html"), THEME_ONLY);
+const SCENARIO: Shell<'_> = shell(include_str!("scenario.html"), THEME_ONLY);
 const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
 const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
 const FINDINGS: Shell<'_> = shell(include_str!("findings.html"), THEME_ONLY);
@@ -81,55 +90,15 @@ pub struct Site<'a> {
     pub url: Option<&'a str>,
     /// The behaviours with the answers of the systems.
     pub catalogue: &'a Catalogue,
+    /// The contract scenarios of the catalogue.
+    pub contract: &'a [Contract],
     /// The results of the runs. May be empty.
     pub results: &'a Results,
     /// The recorded answers of other people's pollers, sorted by name.
     pub pollers: &'a [Poller],
-    /// A text in Markdown with a heading of the second level for each finding, the newest first.
+    /// A text in Markdown with a heading of the second or third level for each finding. A date is a paragraph
+    /// below the heading: `First described on 2026-11-21.`
     pub findings: Option<&'a str>,
-}
-
-/// A poller of somebody else, with its recorded answers.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Poller {
-    /// `mio`.
-    pub name: String,
-    /// Its answers on each system.
-    pub systems: Vec<PollerOnSystem>,
-}
-
-/// The answers of a poller on a system.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct PollerOnSystem {
-    /// `linux`. The page of the system is `systems/linux.html`.
-    pub system: String,
-    /// `Linux`.
-    pub name: String,
-    /// The sources, with the version of the poller and of the system.
-    pub sources: Vec<String>,
-    /// The answers, in the order of the catalogue.
-    pub answers: Vec<PollerAnswer>,
-}
-
-/// An answer of a poller.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct PollerAnswer {
-    /// `V26`.
-    pub behaviour: String,
-    /// `pipe:read-end-drained`.
-    pub state: String,
-    /// `mio@edge`.
-    pub asked: String,
-    /// The recorded answers.
-    pub allowed: Vec<String>,
-    /// Versions, reasons for variation, notes.
-    pub remarks: Vec<String>,
-}
-
-impl Poller {
-    fn answers(&self) -> usize {
-        self.systems.iter().map(|on| on.answers.len()).sum()
-    }
 }
 
 /// A poller with the name that its addresses have.
@@ -157,17 +126,20 @@ pub struct Built {
 /// What every page has.
 #[derive(Serialize)]
 struct Frame<'a, T> {
-    /// The way to the folder of the site: empty, or `../`.
-    root: &'static str,
+    /// The way to the folder of the site: empty, or `../` for each folder.
+    root: String,
     /// The address of this page.
     url: Option<String>,
     /// The entry of the navigation that is this page or leads to it.
     place: &'static str,
     /// The title, also for Open Graph.
     title: String,
+    /// The title in the tabs of browsers.
+    short_title: String,
     /// One sentence, for search engines and Open Graph.
     description: String,
     has_findings: bool,
+    has_contract: bool,
     has_report: bool,
     has_costs: bool,
     #[serde(flatten)]
@@ -197,8 +169,11 @@ pub fn build(site: &Site<'_>) -> Built {
     let findings = site.findings.map(Findings::of);
     let systems = site.systems();
     let pollers = site.poller_pages();
-    files.push(site.index(&systems, &pollers, findings.as_ref()));
-    files.extend(site.rows());
+    let contract = scenarios::all(site);
+    files.push(site.index(&systems, &pollers, &contract, findings.as_ref()));
+    let with_pages = pollers.iter().map(|poller| poller.name).collect();
+    files.extend(scenarios::pages(site, &contract, &with_pages));
+    files.extend(rows::pages(site));
     files.extend(systems.iter().map(|system| site.system(system)));
     for poller in &pollers {
         files.push(site.poller(poller));
@@ -207,7 +182,7 @@ pub fn build(site: &Site<'_>) -> Built {
     files.extend(findings.as_ref().map(|findings| site.findings(findings)));
     files.extend(site.costs());
     files.push(site.compare(&systems));
-    files.push(site.search(&systems, &pollers, findings.as_ref()));
+    files.push(site.search(&systems, &pollers, &contract, findings.as_ref()));
     files.extend(site.sitemap(&files));
     files.sort_by(|one, other| one.path.cmp(&other.path));
     let broken = links::broken(&files);
@@ -231,12 +206,14 @@ impl<'a> Site<'a> {
         content: &impl Serialize,
     ) -> Page {
         let frame = Frame {
-            root: if path.contains('/') { "../" } else { "" },
+            root: "../".repeat(path.matches('/').count()),
             url: self.url.map(|url| format!("{url}/{path}")),
             place,
+            short_title: escaped(&short_title(&title, if place == "start" { "" } else { " · pollmatrix" })),
             title,
             description,
             has_findings: self.findings.is_some(),
+            has_contract: !self.contract.is_empty() || self.results.contract().next().is_some(),
             has_report: self.has_report(),
             has_costs: !self.results.costs.is_empty(),
             content,
@@ -277,7 +254,13 @@ impl<'a> Site<'a> {
         systems
     }
 
-    fn index(&self, systems: &[System<'a>], pollers: &[PollerPage<'a>], findings: Option<&Findings>) -> Page {
+    fn index(
+        &self,
+        systems: &[System<'a>],
+        pollers: &[PollerPage<'a>],
+        contract: &[Contract],
+        findings: Option<&Findings>,
+    ) -> Page {
         #[derive(Serialize)]
         struct Index<'a> {
             behaviours: usize,
@@ -289,6 +272,7 @@ impl<'a> Site<'a> {
             overview: Option<Table>,
             totals: String,
             newest: Vec<&'a findings::Heading>,
+            scenarios: BTreeMap<&'a str, Vec<scenarios::Entry<'a>>>,
         }
         let questions =
             || self.behaviours().flat_map(|behaviour| &behaviour.states).flat_map(|state| &state.rows);
@@ -302,7 +286,10 @@ impl<'a> Site<'a> {
             pollers,
             overview: self.has_report().then(|| Table::of(self.results, &absent)),
             totals: self.results.totals_lines().join(" · "),
-            newest: findings.map(|findings| findings.headings.iter().take(5).collect()).unwrap_or_default(),
+            scenarios: scenarios::families(contract),
+            newest: findings
+                .map(|findings| findings.newest().into_iter().take(5).collect())
+                .unwrap_or_default(),
         };
         let title = "pollmatrix: what epoll, kqueue, poll and select really do".to_owned();
         let description = format!(
@@ -315,61 +302,6 @@ impl<'a> Site<'a> {
         self.page(&INDEX, "index.html".into(), ("start", title, description), &index)
     }
 
-    fn rows(&self) -> impl Iterator<Item = Page> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            behaviour: &'a Behaviour,
-            family: &'a str,
-            previous: Option<&'a Behaviour>,
-            next: Option<&'a Behaviour>,
-            shown_by: Vec<Shown<'a>>,
-            hidden_by: Vec<Named<'a>>,
-            legend: Vec<(&'static str, &'static str)>,
-        }
-        /// A poller that shows a behaviour on one system.
-        #[derive(Serialize)]
-        struct Shown<'a> {
-            poller: Named<'a>,
-            system: &'a str,
-            answers: Vec<&'a PollerAnswer>,
-        }
-        let all: Vec<_> = self.behaviours().collect();
-        let families =
-            self.catalogue.families.iter().flat_map(|family| family.behaviours.iter().map(|_| &family.title));
-        let families: Vec<_> = families.collect();
-        let page = move |index: usize| {
-            let behaviour = all[index];
-            let (mut shown_by, mut hidden_by) = (Vec::new(), Vec::new());
-            for poller in self.pollers.iter().filter(|poller| poller.answers() > 0) {
-                let before = shown_by.len();
-                for on in &poller.systems {
-                    let answers: Vec<_> =
-                        on.answers.iter().filter(|answer| answer.behaviour == behaviour.id).collect();
-                    if !answers.is_empty() {
-                        shown_by.push(Shown { poller: Named::of(poller), system: &on.name, answers });
-                    }
-                }
-                if shown_by.len() == before {
-                    hidden_by.push(Named::of(poller));
-                }
-            }
-            let row = Row {
-                behaviour,
-                family: families[index],
-                previous: index.checked_sub(1).map(|before| all[before]),
-                next: all.get(index + 1).copied(),
-                shown_by,
-                hidden_by,
-                legend: Evidence::ALL.map(|evidence| (evidence.letter(), evidence.meaning())).into(),
-            };
-            let title = format!("{}: {}", behaviour.id, behaviour.title);
-            let question = behaviour.scenarios.first().map(|scenario| scenario.question.as_str());
-            let description = question.unwrap_or(&behaviour.title).to_owned();
-            self.page(&ROW, row_path(&behaviour.id), ("rows", title, description), &row)
-        };
-        (0..self.behaviours().count()).map(page)
-    }
-
     fn system(&self, system: &System<'a>) -> Page {
         #[derive(Serialize)]
         struct Content<'a> {
@@ -377,6 +309,7 @@ impl<'a> Site<'a> {
             behaviours: Vec<(&'a Behaviour, usize, usize)>,
             divergences: Vec<&'a Divergence>,
             pollers: Vec<Named<'a>>,
+            scenarios: Vec<scenarios::OnSystem<'a>>,
         }
         let behaviours = self.behaviours().filter_map(|behaviour| {
             let (answered, differing) = counts(behaviour, system.slug);
@@ -395,6 +328,7 @@ impl<'a> Site<'a> {
             behaviours: behaviours.collect(),
             divergences: self.catalogue.divergences.iter().filter(of_this).collect(),
             pollers: self.pollers.iter().filter(has_it).map(Named::of).collect(),
+            scenarios: scenarios::on_system(self, system.slug),
         };
         let title = format!("{}: the answers of its pollers", system.name);
         let description = format!(
@@ -429,6 +363,8 @@ impl<'a> Site<'a> {
         struct Content<'a> {
             poller: &'a PollerPage<'a>,
             titles: BTreeMap<&'a str, &'a str>,
+            /// For each system.
+            shares: Vec<pollers::Shares>,
             badge: Option<String>,
             badge_image: String,
         }
@@ -439,6 +375,7 @@ impl<'a> Site<'a> {
                 .behaviours()
                 .map(|behaviour| (behaviour.id.as_str(), behaviour.title.as_str()))
                 .collect(),
+            shares: poller.systems.iter().map(|on| pollers::Shares::of(&on.answers)).collect(),
             badge: self.url.map(|url| {
                 let (name, path) = (poller.name, &poller.path);
                 format!("[![pollmatrix: {name}]({url}/badges/{path}.svg)]({url}/pollers/{path}.html)")
@@ -451,7 +388,7 @@ impl<'a> Site<'a> {
     }
 
     fn findings(&self, findings: &Findings) -> Page {
-        let description = format!("{} findings about pollers and their kernels", findings.headings.len());
+        let description = format!("{} findings about pollers and their kernels", findings.newest().len());
         let title = "What the matrix has found".to_owned();
         self.page(&FINDINGS, "findings.html".into(), ("findings", title, description), findings)
     }
@@ -479,6 +416,7 @@ impl<'a> Site<'a> {
         &self,
         systems: &[System<'a>],
         pollers: &[PollerPage<'a>],
+        contract: &[Contract],
         findings: Option<&Findings>,
     ) -> Page {
         #[derive(Serialize)]
@@ -512,11 +450,23 @@ impl<'a> Site<'a> {
             systems.iter().map(|of| entry("system", system_path(of.slug), of.name, of.kernels.join(" ")));
         let pollers =
             pollers.iter().map(|of| entry("poller", poller_path(of.name), of.name, of.summary.clone()));
+        let contract = contract.iter().map(|of| {
+            let faults = of.kills.iter().map(|kill| kill.fault.as_str());
+            let words: Vec<_> = of.clauses.iter().map(String::as_str).chain(faults).collect();
+            let title = format!("{}: {}", of.id, of.title);
+            entry("scenario", scenarios::path(&of.id), &title, words.join(" "))
+        });
         let findings = findings.iter().flat_map(|findings| &findings.headings);
         let findings =
             findings.map(|of| entry("finding", format!("findings.html#{}", of.id), &of.text, String::new()));
-        let mut entries: Vec<_> =
-            self.behaviours().map(row).chain(systems).chain(pollers).chain(findings).collect();
+        let mut entries: Vec<_> = self
+            .behaviours()
+            .map(row)
+            .chain(contract)
+            .chain(systems)
+            .chain(pollers)
+            .chain(findings)
+            .collect();
         for text in entries.iter_mut().flat_map(|entry| [&mut entry.title, &mut entry.text]) {
             *text = visible(text).into_owned();
         }

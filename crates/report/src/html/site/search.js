@@ -35,7 +35,6 @@ function follow() {
 }
 
 byId("search-form").hidden = false;
-byId("search-form").addEventListener("submit", (event) => event.preventDefault());
 input.addEventListener("input", () => {
   show();
   setFragment(input.value === "" ? "" : `text=${encodeURIComponent(input.value)}`);

@@ -18,16 +18,39 @@ fn pollers(more: &str) -> Vec<Poller> {
         asked: text("mio@edge"),
         allowed: vec![text("readable"), text("silent")],
         remarks: vec![text("since 1")],
+        beside: Some(Beside {
+            asked: text("epoll@edge"),
+            allowed: vec![text("HUP")],
+            verdict: Comparison::Differs,
+            why: text("hides hang-up"),
+        }),
     };
     let on = |system: &str| PollerOnSystem {
         system: system.into(),
         name: text("Linux"),
         sources: vec![text("mio 1.2 on Linux")],
+        below: (system == "linux").then(|| text("epoll")),
         answers: vec![answer.clone()],
     };
     vec![
         Poller { name: "mio".into(), systems: vec![on("linux"), on("freebsd")] },
         Poller { name: "polling".into(), systems: vec![PollerOnSystem { answers: vec![], ..on("linux") }] },
+    ]
+}
+
+fn contract(more: &str) -> Vec<Contract> {
+    let text = |text: &str| format!("{text}{more}");
+    let killed =
+        Killed { fault: text("double-close"), summary: text("closes twice"), recorded: vec![text("here")] };
+    let plain = |id: &str| Contract { id: text(id), title: text("Nothing is lost"), ..Contract::default() };
+    vec![
+        Contract {
+            clauses: vec![text("S3")],
+            source: text("a.rs"),
+            kills: vec![killed],
+            ..plain("group/name")
+        },
+        Contract { excuse: Some(text("no fault breaks it")), ..plain("migration/idle") },
     ]
 }
 
@@ -39,7 +62,15 @@ fn site(more: &str, results: &Results, url: Option<&str>) -> Built {
         behaviour.columns.iter_mut().for_each(|column| column.past = false);
     }
     let (pollers, findings) = (pollers(more), format!("{FINDINGS}\n## {more}\n"));
-    build(&Site { url, catalogue: &catalogue, results, pollers: &pollers, findings: Some(&findings) })
+    let contract = contract(more);
+    build(&Site {
+        url,
+        catalogue: &catalogue,
+        contract: &contract,
+        results,
+        pollers: &pollers,
+        findings: Some(&findings),
+    })
 }
 
 fn text<'a>(built: &'a Built, path: &str) -> &'a str {
@@ -72,6 +103,8 @@ fn the_addresses_of_the_pages_stay() {
             "report.html",
             "rows/V26.html",
             "rows/V27.html",
+            "scenarios/group/name.html",
+            "scenarios/migration/idle.html",
             "search.html",
             "sitemap.xml",
             "systems/freebsd.html",
@@ -80,7 +113,7 @@ fn the_addresses_of_the_pages_stay() {
     );
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
-    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 13, "{sitemap}");
+    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 15, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/rows/V26.html</loc>"));
     let row = text(&built, "rows/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;rows&#x2f;V26.html\">"));
@@ -120,6 +153,25 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     );
     assert!(shown.contains("<span class=\"source\">since 1</span>"));
     assert!(!shown.contains("No answer is recorded"));
+    // Beside the answer of the interface below it, which it hides.
+    assert!(
+        shown.contains("<dt>differ, and hide or add something</dt><dd><a href=\"..&#x2f;pollers/mio.html\">mio</a> on Linux, "),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("above epoll: 0 the same, 1 different, 0 that cannot be compared</th>"),
+        "{shown}"
+    );
+    let beside =
+        "<strong>differs</strong>: hides hang-up <span class=\"source\">epoll@edge: <code>HUP</code></span>";
+    // FreeBSD's column has none, because nothing is below it in the sample.
+    assert_eq!(shown.matches(beside).count(), 1, "{shown}");
+    let mio = text(&built, "pollers/mio.html");
+    assert!(
+        mio.contains("Below it is epoll. 0 answers are the same in common words, 1 differ, and"),
+        "{mio}"
+    );
+    assert_eq!(mio.matches(beside).count(), 1, "{mio}");
     assert!(
         hidden.contains("No answer is recorded of <a href=\"..&#x2f;pollers/mio.html\">mio</a>:"),
         "{hidden}"
@@ -131,12 +183,56 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
 }
 
 #[test]
+fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
+    let built = site("", &samples::merged(), None);
+    let page = text(&built, "scenarios/group/name.html");
+    // Both targets, with the three pollers of each, and the result of each cell leads to the report.
+    assert_eq!(page.matches("<th scope=\"colgroup\" colspan=\"3\">").count(), 2, "{page}");
+    let link = "<a class=\"tally bad\" href=\"..&#x2f;..&#x2f;report.html#cell=group&#x2f;name&#x2f;a@poll&amp;on=one\">fail</a>";
+    assert!(page.contains(link), "{page}");
+    assert!(page.contains("pollers&#x2f;epoll.html\">epoll</a>"), "{page}");
+    assert!(page.contains("It checks S3.") && page.contains("<code>pollmatrix run group&#x2f;name</code>"));
+    assert!(page.contains("<code>double-close</code></th><td>closes twice</td><td>here</td>"), "{page}");
+    assert!(page.contains("on one: fail: why fail"), "{page}");
+    let other = text(&built, "scenarios/migration/idle.html");
+    assert!(
+        other.contains("No result of it is on this site.") && other.contains("None: no fault breaks it.")
+    );
+    let index = text(&built, "index.html");
+    assert!(
+        index.contains("<a href=\"scenarios&#x2f;migration&#x2f;idle.html\">Nothing is lost</a>"),
+        "{index}"
+    );
+    assert!(text(&built, "search.html").contains("scenarios/group/name.html"));
+    let system = text(&built, "systems/linux.html");
+    assert!(system.contains("<a href=\"..&#x2f;scenarios&#x2f;group&#x2f;name.html\">group"), "{system}");
+    // A scenario that only the results have has a page, too.
+    let results = samples::merged();
+    let catalogue = sample("");
+    let without = build(&Site {
+        url: None,
+        catalogue: &catalogue,
+        contract: &[],
+        results: &results,
+        pollers: &[],
+        findings: None,
+    });
+    assert!(text(&without, "scenarios/group/name.html").contains("None is recorded."));
+}
+
+#[test]
 fn a_system_counts_its_answers_and_names_its_divergences() {
     let mut catalogue = sample("");
     catalogue.divergences[0].system = "Linux until 3".into();
     let results = samples::merged();
-    let built =
-        build(&Site { url: None, catalogue: &catalogue, results: &results, pollers: &[], findings: None });
+    let built = build(&Site {
+        url: None,
+        catalogue: &catalogue,
+        contract: &[],
+        results: &results,
+        pollers: &[],
+        findings: None,
+    });
     let linux = text(&built, "systems/linux.html");
     // Of two questions, Linux answers the first one, in which another system differs.
     assert!(linux.contains("Linux answers 1 questions. Another system differs in 1 of them."), "{linux}");
@@ -152,6 +248,7 @@ fn no_text_becomes_markup_or_leaves_a_script() {
     let hostile_results = Results::read(poisoned.to_string().as_bytes()).unwrap();
     let (harmless, hostile) = (site("", &samples::merged(), None), site(HOSTILE, &hostile_results, None));
     assert_eq!(hostile.broken, []);
+    let scenario = scenarios::path(&format!("group/name{HOSTILE}"));
     for path in [
         "index.html",
         "rows/V26.html",
@@ -159,14 +256,19 @@ fn no_text_becomes_markup_or_leaves_a_script() {
         "pollers/mio.html",
         "compare.html",
         "search.html",
+        "scenarios/group/name.html",
     ] {
-        let (harmless, hostile) = (text(&harmless, path), text(&hostile, path));
+        // The address of a scenario has its id.
+        let there = if path.starts_with("scenarios") { &scenario } else { path };
+        let (harmless, hostile) = (text(&harmless, path), text(&hostile, there));
         for tag in ["<script", "</script", "<style", "<!--"] {
             assert_eq!(hostile.matches(tag).count(), harmless.matches(tag).count(), "{tag} in {path}");
         }
         assert!(!hostile.contains("<img src=x"), "{path}");
         assert!(!hostile.contains('\u{202e}'), "{path}: visible");
-        assert_eq!(hostile.matches("{{ 7 * 7 }}").count(), hostile.matches("alert(1)").count(), "{path}");
+        // A title can be too long for all of it.
+        let (_, rest) = hostile.split_once("</title>").unwrap();
+        assert_eq!(rest.matches("{{ 7 * 7 }}").count(), rest.matches("alert(1)").count(), "{path}");
         assert!(hostile.contains("onerror=alert(1)"), "{path} shows the text");
     }
     let findings = text(&hostile, "findings.html");
@@ -194,6 +296,60 @@ fn findings_are_listed_with_their_places_and_link_to_the_web_only() {
 }
 
 #[test]
+fn the_newest_findings_are_first_and_have_a_date_for_programs() {
+    let text = "## Old\n\nFirst described on 2026-11-20.\n\nText.\n\n## A system: all\n\nFirst described on 2026-11-21.\n\n\
+        ### New\n\nFirst described on 2026-11-23.\n\n### Newer\n\nFirst described on 2026-11-24.\n\nMore.\n\n## None\n\n\
+        First described on a day.\n";
+    let findings = Findings::of(text);
+    let newest: Vec<_> = findings.newest().iter().map(|of| (of.text.as_str(), of.date.as_deref())).collect();
+    assert_eq!(
+        newest,
+        [
+            ("Newer (A system)", Some("2026-11-24")),
+            ("New (A system)", Some("2026-11-23")),
+            ("Old", Some("2026-11-20")),
+            ("None", None)
+        ]
+    );
+    let catalogue = sample("");
+    let (results, contract) = (samples::merged(), &[]);
+    let built = build(&Site {
+        url: None,
+        catalogue: &catalogue,
+        contract,
+        results: &results,
+        pollers: &[],
+        findings: Some(text),
+    });
+    let index = self::text(&built, "index.html");
+    let first = "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer (A system)</a></li>";
+    assert!(index.contains(first), "{index}");
+    let page = self::text(&built, "findings.html");
+    assert!(
+        page.contains("<p>First described on <time datetime=\"2026-11-20\">2026-11-20</time>.</p>"),
+        "{page}"
+    );
+    assert!(page.contains("<h3 id=\"new\">New</h3>") && page.contains("<p>First described on a day.</p>"));
+    assert_eq!(built.broken, []);
+}
+
+#[test]
+fn a_title_is_at_most_as_long_as_browsers_show() {
+    let site = " · pollmatrix";
+    for (text, expected) in [
+        ("Search".to_owned(), "Search · pollmatrix".to_owned()),
+        ("x".repeat(57), format!("{}{site}", "x".repeat(57))),
+        ("x".repeat(58), "x".repeat(58)),
+        ("y".repeat(71), format!("{}…", "y".repeat(69))),
+        (format!("{}, two", "z".repeat(66)), format!("{}…", "z".repeat(66))),
+    ] {
+        let title = short_title(&text, site);
+        assert!(title.chars().count() <= 70, "{title}");
+        assert_eq!(title, expected);
+    }
+}
+
+#[test]
 fn badges_say_what_is_known() {
     let built = site("", &samples::merged(), None);
     assert_eq!(
@@ -218,8 +374,14 @@ fn badges_say_what_is_known() {
 fn only_questions_with_two_answers_are_compared() {
     let catalogue = sample("");
     let (results, pollers) = (samples::merged(), pollers(""));
-    let site =
-        Site { url: None, catalogue: &catalogue, results: &results, pollers: &pollers, findings: None };
+    let site = Site {
+        url: None,
+        catalogue: &catalogue,
+        contract: &[],
+        results: &results,
+        pollers: &pollers,
+        findings: None,
+    };
     let systems = site.systems();
     let content = serde_json::to_value(compare::Content::of(&site, &systems)).unwrap();
     let ids = |kind: &str| {
@@ -256,7 +418,9 @@ fn a_link_to_no_file_or_to_no_place_is_broken() {
     let leads = |link: &str| {
         let from = page("b/from.html", &format!("<p id=own><a href=\"{link}\">x</a>"));
         let found = broken(&[there.clone(), from, page("c.svg", "")]);
-        assert!(found.is_empty() || found == [Broken { page: "b/from.html".into(), link: link.into() }]);
+        let is_it =
+            |one: &Broken| (one.page.as_str(), one.line, one.link.as_str()) == ("b/from.html", 1, link);
+        assert!(found.is_empty() || found.len() == 1 && is_it(&found[0]), "{found:?}");
         found.is_empty()
     };
     for link in [
@@ -280,7 +444,85 @@ fn a_link_to_no_file_or_to_no_place_is_broken() {
         assert!(!leads(link), "{link}");
     }
     let picture = broken(&[page("x.html", "<img src=\"none.png\">")]);
-    assert_eq!(picture[0].to_string(), "x.html: none.png");
+    assert_eq!(picture[0].to_string(), "x.html:1: none.png leads to no file");
+    let place = broken(&[page("x.html", "<p>\n\n<a href=\"#none\">")]);
+    assert_eq!(place[0].to_string(), "x.html:3: #none leads to no place of that page");
+    // A text in a script is no link.
+    assert_eq!(broken(&[page("x.html", "<script>'<a href=\"none.html\">'</script>")]), []);
     // Entities are what they stand for.
     assert_eq!(broken(&[page("x.html", "<a href=\"x&#46;html\">")]), []);
+}
+
+/// A change of the files and of the list of a site.
+type Damage = fn(&mut Vec<Page>, &mut BTreeSet<String>);
+
+fn change(files: &mut [Page], path: &str, from: &str, to: &str) {
+    let file = files.iter_mut().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}"));
+    assert!(file.text.contains(from), "{from} is not in {path}: {}", file.text);
+    file.text = file.text.replacen(from, to, 1);
+}
+
+#[test]
+fn each_damage_of_a_site_is_found_with_its_place() {
+    let built = site("", &samples::merged(), Some("https://example.org/site"));
+    let listed: BTreeSet<String> = built.files.iter().map(|file| file.path.clone()).collect();
+    assert_eq!(check::problems(&built.files, &listed), []);
+    let damages: [(Damage, &str); 15] = [
+        (|files, _| files.retain(|file| file.path != "rows/V27.html"), "rows/V27.html: the file is missing"),
+        (|files, _| files.retain(|file| file.path != "rows/V27.html"), "index.html:"),
+        (
+            |files, _| change(files, "rows/V26.html", "V27.html\"", "none.html\""),
+            ": none.html leads to no file",
+        ),
+        (|files, _| change(files, "index.html", "id=\"pollers\"", "id=\"poolers\""), "rows/V26.html:"),
+        (
+            |files, _| change(files, "search.html", "<title>Search · pollmatrix", "<title>"),
+            "search.html: the page has no title",
+        ),
+        (
+            |files, _| change(files, "report.html", "name=\"description\"", "name=\"subscription\""),
+            "report.html: the page has no description",
+        ),
+        (
+            |files, _| change(files, "catalogue.html", " lang=\"en\"", ""),
+            "catalogue.html: the page has no language",
+        ),
+        (
+            |files, _| {
+                files
+                    .iter_mut()
+                    .filter(|file| file.path == "compare.html")
+                    .for_each(|file| file.text = " \n".into())
+            },
+            "compare.html: the file is empty",
+        ),
+        (
+            |files, _| change(files, "badges/mio.json", "\"label\"", "\"lable\""),
+            "badges/mio.json: the badge has no text label",
+        ),
+        (
+            |files, _| change(files, "badges/mio.json", "\n}", "\n"),
+            "badges/mio.json:7: the badge is not JSON",
+        ),
+        (
+            |files, _| change(files, "badges/poll.svg", "</title>", "</titel>"),
+            "badges/poll.svg:2: this is not XML",
+        ),
+        (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
+        (
+            |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/none.html"),
+            "sitemap.xml:11: https://example.org/site/rows/none.html is no page of the site",
+        ),
+        (
+            |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/V27.html"),
+            "V27.html is listed twice",
+        ),
+        (|_, listed| _ = listed.insert("new.html".into()), "sitemap.xml: the page new.html is not listed"),
+    ];
+    for (damage, expected) in damages {
+        let (mut files, mut listed) = (built.files.clone(), listed.clone());
+        damage(&mut files, &mut listed);
+        let found: Vec<_> = check::problems(&files, &listed).iter().map(ToString::to_string).collect();
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    }
 }

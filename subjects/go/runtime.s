@@ -1,0 +1,1 @@
+// Functions without a body are allowed only in a package that has a file in assembly.
