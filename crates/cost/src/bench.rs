@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use metadata::Mode;
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::{close, read, write};
-use selector::{Changed, Interest, MakeSelector, Selector, Unsupported};
+use selector::{Changed, Interest, MakeSelector, Selector, Unsupported, set_nonblocking};
 
 use crate::clock::{Clock, Sample};
 use crate::{Failure, Operation, Plan, floor};
@@ -337,11 +335,6 @@ pub(crate) fn connections(ends: usize) -> Result<Vec<OwnedFd>, Failure> {
         }
     }
     Ok(all)
-}
-
-fn set_nonblocking(fd: &OwnedFd) -> Result<(), Errno> {
-    let flags = nix::fcntl::OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-    fcntl(fd, FcntlArg::F_SETFL(flags | nix::fcntl::OFlag::O_NONBLOCK)).map(drop)
 }
 
 /// Returns why a change was not made.

@@ -21,7 +21,7 @@ pub use crate::acts::{Act, Acted, Acts, Shut};
 pub use crate::answer::{Answer, Bits, Filter, Record};
 pub use crate::changed::{Changed, Refusal, Unsupported};
 pub use crate::raw_wait::{RawArgument, RawWaited};
-pub use crate::wake_pipe::WakePipe;
+pub use crate::wake_pipe::{WakePipe, set_nonblocking};
 
 /// The caller's identifier of a registration. Each event contains it.
 pub type Token = u64;

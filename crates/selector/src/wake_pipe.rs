@@ -3,6 +3,7 @@
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 /// A pipe within this process. Every wait polls its reading end. Both ends are non-blocking and
@@ -47,10 +48,13 @@ impl WakePipe {
     }
 }
 
-fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
+/// Sets `O_NONBLOCK` on the open file of a descriptor, for all its copies.
+///
+/// # Errors
+/// The errors of fcntl(2).
+pub fn set_nonblocking(fd: &impl AsFd) -> Result<(), Errno> {
     let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-    Ok(())
+    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)).map(drop)
 }
 
 #[cfg(test)]

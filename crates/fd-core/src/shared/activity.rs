@@ -77,6 +77,9 @@ counters! {
     poll_skip,
     /// Events of a number that is not open.
     poll_inval,
+    /// Events without interest in what they report. The thread removes the interest from its poller before
+    /// the next wait, so a number that keeps growing means that the poller spins.
+    poll_unwanted,
     /// Replacements of the kernel poller, because no call could remove a registration in it.
     poll_rebuild,
     /// Failed replacements of the kernel poller. The old one was kept.

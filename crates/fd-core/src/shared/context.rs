@@ -605,6 +605,7 @@ impl Context {
     #[cold]
     #[inline(never)]
     fn stop_unwanted(&self, report: &Report<'_>, unwanted: u32) {
+        self.activity().poll_unwanted.bump();
         fault!(InactiveStaysPolled => return);
         // A deleted registration ends in this thread's poller with the exit.
         let (live, events) = (&report.live, report.events);

@@ -12,7 +12,7 @@ use metadata::Transport;
 use nix::errno::Errno;
 use nix::sys::socket::{Shutdown, shutdown};
 use nix::unistd::{read, write};
-use selector::{Act, Acted, Acts, Selector, Unsupported};
+use selector::{Act, Acted, Acts, Selector, Unsupported, set_nonblocking};
 use tempfile::TempDir;
 
 use super::context::{NotPassed, Verdict, failed};
@@ -35,6 +35,8 @@ impl Ends {
             Some(acts) => Self::of_adapter(acts, patience),
             None => {
                 let (reader, writer) = io::pipe()?;
+                // Writes until one fails must not wait for room.
+                set_nonblocking(&writer).map_err(io::Error::from)?;
                 Ok(Self { is_pipe: true, ..Self::here(reader.into(), writer.into()) })
             }
         }
@@ -143,18 +145,32 @@ impl Ends {
     /// Expects that the other end sees the close of the descriptor under test.
     pub fn expect_end(&self, patience: Duration) -> Verdict {
         let Some(peer) = &self.peer else { return failed("the other end is closed") };
-        let begun = Instant::now();
         // A pipe's writing end learns of it by a write, a socket by the end of input.
-        loop {
-            match if self.is_pipe { write(peer, b"x") } else { read(peer, &mut [0]) } {
-                Err(Errno::EPIPE) | Ok(0) => return Ok(()),
-                Err(Errno::EAGAIN) if begun.elapsed() < patience => std::thread::yield_now(),
-                other => {
-                    return failed(format!(
-                        "it is closed, but the other end gets {other:?}: a copy of it is open"
-                    ));
-                }
+        let seen =
+            last_answer(patience, || if self.is_pipe { write(peer, b"x") } else { read(peer, &mut [0]) });
+        match seen {
+            Err(Errno::EPIPE) | Ok(0) => Ok(()),
+            other => failed(format!("it is closed, but the other end gets {other:?}: a copy of it is open")),
+        }
+    }
+}
+
+/// Returns what the other end of a closed descriptor gets: the first answer that says so, or the last one
+/// after `patience`.
+///
+/// No single answer proves that a copy is open: a child that another thread of this process starts has one
+/// until it executes its program, and a reset arrives some time after the close.
+pub fn last_answer(
+    patience: Duration,
+    mut ask: impl FnMut() -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    let begun = Instant::now();
+    loop {
+        match ask() {
+            Ok(1..) | Err(Errno::EAGAIN | Errno::ECONNRESET) if begun.elapsed() < patience => {
+                std::thread::yield_now();
             }
+            last => return last,
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metadata::{Mode, Transport};
 use nix::errno::Errno;
 use nix::unistd::write;
-use selector::Interest;
+use selector::{Interest, set_nonblocking};
 
 use super::Check;
 use super::acts::{self, Acting};
 use super::context::{NotPassed, Verdict, failed};
+use super::ends::last_answer;
 use crate::process::{AdapterError, Answer, Command, Conversation, LOWEST_NUMBER, PATIENCE, StartError};
 
 struct ProtocolCheck {
@@ -213,13 +214,9 @@ fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
             Answer::Events(events) if events.is_empty() => {}
             other => return failed(format!("after reset, {wait} is answered by {other}")),
         }
-        let begun = Instant::now();
-        // A write into a pipe without a reader fails at once, one to a closed TCP socket after its reset.
-        while write(&peer, b"x") != Err(Errno::EPIPE) {
-            if begun.elapsed() > parameters.patience || parameters.acts.is_empty() {
-                return failed("after reset, a copy of a descriptor is open");
-            }
-            std::thread::yield_now();
+        // The byte in it is unread, so a socket learns of the close by a write, too.
+        if last_answer(parameters.patience, || write(&peer, b"x")) != Err(Errno::EPIPE) {
+            return failed("after reset, a copy of a descriptor is open");
         }
     }
     Ok(())
@@ -279,6 +276,8 @@ fn ready_descriptor(
         sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
         expect_ok(adapter.receive(parameters.patience)?, "take")?;
         writer.write_all(b"x")?;
+        // Writes until one fails must not wait for room.
+        set_nonblocking(&writer).map_err(io::Error::from)?;
         return Ok((fd, writer.into()));
     };
     let fd = 7;
