@@ -144,6 +144,13 @@ impl Interpreter {
         let address = self.actor(listener)?.address.clone();
         let address = address.ok_or_else(|| setup_error(format!("'{listener}' does not listen")))?;
         for _ in 0..count {
+            if one_by_one {
+                // The threads that have served the client before this one sleep again. Before the first
+                // client, each thread sleeps in its first wait.
+                self.settle.round_trip()?;
+                let responder = self.responder()?;
+                waiters::wait_until_idle(&mut self.worker_pool.threads, &responder)?;
+            }
             let client = descriptors::fresh(self.setting.transport)?;
             match descriptors::connect_to(&client, &address) {
                 Ok(()) => {}
@@ -158,11 +165,6 @@ impl Interpreter {
                 Err(errno) => return Err(call_failed("connect", errno)),
             }
             self.worker_pool.clients.push(client);
-            if one_by_one {
-                self.settle.round_trip()?;
-                let responder = self.responder()?;
-                waiters::wait_until_idle(&mut self.worker_pool.threads, &responder)?;
-            }
         }
         self.settle.round_trip()?;
         Ok("ok".into())
