@@ -15,6 +15,7 @@ libev    | header ev.h       | libev-dev    | make -C subjects/libev    | subjec
 io_uring | module liburing   | liburing-dev | make -C subjects/io_uring | subjects/io_uring/adapter
 java     | program javac     | openjdk-17-jdk-headless | make -C subjects/java | java -cp subjects/java Nio
 go       | program go        | golang-go    | make -C subjects/go       | subjects/go/adapter
+node     | program node      | nodejs       | true                      | node subjects/node/adapter.js
 python   | program python3   | python3      | true                      | subjects/python/adapter.py epoll; subjects/python/adapter.py poll; subjects/python/adapter.py select
 ROWS
 }

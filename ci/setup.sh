@@ -29,6 +29,7 @@ if [ "$(uname -s)" = Linux ]; then
   pkg-config --exists liburing 2>/dev/null || packages+=(liburing-dev)
   have go || packages+=(golang-go)
   have javac || packages+=(openjdk-17-jdk-headless)
+  have node || packages+=(nodejs)
 fi
 [ ${#packages[@]} -eq 0 ] || (need_packages '' "${packages[@]}") || true
 

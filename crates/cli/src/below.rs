@@ -26,7 +26,7 @@ pub fn below(poller: &str, os: Os) -> Option<Below> {
         _ => Below::Interface("kqueue"),
     };
     match base(poller) {
-        "mio" | "polling" | "tokio" | "libuv" | "java-nio" | "go-netpoll" => Some(queue),
+        "mio" | "polling" | "tokio" | "libuv" | "java-nio" | "go-netpoll" | "node-net" => Some(queue),
         // kqueue for Linux, over epoll.
         "libkqueue" => Some(Below::Interface("epoll")),
         "io-uring" | "io_uring" => Some(Below::Other),
@@ -155,6 +155,7 @@ mod tests {
             ("mio", Interface("epoll"), Interface("kqueue")),
             ("tokio", Interface("epoll"), Interface("kqueue")),
             ("go-netpoll", Interface("epoll"), Interface("kqueue")),
+            ("node-net", Interface("epoll"), Interface("kqueue")),
             ("libevent-poll", Interface("poll"), Interface("poll")),
             ("libev-select", Interface("select"), Interface("select")),
             ("python-epoll", Interface("epoll"), Interface("epoll")),

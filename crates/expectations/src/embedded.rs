@@ -39,7 +39,7 @@ macro_rules! subjects {
     };
 }
 
-const SUBJECTS: [(Os, &str, &str, &str); 17] = subjects! {
+const SUBJECTS: [(Os, &str, &str, &str); 18] = subjects! {
     Linux "linux" "go-netpoll"
     Linux "linux" "io-uring"
     Linux "linux" "java-nio"
@@ -52,6 +52,7 @@ const SUBJECTS: [(Os, &str, &str, &str); 17] = subjects! {
     Linux "linux" "libkqueue"
     Linux "linux" "libuv"
     Linux "linux" "mio"
+    Linux "linux" "node-net"
     Linux "linux" "polling"
     Linux "linux" "python-epoll"
     Linux "linux" "python-poll"

@@ -9,6 +9,8 @@ pub fn lacks(program: &str) -> bool {
     let arguments: &[&str] = match program {
         "python3" => &["-c", "import array, json, select, socket"],
         "ps" => &["-A", "-o", "args="],
+        // The adapter needs what this evaluates: Node 18.
+        "node" => &["-e", "process.exit(parseInt(process.versions.node) < 18)"],
         _ => &["-c", ":"],
     };
     let ended = Command::new(program)

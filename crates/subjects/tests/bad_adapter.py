@@ -102,6 +102,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"errno": "ECONNREFUSED"}
             case "never-shuts" if command == "shut":
                 return {"ok": {}}
+            case "cannot-shut" if command == "shut":
+                return {"unsupported": "there is no shutdown"}
             case "drops" if command == "write":
                 return {"count": given["bytes"]}
             case "never-closes" if command == "close" and "fd" in given:

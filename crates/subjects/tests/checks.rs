@@ -10,9 +10,10 @@ use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
 const ACTING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/acting.py");
 const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+const NODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/node/adapter.js");
 
 /// The checks of the acts of an adapter, which those that take descriptors do not have.
-const ACTS: [&str; 5] = ["accepts", "connects", "shuts-and-closes", "datagrams", "pipes"];
+const ACTS: [&str; 6] = ["accepts", "connects", "shuts-and-closes", "shuts-reading", "datagrams", "pipes"];
 
 /// Expects that all checks pass, except those in `without`, which are unsupported.
 fn expect_only_unsupported(poller: &str, checks: &[Check], without: &[&str]) {
@@ -58,6 +59,22 @@ fn the_example_that_acts(#[case] poller: &str, #[case] without: &[&str]) {
     };
     let expected: Vec<_> = expected.into_iter().filter(is_expected).collect();
     expect_only_unsupported(poller, &checks, &expected);
+}
+
+/// A socket with room has no event, which two of the checks wait for.
+#[test]
+fn the_adapter_of_node() {
+    if lacks("node") {
+        return;
+    }
+    let command_line = ["node", NODE].map(String::from);
+    let checks = check_process(&command_line, PATIENCE, &|_| true);
+    #[rustfmt::skip]
+    let without = [
+        "taken-twice", "numbers", "times", "shuts-reading", "datagrams", "pipes", "writable", "modified",
+        "level-repeats", "one-shot-once", "room", "number-again", "close",
+    ];
+    expect_only_unsupported("node-net", &checks, &without);
 }
 
 /// Returns whether the compiler finds this header of a library. If not, this prints a message.

@@ -64,6 +64,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("accepts-nobody", "acting-poll", "accepts", r#"Accept(8) is answered by {"ok":{}}, not by EAGAIN"#),
     ("refuses", "acting-poll", "connects", r#"connect is answered by {"errno":"ECONNREFUSED"}"#),
     ("never-shuts", "acting-poll", "shuts-and-closes", "the other end reads EAGAIN"),
+    ("never-shuts", "acting-poll", "shuts-reading", r#"Read(64) is answered by {"errno":"EAGAIN"}"#),
     ("drops", "acting-poll", "datagrams", "the other end reads EAGAIN"),
     ("never-closes", "acting-poll", "pipes", r#"Read(64) is answered by {"errno":"EAGAIN"}"#),
     ("never-ends", "poll", "ends", "it still runs 5 s after"),
@@ -190,7 +191,7 @@ fn an_adapter_without_a_mistake_passes() {
         return;
     }
     // An adapter either takes descriptors, or makes them itself.
-    let acts = ["accepts", "connects", "shuts-and-closes", "datagrams", "pipes"];
+    let acts = ["accepts", "connects", "shuts-and-closes", "shuts-reading", "datagrams", "pipes"];
     for (poller, without) in
         [("epoll", &acts[..]), ("acting-epoll", &["taken-twice", "numbers", "times", "number-again"])]
     {
@@ -232,6 +233,19 @@ fn a_feature_of_version_2_may_be_missing(#[case] mistake: &str, #[case] expected
     }
     unsupported.retain(|(_, reason)| *reason != "the adapter does not declare acts");
     assert_eq!(unsupported, expected);
+}
+
+/// This is not a failure: a runtime may have no call for an act.
+#[test]
+fn an_act_may_be_unsupported() {
+    if lacks("python3") {
+        return;
+    }
+    for name in ["shuts-and-closes", "shuts-reading"] {
+        let checks = checks("cannot-shut", "acting-poll", &|check| check == name);
+        let check = checks.iter().find(|check| check.name == name).unwrap();
+        assert_eq!(check.outcome, Outcome::Unsupported("there is no shutdown".into()), "{name}");
+    }
 }
 
 /// This is not a failure: the adapter does not support this system.
