@@ -1,6 +1,6 @@
 //! Test support: detects the programs that are missing on a machine.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
 /// Returns whether a program that a test needs is missing. If it is, this prints a message, and the test must
@@ -9,8 +9,8 @@ pub fn lacks(program: &str) -> bool {
     let arguments: &[&str] = match program {
         "python3" => &["-c", "import array, json, select, socket"],
         "ps" => &["-A", "-o", "args="],
-        // The adapter needs what this evaluates: Node 18.
-        "node" => &["-e", "process.exit(parseInt(process.versions.node) < 18)"],
+        // The adapter needs Node 18. Not a Boolean: Node 20 and later take only an integer.
+        "node" => &["-e", "process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)"],
         _ => &["-c", ":"],
     };
     let ended = Command::new(program)
@@ -19,10 +19,13 @@ pub fn lacks(program: &str) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    if ended.is_ok_and(|status| status.success()) {
-        return false;
+    match ended {
+        Ok(status) if status.success() => return false,
+        // Installed, but too old or without a module: not the same mend.
+        Ok(status) => not_run(&format!("{program} {} ended with {status}", arguments.join(" "))),
+        Err(error) if error.kind() == ErrorKind::NotFound => not_run(&format!("{program} is not installed")),
+        Err(error) => not_run(&format!("{program}: {error}")),
     }
-    not_run(&format!("{program} is not installed"));
     true
 }
 
