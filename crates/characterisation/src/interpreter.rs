@@ -83,6 +83,8 @@ struct Actor {
     backlog: usize,
     sent: usize,
     sent_urgent: bool,
+    /// It is closed or shut down, and unread data keep the end from the other end.
+    end_held_back: bool,
     received: usize,
     /// The value of `received` when the other end was filled.
     received_before: usize,
@@ -108,6 +110,7 @@ impl Actor {
             backlog: usize::MAX,
             sent: 0,
             sent_urgent: false,
+            end_held_back: false,
             received: 0,
             received_before: 0,
         }

@@ -138,6 +138,21 @@ fn a_poller_in_another_process_may_keep_a_file_open() {
     assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::SetUp(why.into()))));
 }
 
+/// The end is behind data that the other end has no room for.
+#[test]
+fn a_full_connection_can_be_closed() {
+    let _alone = alone();
+    for ends in ["closes", "shuts write"] {
+        let script = format!(
+            "own and peer are connected, own fills, own {ends}, peer reads 1? as full, peer drains, look at peer as end"
+        );
+        let seen = seen(Transport::Tcp, &script);
+        assert_eq!(seen[0], "tcp:full peer-read(1): 1");
+        // No data are left: what can be read is the end.
+        assert!(seen[1].starts_with("tcp:end poll@level: IN|"), "{seen:?}");
+    }
+}
+
 #[test]
 fn a_failed_fact_is_a_set_up_error() {
     let _alone = alone();

@@ -1,6 +1,5 @@
 //! The calls that a script makes on its descriptors.
 
-use std::ffi::c_short;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -18,7 +17,7 @@ use selector::{Act, Shut};
 
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
-use super::settle::{self, FAILED, HALF_CLOSED, READABLE, RESET, URGENT, WRITABLE};
+use super::settle::{self, FAILED, READABLE, RESET, URGENT, WRITABLE};
 use super::{Interpreter, call_failed, setup_error};
 use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
@@ -130,6 +129,9 @@ impl Interpreter {
         }
         let Setting { transport, patience, .. } = self.setting;
         let Some(actor) = self.actors.get(name) else { return Ok(()) };
+        if transport == Transport::Tcp && matches!(call, Call::Reads(_) | Call::Drains) {
+            return self.receives_end(name);
+        }
         let partner_fd = self.partner(name);
         let is_partner_held = actor.partner.as_ref().is_some_and(|partner| self.held(partner).is_some());
         if is_partner_held && transport == Transport::Tcp && done {
@@ -146,15 +148,13 @@ impl Interpreter {
         // An open file is closed with the last of its descriptors.
         let ends = !self.is_open_end(name);
         match (transport, call) {
-            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => partner_fd
-                .map_or(Ok(()), |fd| {
-                    settle::wait_for(fd, HALF_CLOSED, "the end of the connection", patience)
-                }),
-            (Transport::Tcp, Call::Closes) if ends => partner_fd
-                .map_or(Ok(()), |fd| self.wait_for_close(fd, HALF_CLOSED, "the end of the connection")),
-            (Transport::Tcp, Call::Resets) if ends => {
-                partner_fd.map_or(Ok(()), |fd| self.wait_for_close(fd, RESET, "the reset"))
+            (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => self.sends_end(name),
+            (Transport::Tcp, Call::Closes) if ends => {
+                let arrived = self.sends_end(name);
+                self.after_close(arrived)
             }
+            (Transport::Tcp, Call::Resets) if ends => partner_fd
+                .map_or(Ok(()), |fd| self.after_close(settle::wait_for(fd, RESET, "the reset", patience))),
             (Transport::Tcp, Call::Connects(None)) => wait_for_own(RESET, "the refusal"),
             (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
                 // A client in the poller's program has ended its part when the listener has the connection.
@@ -168,7 +168,7 @@ impl Interpreter {
             }
             // A closed end answers data with a reset.
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
-                self.wait_for_close(self.fd(name)?, RESET, "the reset")
+                self.after_close(settle::wait_for(self.fd(name)?, RESET, "the reset", patience))
             }
             (Transport::Udp, Call::Sends(_)) if done && actor.no_listener => {
                 wait_for_own(READABLE | FAILED, "the refusal")
@@ -180,10 +180,38 @@ impl Interpreter {
         }
     }
 
-    /// Waits for an effect of a close at the other end. A registration in another process can keep the file
-    /// open, as io_uring's does: then there is no effect, and the script goes on.
-    fn wait_for_close(&self, fd: &OwnedFd, events: c_short, effect: &str) -> Result<(), Stopped> {
-        let arrived = settle::wait_for(fd, events, effect, self.setting.patience);
+    /// Waits until the end of a connection that `name` has closed or shut down has arrived, or is held back.
+    fn sends_end(&mut self, name: &str) -> Result<(), Stopped> {
+        let Some(fd) = self.partner(name) else { return Ok(()) };
+        let arrived = settle::wait_for_end(fd, &|| self.on_the_way(name), self.setting.patience)?;
+        self.actor(name)?.end_held_back = !arrived;
+        Ok(())
+    }
+
+    /// Waits for the end of a connection that data held back until `name` has read them.
+    fn receives_end(&mut self, name: &str) -> Result<(), Stopped> {
+        let Some(partner) = self.actor(name)?.partner.clone() else { return Ok(()) };
+        if self.actors.get(&partner).is_some_and(|partner| partner.end_held_back) {
+            return self.sends_end(&partner);
+        }
+        Ok(())
+    }
+
+    /// Returns how many of the bytes that were sent through the open file of `name` can neither be read at the
+    /// other end nor were read there.
+    fn on_the_way(&self, name: &str) -> usize {
+        let Some(actor) = self.actors.get(name) else { return 0 };
+        let partner = actor.partner.as_ref().and_then(|partner| self.actors.get(partner));
+        let of_file = |file| self.actors.values().filter(move |actor| actor.file == file);
+        let sent: usize = of_file(actor.file).map(|actor| actor.sent).sum();
+        let received: usize =
+            partner.map_or(0, |partner| of_file(partner.file).map(|actor| actor.received).sum());
+        sent.saturating_sub(received + self.partner(name).map_or(0, settle::unread))
+    }
+
+    /// A registration in another process can keep a closed file open, as io_uring's does: then a close has no
+    /// effect at the other end, and the script goes on.
+    fn after_close(&self, arrived: Result<(), Stopped>) -> Result<(), Stopped> {
         if self.is_in_another_process() { Ok(()) } else { arrived }
     }
 

@@ -88,6 +88,34 @@ pub(super) fn wait_for(
     }
 }
 
+/// Waits until the end of a connection has arrived. The end comes after the data: bytes for which the other end
+/// has no room hold it back until somebody reads there. `on_the_way` counts the bytes that have not arrived: if it
+/// stays the same for a twentieth of the patience, this returns false.
+pub(super) fn wait_for_end(
+    fd: &impl AsFd,
+    on_the_way: &dyn Fn() -> usize,
+    patience: Duration,
+) -> Result<bool, Stopped> {
+    let still = patience / 20;
+    let begun = Instant::now();
+    let mut last = (0, begun);
+    while !is_reported(fd, HALF_CLOSED, 1) {
+        let count = on_the_way();
+        if count != last.0 {
+            last = (count, Instant::now());
+        }
+        if count > 0 && last.1.elapsed() > still {
+            return Ok(false);
+        }
+        if begun.elapsed() > patience {
+            return Err(setup_error(format!("the end of the connection did not arrive within {patience:?}")));
+        }
+        // poll(2) can report other bits at once: do not spin.
+        std::thread::yield_now();
+    }
+    Ok(true)
+}
+
 /// Returns whether poll(2) reports one of `events` within a timeout in milliseconds.
 fn is_reported(fd: &impl AsFd, events: c_short, timeout: libc::c_int) -> bool {
     // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
