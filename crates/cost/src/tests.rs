@@ -63,11 +63,7 @@ fn several_threads_have_pollers_of_their_own() {
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 #[test]
 fn threads_that_measure_at_once_are_bound_to_a_processor_each() {
-    let allowed = || {
-        let set = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
-        let count = nix::sched::CpuSet::count();
-        (0..count).filter(|processor| set.is_set(*processor).unwrap()).collect::<Vec<_>>()
-    };
+    let allowed = || Processors::here().allowed().to_vec();
     let all = allowed();
     let plan = plan(Operation::Modify, 4);
     let bench = || Mutex::new(Bench::new(&poller_poll::selector, &plan, Clock::Here).unwrap());
