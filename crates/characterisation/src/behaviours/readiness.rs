@@ -195,6 +195,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         behaviour: "V11",
+        id: "readiness/reset-for-writing",
+        question: "What reports a reset if the interest is writing only?",
+        script: "own and peer are connected, add own for writing, peer resets, wait as writing-only, \
+                own asks SO_ERROR?",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Scenario {
+        behaviour: "V11",
         id: "readiness/reset-then-read",
         question: "What does a poller report after a read returned the error of a reset?",
         script: "own and peer are connected, watch own, peer resets, look at own, own reads twice?, \
@@ -328,6 +338,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             "https://github.com/libuv/libuv/issues/4597",
             "https://github.com/cloudius-systems/osv/issues/35",
         ],
+    },
+    Scenario {
+        behaviour: "V15",
+        id: "readiness/urgent-for-reading",
+        question: "Does a poller report an urgent byte if the interest is reading only?",
+        script: "own and peer are connected, add own for reading, peer sends urgent, wait as reading-only, \
+                own reads?, wait as after-read",
+        transports: &[Tcp],
+        modes: BOTH,
+        bugs: &[],
     },
     Scenario {
         behaviour: "V15",

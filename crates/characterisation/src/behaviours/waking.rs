@@ -76,6 +76,17 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         behaviour: "W08",
+        id: "waking/drained-before-its-turn",
+        question: "Does a poller still report an event for which it had no room, when the data have been read?",
+        script: "zero and p0 are connected, one and p1 are connected, add zero for reading, \
+                add one for reading, p0 sends 1, p1 sends 1, wait room 1 as first-of-two, zero drains?, \
+                one drains?, wait as drained",
+        transports: &[Tcp, Unix, Pipe],
+        modes: BOTH,
+        bugs: &[],
+    },
+    Scenario {
+        behaviour: "W08",
         id: "waking/order-of-readiness",
         question: "In which order does a poller report descriptors that became ready after they were added?",
         script: "zero and p0 are connected, one and p1 are connected, two and p2 are connected, \
