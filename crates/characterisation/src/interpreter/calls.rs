@@ -197,8 +197,8 @@ impl Interpreter {
         Ok(())
     }
 
-    /// Returns how many of the bytes that were sent through the open file of `name` can neither be read at the
-    /// other end nor were read there.
+    /// Returns how many of the bytes that were sent through the open file of `name` can neither be read at
+    /// the other end nor were read there.
     fn on_the_way(&self, name: &str) -> usize {
         let Some(actor) = self.actors.get(name) else { return 0 };
         let partner = actor.partner.as_ref().and_then(|partner| self.actors.get(partner));

@@ -88,9 +88,9 @@ pub(super) fn wait_for(
     }
 }
 
-/// Waits until the end of a connection has arrived. The end comes after the data: bytes for which the other end
-/// has no room hold it back until somebody reads there. `on_the_way` counts the bytes that have not arrived: if it
-/// stays the same for a twentieth of the patience, this returns false.
+/// Waits until the end of a connection has arrived. The end comes after the data: bytes for which the other
+/// end has no room hold it back until somebody reads there. `on_the_way` counts the bytes that have not
+/// arrived: if it stays the same for a twentieth of the patience, this returns false.
 pub(super) fn wait_for_end(
     fd: &impl AsFd,
     on_the_way: &dyn Fn() -> usize,
