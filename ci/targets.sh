@@ -28,6 +28,19 @@ need_zig() {
 
 linked() { echo "linked: $CARGO_TARGET_DIR/$1 ($(wc -c <"$CARGO_TARGET_DIR/$1") bytes)"; }
 
+# starts_on_freebsd_12 EXECUTABLE: fails if it needs symbols of later versions, which have FBSD_1.7 and above. The standard library's are
+# weak, and zig's startup code, which is that of 14, calls __libc_start1.
+starts_on_freebsd_12() {
+  local later
+  have readelf || not_run "readelf is not installed (binutils)"
+  later=$(readelf --dyn-syms --wide "$1" |
+    awk '$5 == "GLOBAL" && $7 == "UND" && $8 ~ /@FBSD_1\.([7-9]|[1-9][0-9])/ && $8 !~ /^__libc_start1@/ { print $8 }')
+  if [ -n "$later" ]; then
+    echo "error: FreeBSD 12 lacks: ${later//$'\n'/, }" >&2
+    exit 1
+  fi
+}
+
 for name in "$@"; do
   echo "== $action $name"
   # A subshell: exports for one target must not reach the next.
@@ -48,6 +61,7 @@ for name in "$@"; do
         cargo-zigbuild test --no-run --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-kqueue -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-runner \
           "${for_target[@]}"
         linked "$name/debug/pollmatrix"
+        case $name in *-freebsd) starts_on_freebsd_12 "$CARGO_TARGET_DIR/$name/debug/pollmatrix" ;; esac
         ;;
       executable)
         cargo build --profile "$profile" --bin pollmatrix "${for_target[@]}"
