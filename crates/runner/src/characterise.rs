@@ -13,6 +13,9 @@ use crate::environment::{self, Environment};
 use crate::error::Error;
 use crate::outcome::CellOutcome;
 
+/// How the reason of an unsupported cell begins whose script asks nothing of the poller.
+pub const NOT_QUERIED: &str = "the script does not query this poller";
+
 /// Runs the scenario's script once in this process, and compares every answer with the expectations for this
 /// system. `patience` is how long the script waits for an expected event.
 ///
@@ -117,12 +120,10 @@ fn judge(
             (Status::Broken, Some(stopped.to_string()))
         }
         (_, Ok(())) if observed.checks.is_empty() => {
-            let why = "the script does not query this poller, only this program or the system's queue";
-            (Status::Unsupported, Some(why.into()))
+            (Status::Unsupported, Some(format!("{NOT_QUERIED}, only this program or the system's queue")))
         }
         (_, Ok(())) if subject.is_some_and(|subject| !observed.has_answer_of(subject)) => {
-            let why = "the script does not query this poller, only system calls";
-            (Status::Unsupported, Some(why.into()))
+            (Status::Unsupported, Some(format!("{NOT_QUERIED}, only system calls")))
         }
         (judged, Ok(()) | Err(Stopped::Ended(_))) => judged,
     };

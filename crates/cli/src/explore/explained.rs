@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use exploration::{Cluster, Question};
 use metadata::{Seed, Status};
+use runner::characterise::NOT_QUERIED;
 use runner::executable::Executable;
 use runner::supervise::{self, Order};
 use runner::{Environment, backends};
@@ -22,8 +23,19 @@ pub struct Cells<'a> {
     poller: String,
     executable: &'a Executable,
     slow: NonZeroU32,
-    /// Whether each question gets the expected answers.
-    known: BTreeMap<Question, bool>,
+    /// What each question was answered.
+    known: BTreeMap<Question, Answered>,
+}
+
+/// What a side answers to a question of the catalogue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answered {
+    /// Each answer is known and expected.
+    AsExpected,
+    /// An answer is not known or not expected, or the question cannot be asked.
+    Otherwise,
+    /// Nothing of this poller: poll(2) has no registrations that could be absent.
+    Nothing,
 }
 
 impl<'a> Cells<'a> {
@@ -37,9 +49,8 @@ impl<'a> Cells<'a> {
         Ok(Self { environment, poller: name.to_owned(), executable, slow, known: BTreeMap::new() })
     }
 
-    /// Returns whether every answer of the side to this question is known and expected. `None`: the
-    /// exploration ended before.
-    fn are_expected(&mut self, question: &Question, limits: &Limits<'_>) -> Option<bool> {
+    /// Asks the side this question. `None`: the exploration ended before.
+    fn ask(&mut self, question: &Question, limits: &Limits<'_>) -> Option<Answered> {
         if let Some(known) = self.known.get(question) {
             return Some(*known);
         }
@@ -62,31 +73,41 @@ impl<'a> Cells<'a> {
             patience: None,
         };
         let attempt = supervise::attempt(&order, || limits.are_over())?;
-        let expected =
-            attempt.status == Status::Pass && attempt.counters.get("unknown").is_none_or(|count| *count == 0);
-        self.known.insert(*question, expected);
-        Some(expected)
+        let answered = match attempt.status {
+            Status::Pass if attempt.counters.get("unknown").is_none_or(|count| *count == 0) => {
+                Answered::AsExpected
+            }
+            Status::Unsupported if attempt.reason.is_some_and(|why| why.starts_with(NOT_QUERIED)) => {
+                Answered::Nothing
+            }
+            _ => Answered::Otherwise,
+        };
+        self.known.insert(*question, answered);
+        Some(answered)
     }
 }
 
 /// Removes the questions that do not explain a disagreement. A question explains it if both sides give the
-/// answers that are expected of them: then the matrix knows that they differ. A question that could not be
-/// asked before the end of the exploration explains nothing, and is moved to `unasked`.
+/// answers that are expected of them, or one does and the question asks nothing of the other: then the matrix
+/// knows that they differ. A question that could not be asked before the end of the exploration explains
+/// nothing, and is moved to `unasked`.
 pub fn explain(clusters: &mut [Cluster], sides: &mut [Cells<'_>], limits: &Limits<'_>) {
     for cluster in clusters {
         let mut unasked = BTreeSet::new();
         cluster.known.retain(|question| {
+            let mut is_expected = false;
             for side in sides.iter_mut() {
-                match side.are_expected(question, limits) {
-                    Some(true) => {}
-                    Some(false) => return false,
+                match side.ask(question, limits) {
+                    Some(Answered::AsExpected) => is_expected = true,
+                    Some(Answered::Nothing) => {}
+                    Some(Answered::Otherwise) => return false,
                     None => {
                         unasked.insert(*question);
                         return false;
                     }
                 }
             }
-            true
+            is_expected
         });
         // One explanation is enough.
         cluster.unasked = if cluster.known.is_empty() { unasked } else { BTreeSet::new() };
@@ -140,9 +161,36 @@ mod tests {
 
         // A known answer needs no time, and one explanation is enough.
         let first = *questions.first().unwrap();
-        sides.iter_mut().for_each(|side| _ = side.known.insert(first, true));
+        sides.iter_mut().for_each(|side| _ = side.known.insert(first, Answered::AsExpected));
         let mut clusters = [cluster()];
         explain(&mut clusters, &mut sides, &over);
         assert_eq!((clusters[0].known.len(), clusters[0].unasked.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_question_explains_if_no_side_answers_otherwise_and_one_is_asked() {
+        use Answered::{AsExpected, Nothing, Otherwise};
+        let executable = Executable::watch(&runner::executable::own().unwrap());
+        let stop = runner::signals::Stop::install().unwrap();
+        let over = Limits::of(&stop, Some(Duration::ZERO));
+        for (answered, explains) in [
+            ([AsExpected, AsExpected], true),
+            ([AsExpected, Nothing], true),
+            ([Nothing, AsExpected], true),
+            ([Nothing, Nothing], false),
+            ([AsExpected, Otherwise], false),
+            ([Otherwise, Nothing], false),
+        ] {
+            let mut sides =
+                ["poll", "select"].map(|name| Cells::of(name, name, &executable, NonZeroU32::MIN).unwrap());
+            let mut clusters = [cluster()];
+            for question in &clusters[0].known {
+                sides.iter_mut().zip(answered).for_each(|(side, answered)| {
+                    side.known.insert(*question, answered);
+                });
+            }
+            explain(&mut clusters, &mut sides, &over);
+            assert_eq!(!clusters[0].known.is_empty(), explains, "{answered:?}");
+        }
     }
 }
