@@ -17,7 +17,11 @@ use flawed::{FLAWS, Flaw};
 /// The longest wait for an event that must come.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What an exploration has found, and how long it took.
+/// The number of lines that may follow the first disagreement. A flaw shows itself in several ways, and
+/// shrinking keeps the one that was drawn: a later one can be shorter.
+const MORE: u64 = 256;
+
+/// What an exploration has found, and how long the first disagreement took.
 struct Found {
     cluster: Cluster,
     lines: u64,
@@ -25,8 +29,18 @@ struct Found {
     took: Duration,
 }
 
-/// Explores a poller beside itself with a flaw, until a disagreement is confirmed.
+/// Explores a poller beside itself with a flaw, until a disagreement is confirmed. If its line is longer than
+/// the table of flaws says, explores further.
 fn find(flaw: &Flaw, seed: u64, most: u64) -> Option<Found> {
+    let found = explore_until(flaw, seed, most, 0)?;
+    if found.cluster.line.clauses().len() <= flaw.clauses {
+        return Some(found);
+    }
+    explore_until(flaw, seed, most, MORE)
+}
+
+/// Explores until a disagreement is confirmed and `more` lines have followed. Returns the simplest line.
+fn explore_until(flaw: &Flaw, seed: u64, most: u64, more: u64) -> Option<Found> {
     let (make, flawed) = flaw.pair();
     let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
     let (left, right) = (side(make), side(flawed));
@@ -34,8 +48,8 @@ fn find(flaw: &Flaw, seed: u64, most: u64) -> Option<Found> {
     let mut corpus = Corpus::default();
     let settings =
         Settings { seed, lines: Some(most), round: 64, confirm: 3, confirmed: 3, ..Settings::default() };
-    let is_found = AtomicBool::new(false);
-    let stop = || is_found.load(Ordering::Relaxed);
+    let is_enough = AtomicBool::new(false);
+    let stop = || is_enough.load(Ordering::Relaxed);
     let begun = Instant::now();
     let mut first = None;
     let outcome = explore(
@@ -46,14 +60,16 @@ fn find(flaw: &Flaw, seed: u64, most: u64) -> Option<Found> {
         &settings,
         &stop,
         &mut |progress, _| {
-            if progress.clusters > 0 && !is_found.swap(true, Ordering::Relaxed) {
-                first = Some((progress.lines + progress.replayed, progress.performances));
+            let lines = progress.lines + progress.replayed;
+            if progress.clusters > 0 {
+                let (before, _, _) = *first.get_or_insert((lines, progress.performances, begun.elapsed()));
+                is_enough.store(lines >= before + more, Ordering::Relaxed);
             }
         },
     );
-    let (lines, performances) = first?;
+    let (lines, performances, took) = first?;
     let cluster = outcome.clusters.into_iter().min_by_key(|cluster| cluster.line.rank())?;
-    Some(Found { cluster, lines, performances, took: begun.elapsed() })
+    Some(Found { cluster, lines, performances, took })
 }
 
 /// Finds the flaws, and prints a table. Returns those that are not found, and those whose line is longer than
