@@ -17,7 +17,7 @@ impl Processors {
     }
 
     /// The numbers of the processors.
-    #[cfg(test)]
+    #[cfg(all(test, any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
     pub(crate) fn allowed(&self) -> &[usize] {
         self.0.as_ref().as_ref().unwrap()
     }
