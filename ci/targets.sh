@@ -28,9 +28,9 @@ need_zig() {
 
 linked() { echo "linked: $CARGO_TARGET_DIR/$1 ($(wc -c <"$CARGO_TARGET_DIR/$1") bytes)"; }
 
-# starts_on_freebsd_12 EXECUTABLE: fails if it needs symbols of later versions, which have FBSD_1.7 and above. The standard library's are
-# weak, and zig's startup code, which is that of 14, calls __libc_start1.
-starts_on_freebsd_12() {
+# needs_freebsd_12_only EXECUTABLE: fails if it needs symbols of later versions, which have FBSD_1.7 and above. The standard library's are
+# weak. zig's startup code, which is that of 14, calls __libc_start1: another linker's does not.
+needs_freebsd_12_only() {
   local later
   have readelf || not_run "readelf is not installed (binutils)"
   later=$(readelf --dyn-syms --wide "$1" |
@@ -61,7 +61,7 @@ for name in "$@"; do
         cargo-zigbuild test --no-run --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-kqueue -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-runner \
           "${for_target[@]}"
         linked "$name/debug/pollmatrix"
-        case $name in *-freebsd) starts_on_freebsd_12 "$CARGO_TARGET_DIR/$name/debug/pollmatrix" ;; esac
+        case $name in *-freebsd) needs_freebsd_12_only "$CARGO_TARGET_DIR/$name/debug/pollmatrix" ;; esac
         ;;
       executable)
         cargo build --profile "$profile" --bin pollmatrix "${for_target[@]}"

@@ -17,7 +17,7 @@ impl Processors {
     }
 
     /// The numbers of the processors.
-    #[cfg(all(test, any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    #[cfg(all(test, any(target_os = "linux", target_os = "freebsd")))]
     pub(crate) fn allowed(&self) -> &[usize] {
         self.0.as_ref().as_ref().unwrap()
     }
@@ -67,7 +67,7 @@ mod system {
     }
 }
 
-/// Its sched_setaffinity(3) came with version 13.1: a program that is linked to it does not start on 12.
+/// The C library of version 12 has no sched_setaffinity(3): a program that is linked to it does not start.
 #[cfg(target_os = "freebsd")]
 mod system {
     use libc::{CPU_LEVEL_WHICH, CPU_WHICH_TID, c_int, cpuset_getaffinity, cpuset_setaffinity, cpuset_t};
@@ -119,14 +119,8 @@ mod system {
 
     /// Calls with the number of bytes of a kernel's set.
     fn in_its_size(mut call: impl FnMut(usize) -> c_int) -> Result<(), Errno> {
-        let mut answer = Err(Errno::ERANGE);
-        for bits in SIZES {
-            if answer != Err(Errno::ERANGE) {
-                break;
-            }
-            answer = Errno::result(call(bits / 8)).map(drop);
-        }
-        answer
+        let mut answers = SIZES.iter().map(|bits| Errno::result(call(bits / 8)).map(drop));
+        answers.find(|answer| *answer != Err(Errno::ERANGE)).unwrap_or(Err(Errno::ERANGE))
     }
 }
 

@@ -129,9 +129,6 @@ impl Interpreter {
         }
         let Setting { transport, patience, .. } = self.setting;
         let Some(actor) = self.actors.get(name) else { return Ok(()) };
-        if transport == Transport::Tcp && matches!(call, Call::Reads(_) | Call::Drains) {
-            return self.receives_end(name);
-        }
         let partner_fd = self.partner(name);
         let is_partner_held = actor.partner.as_ref().is_some_and(|partner| self.held(partner).is_some());
         if is_partner_held && transport == Transport::Tcp && done {
@@ -149,6 +146,7 @@ impl Interpreter {
         let ends = !self.is_open_end(name);
         match (transport, call) {
             (Transport::Tcp, Call::Shuts(Direction::Write | Direction::Both)) if done => self.sends_end(name),
+            (Transport::Tcp, Call::Reads(_) | Call::Drains) => self.receives_end(name),
             (Transport::Tcp, Call::Closes) if ends => {
                 let arrived = self.sends_end(name);
                 self.after_close(arrived)
