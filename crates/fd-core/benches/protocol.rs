@@ -15,7 +15,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
@@ -303,7 +303,7 @@ struct Bare {
     allowed: AtomicU64,
     update: AtomicU64,
     word: AtomicU64,
-    state: AtomicU32,
+    state: AtomicU64,
 }
 
 impl Bare {
@@ -326,9 +326,7 @@ impl Bare {
         self.state.fetch_or(1, SeqCst);
         self.update.fetch_or(me, SeqCst);
         self.word.fetch_sub(1, SeqCst);
-        self.word.fetch_add(1, SeqCst);
         self.state.fetch_and(!1, SeqCst);
-        self.word.fetch_sub(1, SeqCst);
     }
 
     fn want_stop_inside(&self, me: u64) {

@@ -87,14 +87,15 @@ fn an_iteration_makes_two() {
 }
 
 #[test]
-fn want_and_stop_make_four_and_three_outside_the_handler_and_two_and_one_inside() {
+fn want_and_stop_make_four_and_one_outside_the_handler_and_two_and_one_inside() {
     let context = one_thread();
     let handle = insert(&context);
     let registration = context.registration(handle);
     // The pin and its release, the state, the update bit.
     assert_eq!(counted::during(|| registration.want_recv().unwrap()), 4);
     assert_eq!(counted::during(|| registration.want_recv().unwrap()), 2, "it is active already");
-    assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 3);
+    assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 1);
+    assert_eq!(counted::during(|| registration.stop_recv().unwrap()), 0, "it is inactive already");
     let inside = |ready: &ReadyGuard<'_>| {
         let registration = ready.registration();
         assert_eq!(counted::during(|| registration.want_recv().unwrap()), 2);
@@ -105,14 +106,16 @@ fn want_and_stop_make_four_and_three_outside_the_handler_and_two_and_one_inside(
     context.enter(handle, inside).unwrap();
 }
 
-/// The running bit twice, the thread mask, the state.
+/// The running bit twice and the thread mask; and the state, if there is something to deactivate.
 #[test]
-fn a_takeover_makes_four() {
+fn a_takeover_makes_three_and_four_of_an_active_registration() {
     let context = one_thread();
     let handle = insert(&context);
     let owner = context.registration(handle).owner().unwrap();
     let taker = Context::new(Arc::clone(context.core()), thread(1, 1));
-    assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 4);
+    assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 3);
+    taker.registration(handle).want_recv().unwrap();
+    assert_eq!(counted::during(|| context.takeover(handle, owner).unwrap()), 4);
 }
 
 #[test]

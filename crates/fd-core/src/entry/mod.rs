@@ -13,7 +13,8 @@ use std::ptr::NonNull;
 use crate::entry::owner::Registered;
 use crate::entry::zeroed::Zeroed;
 use crate::words::group_word::GroupWord;
-use crate::words::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, count};
+use crate::words::state_word::StateWord;
+use crate::words::sync::{AtomicU64, Ordering, UnsafeCell};
 use crate::words::update_list::Link;
 
 /// The entry of one descriptor number: one cache line on 64-bit systems. A zeroed entry is valid and free.
@@ -35,10 +36,7 @@ pub(crate) struct Entry {
     /// The place in the group's shared update list.
     pub(crate) link: Link,
     owner: UnsafeCell<MaybeUninit<NonNull<dyn Registered>>>,
-    /// See [`crate::state`].
-    pub(crate) state: AtomicU32,
-    /// The takeovers and moves in this registration ("tkov").
-    pub(crate) takeovers: count::AtomicU32,
+    pub(crate) state: StateWord,
 }
 
 #[cfg(all(target_pointer_width = "64", not(any(loom, shuttle))))]
@@ -63,8 +61,7 @@ unsafe impl Zeroed for Entry {
             group: GroupWord::new(),
             link: Link::new(),
             owner: UnsafeCell::new(MaybeUninit::uninit()),
-            state: AtomicU32::new(0),
-            takeovers: count::AtomicU32::new(0),
+            state: StateWord::new(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::entry::guarded::Guarded;
 use crate::shared::ready::Report;
+use crate::words::sync::count;
 
 /// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the
 /// registration.
@@ -18,6 +19,10 @@ pub(crate) trait Registered: AsFd + Send + Sync {
     /// The identity that a takeover expects. It calls no code of the user, because the caller holds a pin or
     /// the lock.
     fn id(&self) -> OwnerId;
+
+    /// The takeovers and moves of this registration ("tkov"). The thread that makes one counts it; no other can
+    /// make one at that time.
+    fn takeovers(&self) -> &count::AtomicU32;
 
     /// The source. The caller may know its type.
     fn source(&self) -> &dyn Any;

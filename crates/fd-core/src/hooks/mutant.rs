@@ -40,6 +40,10 @@ mutants! {
     /// The removal of an entry from the shared list is not ordered before the read of its update bits.
     UnlistFence = "unlist-fence";
 
+    /// A want does not order its state before its read of the thread mask.
+    WantFence = "want-fence";
+    /// A takeover does not order the thread mask before its read of the state.
+    OwnerFence = "owner-fence";
     /// A change of group does not order its lock before its read of the running mask.
     MoveFence = "move-fence";
     /// An insertion does not order its claimed slot before the check whether the table is closed.
@@ -112,6 +116,8 @@ mutants! {
     MoveKeepsListed = "move-keeps-listed";
     /// A pin does not wait for a change of group.
     PinIgnoresLock = "pin-ignores-lock";
+    /// A change of the state without a pin ignores the generation.
+    StateOfAnyGeneration = "state-of-any-generation";
     /// A want publishes its update before its state.
     UpdateBeforeState = "update-before-state";
     /// A thread applies the state before it clears the update bit.

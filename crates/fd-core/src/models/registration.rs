@@ -12,6 +12,7 @@ use crate::shared::ready::ReadyGuard;
 use crate::table::{Denied, Live};
 use crate::words::group_word::GroupWord;
 use crate::words::ids::ThreadId;
+use crate::words::state;
 
 /// M1: report ∥ takeover by another thread of the group. S1, S2, S3, L9.
 #[test]
@@ -341,6 +342,25 @@ fn m6_reuse_and_late_takeover() {
             world.assert_ended(&registration);
         });
     }
+}
+
+/// M6: delete of a registration, and the next one of its number ∥ a stop of the first registration, which has
+/// no pin. It changes nothing of the next one. S7.
+#[test]
+fn m6_reuse_and_stop() {
+    model("m6_reuse_and_stop", 2, Bound::NONE).check(|| {
+        let (world, registration) = World::one(&[1], 0b01);
+        let caller = spawn(&world, &registration, |world, registration| {
+            let _ = world.core.registration(registration.handle).stop_recv();
+        });
+        world.core.registration(registration.handle).delete().unwrap();
+        let next = world.insert(0, 1, 0b01);
+        caller.join().unwrap();
+        let state = world.core.table().pin(next.handle).unwrap().state();
+        assert_eq!(state, state::ACTIVE_R | state::READY, "S7: a call of an earlier registration");
+        world.assert_ended(&registration);
+        world.assert_at_rest(&next);
+    });
 }
 
 /// M6: the exit of the last user ∥ delete, the next registration of the number, and its delete. The exiting

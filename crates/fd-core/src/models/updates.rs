@@ -164,13 +164,32 @@ fn m7_apply_and_takeover_back() {
         world.apply_updates(&first);
         let owner = world.core.table().pin(registration.handle).unwrap().thread_mask();
         let takeovers =
-            world.core.table().pin(registration.handle).unwrap().entry().takeovers.load(Ordering::SeqCst);
+            world.core.table().pin(registration.handle).unwrap().owner().takeovers().load(Ordering::SeqCst);
         if owner == thread(1, 0).mask() && takeovers == 2 {
             assert!(
                 world.kernel.begun(thread(1, 0), 0) > before,
                 "L1: a registration from before the takeover was not replaced"
             );
         }
+        world.assert_at_rest(&registration);
+    });
+}
+
+/// M7: takeover of an inactive registration ∥ a want by an outsider. The takeover deactivates what it sees,
+/// or the new owner gets the update. L1.
+#[test]
+fn m7_want_and_takeover() {
+    model("m7_want_and_takeover", 2, Bound::quick(3)).check(|| {
+        let (world, registration) = quiet(&[2], 0b01, true);
+        let outsider = spawn(&world, &registration, |world, registration| {
+            world.core.registration(registration.handle).want_recv().unwrap();
+        });
+        let context = world.context(thread(1, 1));
+        context.takeover(registration.handle, registration.owner).unwrap();
+        outsider.join().unwrap();
+        // The update may have been published for the old owner, with a state that the takeover has changed.
+        world.apply_updates(&world.context(thread(1, 0)));
+        assert_polled(&world, &registration, &[&context]);
         world.assert_at_rest(&registration);
     });
 }

@@ -354,7 +354,7 @@ impl World {
             exclusive: mask.count_ones() == 1,
             file: UnsafeCell::new(()),
         };
-        let registered = Box::new(handler::Registration { handler, source: Number(fd) });
+        let registered = Box::new(handler::Registration::new(handler, Number(fd)));
         let owner = registered.id();
         match self.core.table().insert(
             fd,

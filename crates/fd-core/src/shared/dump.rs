@@ -77,7 +77,7 @@ impl EntryInfo {
             polled_recv: ThreadMask::from_bits(recv),
             polled_send: ThreadMask::from_bits(send),
             references: entry.group.peek().references().saturating_sub(1),
-            takeovers: entry.takeovers.load(Ordering::Relaxed),
+            takeovers: pin.owner().takeovers().load(Ordering::Relaxed),
             owner: pin.owner_id(),
         }
     }

@@ -48,7 +48,8 @@ pub(super) fn keep_reference(context: &Context, handle: FdHandle, denied: &Denie
 pub(super) fn store_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
     let before = entry.state.load(Ordering::Acquire);
     checkpoint!(ReportEntered, fd);
-    entry.state.store(state::after_report(before, events), Ordering::Release);
+    let generation = entry.group.peek().generation();
+    entry.state.store(generation, state::after_report(before, events), Ordering::Release);
     before
 }
 

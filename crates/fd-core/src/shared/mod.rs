@@ -263,9 +263,9 @@ impl FdCore {
         flags: u32,
     ) -> Result<FdHandle, InsertError<S, H>> {
         let fd = source.as_fd().as_raw_fd();
-        let owner = Box::new(Registration { handler, source });
+        let owner = Box::new(Registration::new(handler, source));
         self.table.insert(fd, owner, group, threads, flags).map_err(|(reason, owner)| {
-            let Registration { handler, source } = *owner;
+            let Registration { handler, source, .. } = *owner;
             InsertError { reason, source, handler }
         })
     }

@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::fcntl::{FcntlArg, fcntl};
 
-use crate::entry::Entry;
 use crate::entry::error::{DeleteError, MoveError, Stale};
 use crate::entry::owner::OwnerId;
 use crate::entry::source::Duplicate;
@@ -178,7 +177,22 @@ macro_rules! transitions {
             /// # Errors
             /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
             pub fn $name(&self) -> Result<(), Stale> {
-                self.transition(|$state| $after).map(drop)
+                self.transition(|$state| $after)
+            }
+        )*
+    };
+}
+
+/// The calls that set a flag for the end of the registration.
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident: $flag:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
+            pub fn $name(&self) -> Result<(), Stale> {
+                self.mark($flag)
             }
         )*
     };
@@ -274,6 +288,9 @@ impl<'a> RegistrationRef<'a> {
         cond_recv: |state| if state & state::ACTIVE_R == 0 { state | state::READY_R } else { state };
         /// Notes that sending may succeed, unless the direction is enabled: then the poller reports it.
         cond_send: |state| if state & state::ACTIVE_W == 0 { state | state::READY_W } else { state };
+    }
+
+    marks! {
         /// Makes the close reset the connection (`SO_LINGER` with a zero timeout), which leaves no
         /// `TIME_WAIT`. It applies to every later end of the registration by a close; for a source that is no
         /// connected socket it has no effect.
@@ -299,12 +316,12 @@ impl<'a> RegistrationRef<'a> {
         /// # Ok(())
         /// # }
         /// ```
-        reset_on_close: |state| state | state::LINGER_RISK;
+        reset_on_close: state::LINGER_RISK;
         /// Declares that the open file has another descriptor, in this process or another one. Then a close
         /// does not end the kernel's registrations, and the descriptor is removed from every poller first.
         /// [`RegistrationRef::duplicate`] and [`FdCore::before_fork`] do this by themselves. Call it
         /// before a `try_clone` of the source, or before the descriptor is sent to another process.
-        mark_cloned: |state| state | state::CLONED;
+        mark_cloned: state::CLONED;
     }
 
     fn want(&self, active: u32) -> Result<(), Stale> {
@@ -322,9 +339,10 @@ impl<'a> RegistrationRef<'a> {
         if is_mine && live.state() & active == active {
             return;
         }
-        // Pair: update. The state precedes the update bit: a poller clears its bit and then reads the state
-        // (L1).
-        let before = live.entry().state.fetch_or(active, Ordering::AcqRel);
+        // Pairs: want-takeover, update. The state precedes the update bit: a poller clears its bit and then
+        // reads the state (L1). It also precedes the read of the thread mask: a takeover that sees no active
+        // direction leaves the state as it is, and this thread then sees the new owner.
+        let before = live.entry().state.activate(active);
         // Only the exclusive owner may conclude from the state that the update is published. For a shared
         // descriptor, another caller may have set the state and not woken a thread yet (suspect 19).
         if before & active != 0 && is_mine {
@@ -333,20 +351,24 @@ impl<'a> RegistrationRef<'a> {
         unless!(UpdateBeforeState => self.core.schedule(live, self.caller));
     }
 
-    /// Applies `after` to the state word, and returns the previous word.
-    fn transition(&self, after: impl Fn(u32) -> u32) -> Result<u32, Stale> {
-        let change = |entry: &Entry| {
-            // Pair: update.
-            let changed = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                let next = after(state);
-                (next != state).then_some(next)
-            });
-            changed.unwrap_or_else(|state| state)
-        };
+    /// Applies `after` to the flags of the state.
+    fn transition(&self, after: impl Fn(u32) -> u32) -> Result<(), Stale> {
         match self.entered {
-            Some(live) => Ok(change(live.entry())),
-            None => self.core.table().pin(self.handle).map(|pin| change(pin.entry())),
+            Some(live) => live.entry().state.change_of(live.generation(), after),
+            None => return self.core.table().change_state(self.handle, after),
+        };
+        Ok(())
+    }
+
+    /// Sets a flag that the end of the registration reads. The pin makes the end wait.
+    fn mark(&self, flag: u32) -> Result<(), Stale> {
+        // Pair: drain.
+        let set = |live: &Live<'_>| _ = live.entry().state.fetch_or(flag, Ordering::AcqRel);
+        match self.entered {
+            Some(live) => set(live),
+            None => set(&*self.core.table().pin(self.handle)?),
         }
+        Ok(())
     }
 
     /// Deletes the registration, and closes the source when no thread uses it any more: at once, or when the

@@ -14,6 +14,7 @@ mod moving;
 mod pin;
 mod registration;
 mod running;
+mod transition;
 mod update;
 
 #[cfg(all(test, not(any(loom, shuttle))))]

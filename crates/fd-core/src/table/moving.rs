@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 use super::{FdHandle, FdTable, Live, Orphan, mistakes};
 use crate::entry::Entry;
 use crate::entry::error::MoveError;
-use crate::entry::owner::OwnerId;
+use crate::entry::owner::{OwnerId, Registered};
 use crate::words::backoff::Backoff;
 use crate::words::events::DeregisterReason;
 use crate::words::group_word::{Found, LockRefused};
@@ -160,33 +160,35 @@ impl Live<'_> {
             return Some(Err(MoveError::Shared));
         }
         fault!(TakeoverKeepsThreadMask: me => old);
-        // Pairs: exit, rearm. The mask first, then the mark. A plain store would revive an entry under
-        // deletion. Release: a thread that reads the new mask also reads what the old owner wrote, because
-        // the old owner cleared its running bit before this thread won it.
-        let (old_bits, new_bits) = (old.bits(), me.bits());
-        let replaced =
-            entry.thread_mask.compare_exchange(old_bits, new_bits, Ordering::AcqRel, Ordering::Acquire);
-        if replaced.is_err() {
+        // Pairs: want-takeover, exit, rearm. The mask first, then the state. A plain store would revive an
+        // entry under deletion.
+        if !pairs::replace_mask(&entry.thread_mask, old.bits(), me.bits()) {
             return Some(Err(MoveError::Deleted));
         }
         fault!(PolledFollowsOwner => self.polled().set(old.bits(), false, false));
-        entry.changed_owner();
+        entry.changed_owner(self.owner());
         Some(Ok(()))
     }
 }
 
 impl Entry {
-    /// Deactivates both directions, and marks the entry `REARM`: the new owner's poller must replace the
-    /// registration, because its polled masks may be wrong (protocol 8.4).
-    pub(super) fn changed_owner(&self) {
+    /// Deactivates both directions, and marks the entry `REARM`: the new owner's poller must report an edge
+    /// again that it holds already (protocol 8.4). Counts the change.
+    pub(super) fn changed_owner(&self, owner: &dyn Registered) {
         let (stopped, rearm) = (state::ACTIVE, state::REARM);
         fault!(MigrateKeepsActive: stopped => 0);
         fault!(NoRearmAfterTakeover: rearm => 0);
-        // Pair: rearm.
-        let order = ordering!(RearmRelaxed, AcqRel);
-        let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+        // Pair: want-takeover. A level is reported without a mark, so an inactive entry stays as it is: a want
+        // that this read does not see will see the new owner.
+        let needs_change = self.state.load(Ordering::Acquire) & (state::ACTIVE | state::EDGE) != 0;
+        if needs_change {
+            // Pair: rearm.
+            let order = ordering!(RearmRelaxed, AcqRel);
+            let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+        }
         // One thread at a time: it has won the running mask, or locked the group word.
-        self.takeovers.store(self.takeovers.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        let takeovers = owner.takeovers();
+        takeovers.store(takeovers.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
 
@@ -213,7 +215,7 @@ impl FdTable {
         let locked = self.lock(handle, || backoff.wait())?;
         checkpoint!(MoveLocked, handle.fd);
         let (entry, from) = (locked.entry(), locked.from);
-        if expected.is_some_and(|expected| locked.owner_id() != expected) {
+        if expected.is_some_and(|expected| locked.owner().id() != expected) {
             return Err(MoveError::WrongOwner);
         }
         // Pair: enter-move. A thread that sets its running bit after this read finds the lock, and leaves.
@@ -237,7 +239,7 @@ impl FdTable {
         let wipe = || self.wipe_moved(handle.fd, from, target.group(), shared_interest, forget);
         fault!(WipeAfterUnlock => return mistakes::unlock_and_wipe(locked, target, wipe));
         wipe();
-        entry.changed_owner();
+        entry.changed_owner(locked.owner());
         checkpoint!(MoveDone, handle.fd);
         locked.unlock_into(target.group());
         Ok(())
@@ -306,9 +308,9 @@ impl<'t> Locked<'t> {
         &self.table.entries[self.fd as usize]
     }
 
-    fn owner_id(&self) -> OwnerId {
+    pub(super) fn owner(&self) -> &'t dyn Registered {
         // SAFETY: the lock holds a reference of its own (S5).
-        unsafe { self.entry().owner() }.id()
+        unsafe { self.entry().owner() }
     }
 
     pub(super) fn unlock_into(mut self, group: GroupId) {

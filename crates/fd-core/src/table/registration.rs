@@ -37,7 +37,7 @@ use super::counts::Count;
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
 use crate::entry::owner::Registered;
-use crate::words::events::DeregisterReason;
+use crate::words::events::{DeregisterReason, Generation};
 use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
@@ -101,8 +101,7 @@ impl FdTable {
         fault!(InsertDropsFlags: flags => 0);
         // Pair: publish. All stores precede the publication of the group word, so that a late thread never
         // sees a part of the entry (S10).
-        entry.state.store(state::READY | flags, Ordering::Release);
-        entry.takeovers.store(0, Ordering::Relaxed);
+        entry.state.store(generation, state::READY | flags, Ordering::Release);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
         self.counts.add(Count::Inserted, 1);
         unless!(PublishEarly => entry.group.publish(group));
@@ -139,12 +138,9 @@ impl<'t> Pin<'t> {
     /// that takes it ends the registration.
     pub(super) fn take_token(self) -> Result<Pin<'t>, Orphan<'t>> {
         // Pair: token.
-        let state = self.entry().state.fetch_and(!state::MUST_CLOSE, Ordering::AcqRel);
-        fault!(NoToken: state => state::MUST_CLOSE);
-        if state & state::MUST_CLOSE == 0 {
-            return Ok(self);
-        }
-        Err(Orphan { pin: self })
+        let taken = self.entry().state.take_token();
+        fault!(NoToken: taken => true);
+        if taken { Err(Orphan { pin: self }) } else { Ok(self) }
     }
 
     /// Deletes this registration (protocol 6). It never waits: if a thread is using the entry, the last user
@@ -155,6 +151,7 @@ impl<'t> Pin<'t> {
     ///
     /// # Errors
     /// [`DeleteError::AlreadyDeleted`]; nothing has changed then.
+    #[inline(always)]
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
         let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
@@ -201,20 +198,23 @@ impl Orphan<'_> {
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
+        let next = self.pin.generation().wrapping_add(1);
         let (table, fd, group) = self.pin.into_raw();
         fault!(WipeBeforeDrain => mistakes::wipe(table, fd));
         table.entries[fd as usize].group.retire(group);
-        table.finish_retired(fd, group, forget)
+        table.finish_retired(fd, group, next, forget)
     }
 }
 
 impl FdTable {
-    /// Completes [`Orphan::retire`]. The calling thread is alone with the entry.
+    /// Completes [`Orphan::retire`]. The calling thread is alone with the entry, which has the generation
+    /// `next` by now.
     #[inline]
     pub(super) fn finish_retired(
         &self,
         fd: RawFd,
         group: GroupId,
+        next: Generation,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
         let entry = &self.entries[fd as usize];
@@ -237,7 +237,7 @@ impl FdTable {
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
-        entry.state.store(0, Ordering::Release);
+        entry.state.store(next, 0, Ordering::Release);
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
         // it.
         let owner = unsafe { entry.take_owner() };

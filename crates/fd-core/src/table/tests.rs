@@ -232,11 +232,11 @@ fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
     assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (0b10, 0));
     assert_eq!(pin.state() & state::ACTIVE, 0, "bug 41");
     assert_eq!(pin.state() & (state::CLONED | state::REARM), state::CLONED | state::REARM, "suspect 10");
-    assert_eq!(pin.entry().takeovers.load(Ordering::Relaxed), 1);
+    assert_eq!(pin.owner().takeovers().load(Ordering::Relaxed), 1);
     // A second takeover, before the first new owner has applied its update.
     let pin = taken(2);
     assert_eq!(pin.state() & state::REARM, state::REARM, "the mark stays until a poller takes it");
-    assert_eq!((pin.thread_mask().bits(), pin.entry().takeovers.load(Ordering::Relaxed)), (0b100, 2));
+    assert_eq!((pin.thread_mask().bits(), pin.owner().takeovers().load(Ordering::Relaxed)), (0b100, 2));
 }
 
 /// Bug 41: a failed takeover had deactivated receiving of a descriptor that it did not get.

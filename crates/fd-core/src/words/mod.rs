@@ -9,5 +9,6 @@ pub(crate) mod group_word;
 pub mod ids;
 pub(crate) mod pairs;
 pub(crate) mod state;
+pub(crate) mod state_word;
 pub(crate) mod sync;
 pub(crate) mod update_list;

@@ -76,6 +76,30 @@ pub(crate) fn clear_mask(mask: &AtomicU64) {
     unless!(DeleteFence => fence_after_rmw());
 }
 
+/// `want`: sets flags of a state. Pairs with [`replace_mask`]: this side writes the state, then reads the
+/// thread mask; the other side writes the mask, then reads the state. Returns the word before.
+#[inline(always)]
+pub(crate) fn activate(state: &AtomicU64, active: u64) -> u64 {
+    // Pairs: want-takeover, update.
+    let before = state.fetch_or(active, Ordering::AcqRel);
+    unless!(WantFence => fence_after_rmw());
+    before
+}
+
+/// `takeover`: replaces a thread mask. Pairs with [`activate`]. Returns whether the mask was `old`.
+///
+/// Release: a thread that reads the new mask also reads what the old owner wrote, because the old owner
+/// cleared its running bit before this thread won it.
+#[inline(always)]
+pub(crate) fn replace_mask(mask: &AtomicU64, old: u64, new: u64) -> bool {
+    // Pairs: want-takeover, exit, rearm.
+    let replaced = mask.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    if replaced {
+        unless!(OwnerFence => fence_after_rmw());
+    }
+    replaced
+}
+
 /// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: this side writes the bits, then reads
 /// the link; the other side writes the link, then reads the bits.
 #[inline(always)]
