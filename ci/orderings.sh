@@ -103,8 +103,9 @@ broken() {
 
 broken fences 's/^( *)fence\(Ordering::SeqCst\);/\1();/' 's/\bfence\(Ordering::SeqCst\)\);/());/' 's/^( *)core::sync::atomic::compiler_fence\(Ordering::SeqCst\);/\1();/'
 broken writes \
-  's/\b(running|updates)\.fetch_(or|and)\((!?me|bits), .*\);/{ \1.store(\3, Ordering::Release); 0 };/' \
+  's/\b(running|updates|state)\.fetch_(or|and)\((!?me|bits|active), .*\);/{ \1.store(\3, Ordering::Release); 0 };/' \
   's/\bmask\.swap\(0, Ordering::AcqRel\)/mask.store(0, Ordering::Release)/' \
+  's/\bmask\.compare_exchange\(old, new, .*\)\.is_ok\(\)/{ mask.store(new ^ old, Ordering::Release); true }/' \
   's/\bclosed\.swap\(true, Ordering::AcqRel\)/closed.store(true, Ordering::Release)/' \
   's/\blink\.swap\(unlinked, .*\);/link.store(unlinked, Ordering::Release);/' \
   's/\brunning\.compare_exchange\(0, me, .*\)\.is_ok\(\)/{ running.store(me, Ordering::Release); true }/' \

@@ -58,6 +58,19 @@ pub fn probe_delete(running: &AtomicU64, mask: &AtomicU64) -> u64 {
     pairs::running(running)
 }
 
+/// `RegistrationRef::want_recv`, against `FdTable::takeover`.
+#[inline(never)]
+pub fn probe_want(mask: &AtomicU64, state: &AtomicU64, active: u64) -> u64 {
+    pairs::activate(state, active);
+    pairs::read(mask)
+}
+
+/// `FdTable::takeover`, against `RegistrationRef::want_recv`.
+#[inline(never)]
+pub fn probe_replace(mask: &AtomicU64, state: &AtomicU64, old: u64, me: u64) -> bool {
+    pairs::replace_mask(mask, old, me) && pairs::read(state) == 0
+}
+
 /// `Live::schedule`, against `Pin::done_update`.
 #[inline(never)]
 pub fn probe_schedule(updates: &AtomicU64, link: &AtomicU64, threads: u64) -> u64 {

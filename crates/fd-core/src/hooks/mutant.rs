@@ -69,8 +69,6 @@ mutants! {
     ExitRelaxed = "exit-relaxed";
     /// The running mask is read relaxed.
     RunningRelaxed = "running-relaxed";
-    /// The mark of a takeover is set relaxed.
-    RearmRelaxed = "rearm-relaxed";
     /// Update bits are set relaxed.
     ScheduleRelaxed = "schedule-relaxed";
     /// Update bits are cleared relaxed.

@@ -32,7 +32,7 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     let taken = taker.takeover(registration.handle, registration.owner);
     if taken.is_ok() {
         assert_eq!(
-            registration.observed.inside.load(Ordering::SeqCst),
+            registration.observed.inside.load(Ordering::Relaxed),
             0,
             "S3: taken under a running handler"
         );

@@ -101,7 +101,7 @@ impl Handler<Number> for Owner {
             only == 0 || only == number(ready.context().id()),
             "S3: the handler begins to run after the takeover"
         );
-        let before = observed.inside.fetch_add(1, Ordering::SeqCst);
+        let before = observed.inside.fetch_add(1, Ordering::Relaxed);
         assert!(!self.exclusive || before == 0, "S1: two threads run the handler of one thread's descriptor");
         assert_eq!(observed.closed.load(Ordering::SeqCst), 0, "S5: the handler runs on a closed descriptor");
         if self.exclusive {
@@ -109,8 +109,8 @@ impl Handler<Number> for Owner {
         } else {
             self.file.with(|_| yield_now());
         }
-        observed.inside.fetch_sub(1, Ordering::SeqCst);
-        observed.ran.fetch_add(1, Ordering::SeqCst);
+        observed.inside.fetch_sub(1, Ordering::Relaxed);
+        observed.ran.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns an address that the model keeps: the address of the owner is free for the next registration.

@@ -183,8 +183,9 @@ impl Entry {
         let needs_change = self.state.load(Ordering::Acquire) & (state::ACTIVE | state::EDGE) != 0;
         if needs_change {
             // Pair: rearm.
-            let order = ordering!(RearmRelaxed, AcqRel);
-            let _ = self.state.fetch_update(order, Ordering::Acquire, |state| Some(state & !stopped | rearm));
+            let _ = self
+                .state
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         }
         // One thread at a time: it has won the running mask, or locked the group word.
         let takeovers = owner.takeovers();
