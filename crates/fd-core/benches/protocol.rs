@@ -336,13 +336,12 @@ impl Bare {
     }
 
     fn insert_delete(&self) {
-        // Claim, publish; pin, delete, mask, token, retire, free.
+        // Claim, publish; pin, mark, mask, retire, free.
         let _ = self.word.compare_exchange(0, 0x8000, SeqCst, SeqCst);
         self.word.fetch_xor(0x8001, SeqCst);
         self.word.fetch_add(0x10000, SeqCst);
         self.state.fetch_or(1, SeqCst);
         self.allowed.swap(0, SeqCst);
-        self.state.fetch_and(!1, SeqCst);
         self.word.fetch_sub(0x10000, SeqCst);
         self.word.swap(0, SeqCst);
     }

@@ -119,7 +119,7 @@ fn a_takeover_makes_three_and_four_of_an_active_registration() {
 }
 
 #[test]
-fn an_insertion_makes_two_and_a_delete_six() {
+fn an_insertion_makes_two_and_a_delete_five() {
     let context = one_thread();
     // It raises the bound of the scans.
     insert(&context);
@@ -147,8 +147,8 @@ fn an_insertion_makes_two_and_a_delete_six() {
     assert_eq!(handle.number(), number);
     // The claim and the publication.
     assert_eq!(made, 2);
-    // The pin, the token and the thread mask, the token again, the end of the generation, the free slot.
-    assert_eq!(counted::during(|| context.registration(handle).delete().unwrap()), 6);
+    // The pin, the mark and the thread mask, the end of the generation, the free slot.
+    assert_eq!(counted::during(|| context.registration(handle).delete().unwrap()), 5);
 }
 
 /// Another descriptor with a greater number.

@@ -52,12 +52,16 @@ points! {
     InsertClaimed,
     /// A pin has found a locked entry, and is about to wait.
     PinWaits,
-    /// A pin has found another registration than the requested one, and is about to fail.
+    /// A pin, or a change of a state without one, has found another registration than the requested one, and
+    /// is about to fail.
     PinRefused,
-    /// A delete has set the close token. It has not cleared the thread mask.
-    DeleteTokenSet,
+    /// A delete has marked the registration as deleted. It has not cleared the thread mask.
+    DeleteMarked,
     /// A delete has cleared the thread mask. It has not read the running mask.
     DeleteMaskCleared,
+    /// A delete has found a thread running, and has set the close token. It has not read the running mask
+    /// again.
+    DeleteTokenSet,
     /// The registration has ended. The number is still open.
     RetiredBeforeClose,
     /// The number has just been closed.

@@ -8,7 +8,7 @@
 //! - The *running mask* has a bit for each thread that is using the entry. A thread sets its own bit first
 //!   and then checks that the thread mask still contains it. While any bit is set, the descriptor stays open
 //!   and the handler is not dropped (S5).
-//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete sets it, once per registration. When
+//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete that finds a thread running sets it. When
 //!   the thread mask and the running mask are both zero, the thread that clears the token ends the
 //!   registration, and no other thread does (S4).
 //!
@@ -21,7 +21,8 @@
 //!              +-> Denied           +-> if the thread mask is zero and no thread is running:
 //!                                       take the close token --> Orphan --> retire (7)
 //!
-//! delete (6): set the close token, clear the thread mask, then the same check as in exit
+//! delete (6): clear the thread mask; if no thread is running: Orphan --> retire (7)
+//!             otherwise set the close token, then the same check as in exit
 //! ```
 //!
 //! A [`Pin`] is a reference on the group word of an entry. While one exists the registration cannot end, so a
@@ -144,7 +145,7 @@ impl<'t> Pin<'t> {
     }
 
     /// Deletes this registration (protocol 6). It never waits: if a thread is using the entry, the last user
-    /// ends the registration.
+    /// ends the registration, for which it needs the close token.
     ///
     /// The steps are the same for a caller of the entry's group, of another group, and of no group. The pin
     /// replaces the running bit, which only a thread of the group can set.
@@ -154,10 +155,8 @@ impl<'t> Pin<'t> {
     #[inline(always)]
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
-        let flags = state::DELETED | state::MUST_CLOSE | if disown { state::DISOWN } else { 0 };
-        // Pair: token. One read-modify-write sets both bits, once per registration: a second token would
-        // close the descriptor twice. The token precedes the mask, because a thread that reads the zero must
-        // find the token.
+        let flags = state::DELETED | if disown { state::DISOWN } else { 0 };
+        // Once per registration: a second delete would end it twice.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             fault!(DeleteTwice => return Some(state | flags));
             (state & state::DELETED == 0).then_some(state | flags)
@@ -165,14 +164,24 @@ impl<'t> Pin<'t> {
         if deleted.is_err() {
             return Err(DeleteError::AlreadyDeleted);
         }
-        checkpoint!(DeleteTokenSet, self.fd());
+        checkpoint!(DeleteMarked, self.fd());
         // Pairs: enter-delete, exit-delete. A fence orders this write before the read of the running mask
         // (suspect 2).
         pairs::clear_mask(&entry.thread_mask);
         checkpoint!(DeleteMaskCleared, self.fd());
         fault!(WaitOnDelete => mistakes::wait_for_users(&self));
         fault!(DeleteClosesAtOnce => entry.running.store(0, Ordering::Release));
-        // The same check as in an exit. The fence of `clear_mask` orders the read of the running mask.
+        // The fence of `clear_mask` orders this read. If it finds no user, none comes any more, and no other
+        // thread finds a token: this thread ends the registration.
+        let is_unused = pairs::running(&entry.running) == 0;
+        fault!(NoRunningCheck: is_unused => true);
+        if is_unused {
+            return Ok(Some(Orphan { pin: self }));
+        }
+        // Pair: token. Then the same check as in an exit: the users may have left before they could find the
+        // token.
+        entry.state.fetch_or(state::MUST_CLOSE, Ordering::AcqRel);
+        checkpoint!(DeleteTokenSet, self.fd());
         Ok(self.end_if_unused(pairs::running).err())
     }
 }

@@ -15,6 +15,10 @@ impl FdTable {
         let entry = self.entry(handle.fd).ok_or(handle.stale())?;
         fault!(StaleHandleAccepted: handle => self.pin(handle)?.handle());
         // No handle has the generation of a slot that is free.
-        if entry.state.change_of(handle.generation, after) { Ok(()) } else { Err(handle.stale()) }
+        if entry.state.change_of(handle.generation, after) {
+            return Ok(());
+        }
+        checkpoint!(PinRefused, handle.fd);
+        Err(handle.stale())
     }
 }

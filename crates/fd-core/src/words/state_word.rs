@@ -6,19 +6,17 @@
 //! |   generation   |     flags      |
 //! ```
 //!
-//! The generation is that of the group word. The thread that takes the close token begins the next one, before
-//! it does so in the group word. A thread that holds neither a pin nor its running bit can therefore change the flags of one
+//! The generation is that of the group word, from the claim of the slot on; the end of a registration writes
+//! the next one. A thread that holds neither a pin nor its running bit can therefore change the flags of one
 //! registration and no other by one compare-and-swap ([`StateWord::change_of`]). All other changes keep the
 //! generation as it is.
 
 use crate::words::events::Generation;
 use crate::words::pairs;
-use crate::words::state::MUST_CLOSE;
+use crate::words::state::{DELETED, MUST_CLOSE};
 use crate::words::sync::{AtomicU64, Ordering};
 
 const GENERATION_SHIFT: u32 = 32;
-
-const NEXT_GENERATION: u64 = 1 << GENERATION_SHIFT;
 
 /// The part of the word that is not flags.
 const GENERATION: u64 = u64::MAX << GENERATION_SHIFT;
@@ -62,14 +60,12 @@ impl StateWord {
         flags(self.0.fetch_and(GENERATION | u64::from(kept), order))
     }
 
-    /// Takes the close token, and with it begins the next generation: no thread without a pin changes the
-    /// flags from now on. Returns whether the token was there.
+    /// Takes the close token. Returns whether it was there. It is a read-modify-write in either case.
     #[inline(always)]
     pub(crate) fn take_token(&self) -> bool {
         let token = u64::from(MUST_CLOSE);
-        let taken = |word: u64| (word & token != 0).then(|| (word & !token).wrapping_add(NEXT_GENERATION));
         // Pair: token.
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken).is_ok()
+        self.0.fetch_and(!token, Ordering::AcqRel) & token != 0
     }
 
     /// As [`AtomicU32::fetch_update`](core::sync::atomic::AtomicU32::fetch_update), of the flags.
@@ -84,8 +80,9 @@ impl StateWord {
         self.0.fetch_update(set, fetch, changed).map(flags).map_err(flags)
     }
 
-    /// Applies `change` to the flags of the registration of this generation, which may end meanwhile. Returns
-    /// whether the word is that registration's.
+    /// Applies `change` to the flags of the registration of this generation, which may end meanwhile. After a
+    /// delete the flags stay as they are: no thread without a pin writes the word of a registration that is
+    /// ending. Returns whether the word is that registration's.
     #[inline(always)]
     pub(crate) fn change_of(&self, generation: Generation, change: impl Fn(u32) -> u32) -> bool {
         let mut is_same = true;
@@ -93,7 +90,7 @@ impl StateWord {
             is_same = word(generation, flags(before)) == before;
             unless!(StateOfAnyGeneration => if !is_same { return None });
             let after = before & GENERATION | u64::from(change(flags(before)));
-            (after != before).then_some(after)
+            (after != before && flags(before) & DELETED == 0).then_some(after)
         };
         // Pair: update.
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed);
@@ -134,11 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_taken_once_and_ends_the_generation() {
+    fn the_token_is_taken_once() {
         let state = of_the_last_generation(MUST_CLOSE | 1);
         assert!(state.take_token() && !state.take_token());
-        assert_eq!(state.0.load(SeqCst), word(0, 1));
-        assert!(!state.change_of(Generation::MAX, |_| 0));
+        assert_eq!(state.0.load(SeqCst), word(Generation::MAX, 1));
+    }
+
+    #[test]
+    fn a_deleted_registration_keeps_its_flags_as_they_are() {
+        let state = of_the_last_generation(DELETED | 1);
+        assert!(state.change_of(Generation::MAX, |_| 0));
+        assert_eq!(state.load(SeqCst), DELETED | 1);
     }
 
     #[test]

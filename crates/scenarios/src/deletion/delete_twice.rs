@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
-    for point in [Point::DeleteTokenSet, Point::DeleteMaskCleared] {
+    for point in [Point::DeleteMarked, Point::DeleteMaskCleared] {
         let ends = pair(test.params.transport).map_err(Failure::set_up)?;
         let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
         let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));

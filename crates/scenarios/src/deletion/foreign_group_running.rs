@@ -39,8 +39,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     delete_under_a_lock(test, &mut harness, home, foreign)?;
     test.stop_if_failed()?;
-    for winner in [home, foreign] {
-        delete_before_handler(test, &mut harness, home, foreign, winner)?;
+    for order in [Order::ReportLeaves, Order::DeleteEnds, Order::ReportEnds] {
+        delete_before_handler(test, &mut harness, home, foreign, order)?;
         test.stop_if_failed()?;
     }
     harness.finish(test, &[])
@@ -133,62 +133,85 @@ fn delete_under_a_lock(
     Ok(())
 }
 
+/// What the two threads of [`delete_before_handler`] do, after the thread mask is cleared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The report sets and clears its running bit. Then the delete finds no user, and ends the registration.
+    ReportLeaves,
+    /// The delete finds no user, and ends the registration. Then the report finds that.
+    DeleteEnds,
+    /// The delete finds the report's running bit, and leaves the token to it. The report ends the
+    /// registration, and waits until the delete has released its reference.
+    ReportEnds,
+}
+
 /// The report has found its bit in the thread mask when the delete begins, and sets its running bit after the
-/// thread mask is cleared. Both may then find that no user is left; `winner` checks first, and must be the
-/// only thread that closes.
+/// thread mask is cleared. One of the two closes, and only one.
 fn delete_before_handler(
     test: &mut TestContext,
     harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
-    winner: ThreadId,
+    order: Order,
 ) -> Result<(), Failure> {
     let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let checkpoints = Checkpoints::watch();
-    let report = checkpoints.gate(Point::ReportBeforeRunning, monitor.number());
-    let delete = checkpoints.gate(Point::DeleteMaskCleared, monitor.number());
+    let points = Checkpoints::watch();
+    let number = monitor.number();
+    let report = points.hold(home, Point::ReportBeforeRunning, number);
+    let entered = points.hold(home, Point::ReportRunningSet, number);
+    let delete = points.hold(foreign, Point::DeleteMaskCleared, number);
+    let token = points.hold(foreign, Point::DeleteTokenSet, number);
     let handle = harness.insert(ends.near, monitor.recording(), home)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     let closed = harness.core().registration_counts().closed;
-    let before = harness.activity(winner);
+    let (closer, bystander) = if order == Order::ReportEnds { (home, foreign) } else { (foreign, home) };
+    let before = [closer, bystander].map(|id| harness.activity(id));
     ends.far.write_all(b"x").map_err(Failure::set_up)?;
-    if !report.wait_for(1) {
-        return Err(Failure::Wrong("the report did not arrive".into()));
-    }
+    report.reached()?;
     let result = delete_on(harness, Some(foreign), handle)?;
-    if !delete.wait_for(1) {
-        return Err(Failure::Wrong("the delete waits for the report".into()));
+    delete.reached()?;
+    match order {
+        Order::ReportLeaves => {
+            entered.release();
+            report.release();
+            harness.fence(home)?;
+            test.check_eq("closed by the late report", 0, harness.core().registration_counts().closed - closed, "S4");
+            delete.release();
+        }
+        Order::DeleteEnds => {
+            delete.release();
+            // The report has neither a reference nor a running bit yet: the close does not wait for it.
+            harness.wait_until("the close beside the late report", || monitor.dropped() > 0)?;
+            entered.release();
+            report.release();
+        }
+        Order::ReportEnds => {
+            report.release();
+            entered.reached()?;
+            delete.release();
+            token.reached()?;
+            entered.release();
+            let has_ended = || harness.core().entry(handle).is_err();
+            harness.wait_until("the report ends the registration", has_ended)?;
+            let closed_early = harness.core().registration_counts().closed - closed;
+            test.check_eq("closed while the delete has a reference", 0, closed_early, "S5");
+            let is_waiting = matches!(result.try_recv(), Err(TryRecvError::Empty));
+            test.check_eq("the delete has not returned", true, is_waiting, "S5");
+        }
     }
-    if winner == foreign {
-        delete.open()
-    } else {
-        report.open()
-    }
-    harness
-        .wait_until("one of the threads ends the registration", || harness.core().entry(handle).is_err())?;
-    if winner == home {
-        // The report ends the registration, and waits until the delete releases its reference.
-        let closed_early = harness.core().registration_counts().closed - closed;
-        test.check_eq("closed while the delete has a reference", 0, closed_early, "S5");
-        let is_waiting = matches!(result.try_recv(), Err(TryRecvError::Empty));
-        test.check_eq("the delete has not returned", true, is_waiting, "S5");
-    } else {
-        // The report has neither a reference nor a running bit yet: the close does not wait for it.
-        harness.wait_until("the close beside the late report", || monitor.dropped() > 0)?;
-    }
-    delete.open();
-    report.open();
+    token.release();
     let deleted = result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
     harness.wait_until("the close", || monitor.dropped() > 0)?;
-    drop(checkpoints);
+    drop(points);
     harness.fence_all()?;
     test.check_eq("handler calls", 0, monitor.calls(), "S6: the thread mask was gone before the running bit");
     test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
-    let by_winner = harness.activity(winner).since(&before).fd_close;
-    test.check_eq("registrations ended by the first thread", 1, by_winner, "S14");
+    let ended_by = |id: ThreadId, before: &_| harness.activity(id).since(before).fd_close;
+    let ended = (ended_by(closer, &before[0]), ended_by(bystander, &before[1]));
+    test.check_eq("registrations ended by either thread", "1 0".into(), format!("{} {}", ended.0, ended.1), "S14");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     Ok(())
 }

@@ -41,7 +41,7 @@ const REPORT_POINTS: [Point; 5] = [
 ];
 
 /// The points at which the deleter is held.
-const DELETE_POINTS: [Point; 2] = [Point::DeleteTokenSet, Point::DeleteMaskCleared];
+const DELETE_POINTS: [Point; 2] = [Point::DeleteMarked, Point::DeleteMaskCleared];
 
 /// The orders in which the threads are released: 0 and 1 are the late threads, 2 is the deleter.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -94,7 +94,7 @@ impl Schedule {
     /// while the thread mask still contains their bits.
     fn handlers_run(self) -> usize {
         let place = |thread| self.order.iter().position(|ordered| *ordered == thread);
-        let allowed = |waker| self.delete == Point::DeleteTokenSet && place(waker) < place(2);
+        let allowed = |waker| self.delete == Point::DeleteMarked && place(waker) < place(2);
         (0..2).filter(|waker| !REPORT_POINTS[..2].contains(&self.at[*waker]) || allowed(*waker)).count()
     }
 

@@ -52,11 +52,11 @@ enum Call {
 /// The steps. At each of them a thread is held while the stop begins.
 const STEPS: [(Call, Point); 20] = [
     (Call::Want, Point::UpdateBitsSet),
-    (Call::Delete, Point::DeleteTokenSet),
+    (Call::Delete, Point::DeleteMarked),
     (Call::Delete, Point::DeleteMaskCleared),
     (Call::Delete, Point::RetiredBeforeClose),
     (Call::Delete, Point::Closed),
-    (Call::OwnDelete, Point::DeleteTokenSet),
+    (Call::OwnDelete, Point::DeleteMarked),
     (Call::OwnDelete, Point::DeleteMaskCleared),
     (Call::OwnDelete, Point::RetiredBeforeClose),
     (Call::Migrate, Point::MoveLocked),

@@ -36,7 +36,7 @@ impl Place {
         Self::Takeover(Point::TakeoverMaskSet),
         Self::Move(Point::MoveLocked),
         Self::Move(Point::MoveDone),
-        Self::Delete(Point::DeleteTokenSet),
+        Self::Delete(Point::DeleteMarked),
         Self::Delete(Point::DeleteMaskCleared),
         Self::Delete(Point::RetiredBeforeClose),
     ];

@@ -240,7 +240,7 @@ fn exit_during_delete(
     let exiting = points.hold(old, Point::ExitRunningCleared, handle.number());
     late.release();
     exiting.reached()?;
-    let deleting = points.hold(new, Point::DeleteTokenSet, handle.number());
+    let deleting = points.hold(new, Point::DeleteMarked, handle.number());
     let closes = (
         harness.core().registration_counts().closed,
         harness.activity(old).fd_close,

@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     for route in routes(&harness) {
-        delete_held(test, &mut harness, &points, route, Point::DeleteTokenSet)?;
+        delete_held(test, &mut harness, &points, route, Point::DeleteMarked)?;
         delete_held(test, &mut harness, &points, route, Point::DeleteMaskCleared)?;
         if !route.crosses() {
             takeover_held(test, &mut harness, &points, route, Point::TakeoverRunningSet)?;
@@ -76,7 +76,7 @@ fn delete_held(
             (taken, Err(MoveError::Busy), Closer::Deleter)
         }
         // The mask is still set: the takeover comes first, and the delete ends the new owner's registration.
-        (false, Point::DeleteTokenSet) => {
+        (false, Point::DeleteMarked) => {
             let taken = endpoint.take_over(harness, taker)?;
             deleting.release();
             (taken, Ok(()), Closer::Deleter)
