@@ -14,8 +14,8 @@ if [ "${1:-}" = --unit ]; then
 fi
 files=("$@")
 if [ ${#files[@]} -eq 0 ]; then
-  files=("$core"/{shared/{context,task_queue},words/{group_word,state,update_list},worker/{apply,mod,refused,stale}}.rs)
-  files+=("$core"/table/{fork,mod,moving,pin,registration,update}.rs)
+  files=("$core"/{shared/{context,task_queue},words/{group_word,state,state_word,update_list},worker/{apply,mod,refused,stale}}.rs)
+  files+=("$core"/table/{fork,mod,moving,pin,registration,transition,update}.rs)
 fi
 only=()
 for file in "${files[@]}"; do only+=(--file "$file"); done

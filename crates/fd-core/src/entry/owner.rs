@@ -20,8 +20,8 @@ pub(crate) trait Registered: AsFd + Send + Sync {
     /// the lock.
     fn id(&self) -> OwnerId;
 
-    /// The takeovers and moves of this registration ("tkov"). The thread that makes one counts it; no other can
-    /// make one at that time.
+    /// The takeovers and moves of this registration ("tkov"). The thread that makes one counts it; no other
+    /// can make one at that time.
     fn takeovers(&self) -> &count::AtomicU32;
 
     /// The source. The caller may know its type.

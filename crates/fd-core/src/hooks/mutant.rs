@@ -69,6 +69,8 @@ mutants! {
     ExitRelaxed = "exit-relaxed";
     /// The running mask is read relaxed.
     RunningRelaxed = "running-relaxed";
+    /// A delete leaves the close token to the users relaxed.
+    TokenRelaxed = "token-relaxed";
     /// Update bits are set relaxed.
     ScheduleRelaxed = "schedule-relaxed";
     /// Update bits are cleared relaxed.
@@ -90,6 +92,8 @@ mutants! {
     NoRunningCheck = "no-running-check";
     /// An exit does not need the close token.
     NoToken = "no-token";
+    /// An exit looks whether the close token is there before it takes it.
+    TokenReadFirst = "token-read-first";
     /// An exit decides without a pin whether it ends the registration.
     ExitUnpinned = "exit-unpinned";
     /// A report does not look at the group word between its running bit and its read of the thread mask.

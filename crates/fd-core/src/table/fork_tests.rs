@@ -107,12 +107,12 @@ fn a_deleted_registration_without_users_is_closed() {
         assert!(table.enter(handle, thread(1, 1)).is_ok());
         assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     });
-    // The token was set, the thread mask was not cleared.
+    // The registration was marked, the thread mask was not cleared.
     close_after(|table, handle| {
         std::mem::forget(table.pin(handle).unwrap());
-        table.entries[3].state.fetch_or(state::DELETED | state::MUST_CLOSE, Ordering::AcqRel);
+        table.entries[3].state.fetch_or(state::DELETED, Ordering::AcqRel);
     });
-    // The token was taken, the end had not begun.
+    // No thread used it, the end had not begun.
     close_after(|table, handle| {
         std::mem::forget(table.pin(handle).unwrap().delete(false).unwrap().unwrap());
     });

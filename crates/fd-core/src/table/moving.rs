@@ -178,8 +178,8 @@ impl Entry {
         let (stopped, rearm) = (state::ACTIVE, state::REARM);
         fault!(MigrateKeepsActive: stopped => 0);
         fault!(NoRearmAfterTakeover: rearm => 0);
-        // Pair: want-takeover. A level is reported without a mark, so an inactive entry stays as it is: a want
-        // that this read does not see will see the new owner.
+        // Pair: want-takeover. A level is reported without a mark, so an inactive entry stays as it is: a
+        // want that this read does not see will see the new owner.
         let needs_change = self.state.load(Ordering::Acquire) & (state::ACTIVE | state::EDGE) != 0;
         if needs_change {
             // Pair: rearm.

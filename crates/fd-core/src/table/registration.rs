@@ -8,9 +8,9 @@
 //! - The *running mask* has a bit for each thread that is using the entry. A thread sets its own bit first
 //!   and then checks that the thread mask still contains it. While any bit is set, the descriptor stays open
 //!   and the handler is not dropped (S5).
-//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete that finds a thread running sets it. When
-//!   the thread mask and the running mask are both zero, the thread that clears the token ends the
-//!   registration, and no other thread does (S4).
+//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete sets it if a thread is running; otherwise
+//!   it ends the registration itself. When the thread mask and the running mask are both zero, the thread
+//!   that clears the token ends the registration, and no other thread does (S4).
 //!
 //! The usual course of a registration, with the section of `docs/protocol.md` that describes each step:
 //!
@@ -179,8 +179,8 @@ impl<'t> Pin<'t> {
             return Ok(Some(Orphan { pin: self }));
         }
         // Pair: token. Then the same check as in an exit: the users may have left before they could find the
-        // token.
-        entry.state.fetch_or(state::MUST_CLOSE, Ordering::AcqRel);
+        // token. Acquire: the read shows a user that looked for the token before, and has cleared its bit.
+        entry.state.fetch_or(state::MUST_CLOSE, ordering!(TokenRelaxed, AcqRel));
         checkpoint!(DeleteTokenSet, self.fd());
         Ok(self.end_if_unused(pairs::running).err())
     }

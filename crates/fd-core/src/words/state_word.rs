@@ -60,10 +60,12 @@ impl StateWord {
         flags(self.0.fetch_and(GENERATION | u64::from(kept), order))
     }
 
-    /// Takes the close token. Returns whether it was there. It is a read-modify-write in either case.
+    /// Takes the close token. Returns whether it was there. It is a read-modify-write in either case: the
+    /// delete whose token comes later then sees that this thread has left.
     #[inline(always)]
     pub(crate) fn take_token(&self) -> bool {
         let token = u64::from(MUST_CLOSE);
+        fault!(TokenReadFirst => if self.load(Ordering::Acquire) & MUST_CLOSE == 0 { return false });
         // Pair: token.
         self.0.fetch_and(!token, Ordering::AcqRel) & token != 0
     }
