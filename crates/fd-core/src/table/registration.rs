@@ -8,9 +8,9 @@
 //! - The *running mask* has a bit for each thread that is using the entry. A thread sets its own bit first
 //!   and then checks that the thread mask still contains it. While any bit is set, the descriptor stays open
 //!   and the handler is not dropped (S5).
-//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete sets it if a thread is running; otherwise
-//!   it ends the registration itself. When the thread mask and the running mask are both zero, the thread
-//!   that clears the token ends the registration, and no other thread does (S4).
+//! - The *close token* is the bit `MUST_CLOSE` of the state. A delete sets it if a thread is running, and
+//!   ends the registration itself otherwise. When the thread mask and the running mask are both zero, the
+//!   thread that clears the token ends the registration, and no other thread does (S4).
 //!
 //! The usual course of a registration, with the section of `docs/protocol.md` that describes each step:
 //!
