@@ -311,7 +311,6 @@ impl Bare {
         if self.running.compare_exchange(0, me, SeqCst, SeqCst).is_ok() {
             let old = self.allowed.load(SeqCst);
             let _ = self.allowed.compare_exchange(old, me, SeqCst, SeqCst);
-            self.state.fetch_and(!1, SeqCst);
             self.running.fetch_and(!me, SeqCst);
         }
     }

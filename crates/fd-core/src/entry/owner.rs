@@ -16,13 +16,21 @@ pub(crate) trait Registered: AsFd + Send + Sync {
     /// Calls the handler for a report.
     fn run(&self, report: &Report<'_>);
 
-    /// The identity that a takeover expects. It calls no code of the user, because the caller holds a pin or
-    /// the lock.
-    fn id(&self) -> OwnerId;
+    /// The identity that a takeover expects, and the number of takeovers and moves of this registration
+    /// ("tkov"). The thread that makes one counts it; no other can make one at that time. One call for both,
+    /// because a takeover needs both. It calls no code of the user, because the caller holds a pin or the
+    /// lock.
+    fn ownership(&self) -> (OwnerId, &count::AtomicU32);
 
-    /// The takeovers and moves of this registration ("tkov"). The thread that makes one counts it; no other
-    /// can make one at that time.
-    fn takeovers(&self) -> &count::AtomicU32;
+    /// The identity that a takeover expects.
+    fn id(&self) -> OwnerId {
+        self.ownership().0
+    }
+
+    /// The number of takeovers and moves.
+    fn takeovers(&self) -> &count::AtomicU32 {
+        self.ownership().1
+    }
 
     /// The source. The caller may know its type.
     fn source(&self) -> &dyn Any;

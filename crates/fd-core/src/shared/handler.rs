@@ -98,7 +98,7 @@ impl<S, H: Handler<S> + ?Sized> Handler<S> for Arc<H> {
 pub(crate) struct Registration<S, H> {
     pub(crate) handler: H,
     pub(crate) source: S,
-    /// See [`Registered::takeovers`]. Beside a source of four bytes it costs no memory.
+    /// See [`Registered::ownership`]. Beside a source of four bytes it costs no memory.
     takeovers: count::AtomicU32,
 }
 
@@ -119,12 +119,8 @@ impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
         self.handler.ready(&ReadyGuard { report, source: &self.source });
     }
 
-    fn id(&self) -> OwnerId {
-        self.handler.id(Internal(()))
-    }
-
-    fn takeovers(&self) -> &count::AtomicU32 {
-        &self.takeovers
+    fn ownership(&self) -> (OwnerId, &count::AtomicU32) {
+        (self.handler.id(Internal(())), &self.takeovers)
     }
 
     fn source(&self) -> &dyn Any {

@@ -101,7 +101,7 @@ pub(super) fn enter_occupied(entry: &Entry, me: ThreadMask) -> bool {
 /// Makes `me` the owner whatever the thread mask is, even that of a deleted entry.
 pub(super) fn store_owner(live: &Live<'_>, me: ThreadMask) -> Option<Result<(), MoveError>> {
     live.entry().thread_mask.store(me.bits(), Ordering::Release);
-    live.entry().changed_owner(live.owner());
+    live.entry().changed_owner(live.owner().takeovers());
     Some(Ok(()))
 }
 
@@ -111,10 +111,10 @@ pub(super) fn unlock_and_wipe(
     target: ThreadId,
     wipe: impl FnOnce(),
 ) -> Result<(), MoveError> {
-    let (entry, owner) = (locked.entry(), locked.owner());
+    let (entry, takeovers) = (locked.entry(), locked.owner().takeovers());
     locked.unlock_into(target.group());
     wipe();
-    entry.changed_owner(owner);
+    entry.changed_owner(takeovers);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::words::group_word::{Found, LockRefused};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
-use crate::words::sync::Ordering;
+use crate::words::sync::{Ordering, count};
 
 /// How many times a relocation tries to lock the group word. References are held for a constant number of
 /// steps. If more than a few attempts fail, a holder of a reference is preempted, or new references follow
@@ -147,8 +147,9 @@ impl Live<'_> {
             fault!(TakeoverStoresMask => return mistakes::store_owner(self, me));
             return Some(Err(MoveError::Deleted));
         }
-        fault!(TakeoverIgnoresOwner: expected => self.owner_id());
-        if self.owner_id() != expected {
+        let (owner, takeovers) = self.owner().ownership();
+        fault!(TakeoverIgnoresOwner: expected => owner);
+        if owner != expected {
             return Some(Err(MoveError::WrongOwner));
         }
         if old == me {
@@ -166,7 +167,7 @@ impl Live<'_> {
             return Some(Err(MoveError::Deleted));
         }
         fault!(PolledFollowsOwner => self.polled().set(old.bits(), false, false));
-        entry.changed_owner(self.owner());
+        entry.changed_owner(takeovers);
         Some(Ok(()))
     }
 }
@@ -174,7 +175,7 @@ impl Live<'_> {
 impl Entry {
     /// Deactivates both directions, and marks the entry `REARM`: the new owner's poller must report an edge
     /// again that it holds already (protocol 8.4). Counts the change.
-    pub(super) fn changed_owner(&self, owner: &dyn Registered) {
+    pub(super) fn changed_owner(&self, takeovers: &count::AtomicU32) {
         let (stopped, rearm) = (state::ACTIVE, state::REARM);
         fault!(MigrateKeepsActive: stopped => 0);
         fault!(NoRearmAfterTakeover: rearm => 0);
@@ -188,7 +189,6 @@ impl Entry {
                 .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(state & !stopped | rearm));
         }
         // One thread at a time: it has won the running mask, or locked the group word.
-        let takeovers = owner.takeovers();
         takeovers.store(takeovers.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
@@ -240,7 +240,7 @@ impl FdTable {
         let wipe = || self.wipe_moved(handle.fd, from, target.group(), shared_interest, forget);
         fault!(WipeAfterUnlock => return mistakes::unlock_and_wipe(locked, target, wipe));
         wipe();
-        entry.changed_owner(locked.owner());
+        entry.changed_owner(locked.owner().takeovers());
         checkpoint!(MoveDone, handle.fd);
         locked.unlock_into(target.group());
         Ok(())
