@@ -138,6 +138,8 @@ mutants! {
     SuccessorUnlocked = "successor-unlocked";
     /// All lists have the same tail mark.
     OneTailMark = "one-tail-mark";
+    /// The end of a sleep stores the flags.
+    EndStores = "end-stores";
     /// A thread looks for work before it announces its sleep.
     LookBeforeAnnounce = "look-before-announce";
     /// A task is pushed relaxed.

@@ -653,12 +653,14 @@ fn note_report(report: &mut Report<'_>) -> u32 {
     fault!(OneDirectionPerReport => report.events = mistakes::one_direction(events));
     fault!(StatePlainStore => return mistakes::store_report(entry, report.live.fd(), events));
     checkpoint!(ReportEntered, report.live.fd());
-    let update = |state| {
-        let next = state::after_report(state, events);
-        (next != state).then_some(next)
-    };
+    // Pair: update.
+    let before = entry.state.load(Ordering::Acquire);
+    if state::after_report(before, events) == before {
+        return before;
+    }
     // Pair: update. It is a read-modify-write, because other threads set CLONED, EXPORTED and the token at
     // any time (suspect 3).
+    let update = |state| Some(state::after_report(state, events));
     match entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
         Ok(before) | Err(before) => before,
     }

@@ -45,7 +45,9 @@ impl Sleep {
 
     /// Ends the sleep, after the wait and not before it (bug 50).
     pub(crate) fn end(&self) {
-        // Pair: sleep.
+        // Pair: sleep. No plain store: it would hide the change of a waker that found another one's NOTIFIED,
+        // and the next announcement would not see its work.
+        fault!(EndStores => return self.flags.store(0, Ordering::Release));
         self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
     }
 
