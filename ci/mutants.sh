@@ -26,6 +26,7 @@ mutate() {
   local folder=$work/$1 code=0
   shift
   rm -rf "$folder"
+  mkdir -p "$work"
   cargo mutants --package pollmatrix-fd-core --output "$folder" --no-shuffle "$@" || code=$?
   # 2: some survive, 3: some tests hang. Both are results.
   case $code in 0 | 2 | 3) ;; *) exit "$code" ;; esac
