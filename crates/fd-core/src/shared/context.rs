@@ -37,6 +37,8 @@ pub struct Context {
     private: RefCell<Vec<Update>>,
     /// Sorted by the time when they are due, then by the order in which they were set.
     timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
+    /// The number of timers: each iteration looks at it several times.
+    timers_left: Cell<usize>,
     timers_set: Cell<u64>,
     forked: Cell<bool>,
     /// The number of the registration whose event this thread reports now, or -1, and its generation. Two
@@ -75,6 +77,7 @@ impl Context {
             shared,
             private: RefCell::new(Vec::with_capacity(256)),
             timers: RefCell::default(),
+            timers_left: Cell::new(0),
             timers_set: Cell::new(0),
             forked: Cell::new(false),
             reported: Cell::new(-1),
@@ -183,6 +186,7 @@ impl Context {
         let order = self.timers_set.replace(self.timers_set.get() + 1);
         let due = self.core.clock.after(delay);
         self.timers.borrow_mut().insert((due, order), Box::new(action));
+        self.timers_left.set(self.timers_left.get() + 1);
     }
 
     /// Makes this thread the only one that may use the descriptor, if its owner is the expected one and no
@@ -406,6 +410,7 @@ impl Context {
         let mut guarded = Guarded::default();
         // The cell is free again before the drop, which may set another timer.
         while let Some((_, timer)) = { self.timers.borrow_mut().pop_first() } {
+            self.timers_left.set(self.timers_left.get() - 1);
             guarded.run(|| drop(timer));
         }
         guarded
@@ -460,7 +465,7 @@ impl Context {
     /// Whether a timer is set.
     #[inline]
     pub(crate) fn has_timers(&self) -> bool {
-        !self.timers.borrow().is_empty()
+        self.timers_left.get() != 0
     }
 
     /// Runs the timers that are due.
@@ -476,7 +481,10 @@ impl Context {
         let now = self.now();
         loop {
             let timer = match self.timers.borrow_mut().first_entry() {
-                Some(first) if first.key().0 <= now => first.remove(),
+                Some(first) if first.key().0 <= now => {
+                    self.timers_left.set(self.timers_left.get() - 1);
+                    first.remove()
+                }
                 _ => return,
             };
             timer(self);

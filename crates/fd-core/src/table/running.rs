@@ -187,18 +187,18 @@ impl FdTable {
         pairs::clear_running(&entry.running, me.bits());
         checkpoint!(ExitRunningCleared, fd);
         fault!(LateThreadLeaves => return None);
-        self.end_if_deleted(fd)
+        self.end_if_deleted(entry, fd)
     }
 
-    /// The steps of an exit after the running bit is cleared (protocol 5.2 to 5.4), without a pin. The number
-    /// may have another registration by now, or none; then this thread looks at that one, in which it is no
+    /// The steps of an exit after the running bit of the entry of `fd` is cleared (protocol 5.2 to 5.4),
+    /// without a pin. The number may have another registration by now, or none; then this thread looks at that one, in which it is no
     /// user, and ends it only if nobody uses it.
     #[inline]
-    fn end_if_deleted(&self, fd: RawFd) -> Option<Orphan<'_>> {
+    fn end_if_deleted(&self, entry: &Entry, fd: RawFd) -> Option<Orphan<'_>> {
         fault!(RunningBeforeMask => return mistakes::read_running_first_unpinned(self, fd));
         fault!(ExitUnpinned => return mistakes::exit_unpinned(self, fd));
         // Pair: exit-delete.
-        if !allowed(&self.entries[fd as usize]).is_empty() {
+        if !allowed(entry).is_empty() {
             unless!(NoMaskCheck => return None);
         }
         self.end_unused(fd)
@@ -239,7 +239,7 @@ impl<'t> Live<'t> {
         fault!(ThreadMaskReadBeforeExit => return mistakes::read_mask_and_exit(*self, me));
         self.clear_running(me);
         fault!(LastUserDoesNotClose => return None);
-        self.table().end_if_deleted(self.fd())
+        self.table().end_if_deleted(self.entry(), self.fd())
     }
 
     /// Step 1 of an exit (protocol 5.1): clears the running bit of `me`.
