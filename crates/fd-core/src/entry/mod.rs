@@ -36,6 +36,7 @@ pub(crate) struct Entry {
     /// The place in the group's shared update list.
     pub(crate) link: Link,
     owner: UnsafeCell<MaybeUninit<NonNull<dyn Registered>>>,
+    /// Interest, readiness and flags, with the generation: see [`crate::words::state`].
     pub(crate) state: StateWord,
 }
 

@@ -168,7 +168,8 @@ pub struct RegistrationRef<'a> {
     pub(crate) entered: Option<&'a Live<'a>>,
 }
 
-/// The calls that change the state and schedule nothing (protocol 10).
+/// The calls that change the state and schedule nothing (protocol 10). They change nothing of a registration
+/// that is deleted and not ended yet.
 macro_rules! transitions {
     ($($(#[$doc:meta])* $name:ident: |$state:ident| $after:expr;)*) => {
         $(

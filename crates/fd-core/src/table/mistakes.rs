@@ -12,7 +12,7 @@ use crate::words::events::Generation;
 use crate::words::ids::{ThreadId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
-use crate::words::sync::Ordering;
+use crate::words::sync::{Ordering, count};
 
 /// Answers an insertion with the handle of the registration in the slot. Only the handler of the new one
 /// ends.
@@ -111,10 +111,11 @@ pub(super) fn unlock_and_wipe(
     target: ThreadId,
     wipe: impl FnOnce(),
 ) -> Result<(), MoveError> {
-    let (entry, takeovers) = (locked.entry(), locked.owner().takeovers());
+    let entry = locked.entry();
     locked.unlock_into(target.group());
     wipe();
-    entry.changed_owner(takeovers);
+    // Without the lock, the registration and its count may be gone.
+    entry.changed_owner(&count::AtomicU32::new(0));
     Ok(())
 }
 

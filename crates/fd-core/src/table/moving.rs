@@ -309,7 +309,7 @@ impl<'t> Locked<'t> {
         &self.table.entries[self.fd as usize]
     }
 
-    pub(super) fn owner(&self) -> &'t dyn Registered {
+    fn owner(&self) -> &dyn Registered {
         // SAFETY: the lock holds a reference of its own (S5).
         unsafe { self.entry().owner() }
     }
