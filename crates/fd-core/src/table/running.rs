@@ -191,8 +191,8 @@ impl FdTable {
     }
 
     /// The steps of an exit after the running bit of the entry of `fd` is cleared (protocol 5.2 to 5.4),
-    /// without a pin. The number may have another registration by now, or none; then this thread looks at that one, in which it is no
-    /// user, and ends it only if nobody uses it.
+    /// without a pin. The number may have another registration by now, or none; then this thread looks at
+    /// that one, in which it is no user, and ends it only if nobody uses it.
     #[inline]
     fn end_if_deleted(&self, entry: &Entry, fd: RawFd) -> Option<Orphan<'_>> {
         fault!(RunningBeforeMask => return mistakes::read_running_first_unpinned(self, fd));
