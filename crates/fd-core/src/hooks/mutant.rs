@@ -138,6 +138,8 @@ mutants! {
     SuccessorUnlocked = "successor-unlocked";
     /// All lists have the same tail mark.
     OneTailMark = "one-tail-mark";
+    /// The announcement of a sleep does not take back the end of the sleep before.
+    StaysAwake = "stays-awake";
     /// The end of a sleep stores the flags.
     EndStores = "end-stores";
     /// A thread looks for work before it announces its sleep.

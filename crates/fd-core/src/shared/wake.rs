@@ -1,8 +1,9 @@
 //! The wake-up protocol between threads, and the wake pipe for backends without a waker of their own.
 //!
 //! A thread announces its sleep (it sets SLEEPING and clears NOTIFIED in one step), and then looks for work a
-//! last time. A waker publishes the work, and then sets NOTIFIED. If it finds SLEEPING without NOTIFIED, it
-//! writes to the wake descriptor. So no published work is missed (L2), and each sleep gets at most one write.
+//! last time. A waker publishes the work, and then sets NOTIFIED. If it finds SLEEPING without NOTIFIED, and
+//! the thread is not awake again, it writes to the wake descriptor. So no published work is missed (L2), and
+//! each sleep gets at most one write.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -12,7 +13,7 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 
 use crate::poller::Wake;
 use crate::shared::ready::ReadyGuard;
-use crate::words::sync::{AtomicU32, Ordering};
+use crate::words::sync::{AtomicBool, AtomicU32, Ordering};
 
 const SLEEPING: u32 = 1 << 0;
 const NOTIFIED: u32 = 1 << 1;
@@ -20,13 +21,16 @@ const NOTIFIED: u32 = 1 << 1;
 /// One thread's side of the protocol.
 pub(crate) struct Sleep {
     flags: AtomicU32,
+    /// Whether the announced sleep has ended. The thread alone writes it, so its end needs no
+    /// read-modify-write.
+    awake: AtomicBool,
     /// It exists as long as this value, and so as long as a thread can call [`Sleep::wake`] (suspect 12).
     waker: OnceLock<Arc<dyn Wake>>,
 }
 
 impl Sleep {
     pub(crate) fn new() -> Self {
-        Self { flags: AtomicU32::new(0), waker: OnceLock::new() }
+        Self { flags: AtomicU32::new(0), awake: AtomicBool::new(false), waker: OnceLock::new() }
     }
 
     pub(crate) fn set_waker(&self, waker: Arc<dyn Wake>) {
@@ -39,16 +43,19 @@ impl Sleep {
         // Pair: sleep. Flags, then queues ∥ queues, then flags. Both sides change the flags by a
         // read-modify-write: either this one sees the waker's change, and then the work, or the waker sees
         // SLEEPING.
+        // Pair: sleep. The flags that follow publish it: a waker that sees this announcement does not take the
+        // end of an earlier sleep for the end of this one.
+        unless!(StaysAwake => self.awake.store(false, Ordering::Release));
         fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
         self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
     }
 
     /// Ends the sleep, after the wait and not before it (bug 50).
     pub(crate) fn end(&self) {
-        // Pair: sleep. No plain store: it would hide the change of a waker that found another one's NOTIFIED,
-        // and the next announcement would not see its work.
+        // Pair: sleep. The flags stay as they are: a plain store would hide the change of a waker that found
+        // another one's NOTIFIED, and the next announcement would not see its work.
         fault!(EndStores => return self.flags.store(0, Ordering::Release));
-        self.flags.fetch_and(!SLEEPING, Ordering::AcqRel);
+        self.awake.store(true, Ordering::Release);
     }
 
     /// Whether the thread will look for work.
@@ -76,6 +83,8 @@ impl Sleep {
         let before = self.flags.fetch_or(NOTIFIED, ordering!(FlagsRelaxed, AcqRel));
         fault!(NotifiedIgnored: before => before & SLEEPING);
         if before & (SLEEPING | NOTIFIED) == SLEEPING
+            // Pair: sleep. Awake after the announcement that `before` shows: the next one sees this change.
+            && !self.awake.load(Ordering::Acquire)
             && let Some(waker) = self.waker.get()
         {
             waker.wake();
