@@ -156,7 +156,7 @@ impl<'t> Pin<'t> {
     pub(crate) fn delete(self, disown: bool) -> Result<Option<Orphan<'t>>, DeleteError> {
         let entry = self.entry();
         let flags = state::DELETED | if disown { state::DISOWN } else { 0 };
-        // Once per registration: a second delete would end it twice.
+        // Once per registration: a second delete would end it twice. No pair: both meet in this word.
         let deleted = entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             fault!(DeleteTwice => return Some(state | flags));
             (state & state::DELETED == 0).then_some(state | flags)
