@@ -43,8 +43,8 @@ impl Sleep {
         // Pair: sleep. Flags, then queues ∥ queues, then flags. Both sides change the flags by a
         // read-modify-write: either this one sees the waker's change, and then the work, or the waker sees
         // SLEEPING.
-        // Pair: sleep. The flags that follow publish it: a waker that sees this announcement does not take the
-        // end of an earlier sleep for the end of this one.
+        // Pair: sleep. The flags that follow publish it: a waker that sees this announcement does not take
+        // the end of an earlier sleep for the end of this one.
         unless!(StaysAwake => self.awake.store(false, Ordering::Release));
         fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
         self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
