@@ -65,7 +65,7 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
 /// M2: report ∥ delete by another thread of the group. S4, S5, S6, L4.
 #[test]
 fn m2_report_and_delete() {
-    model("m2_report_and_delete", 2, Bound::NONE).check(|| {
+    model("m2_report_and_delete", 2, Bound::quick(5)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let reporter = spawn(&world, &registration, |world, registration| {
             world.report_as(thread(1, 0), registration);
@@ -135,7 +135,7 @@ fn m3_exit_and_late_entry_and_delete() {
 /// M4: report ∥ delete by a thread of another group, and by one of no group. S4, S5, L4.
 #[test]
 fn m4_report_and_foreign_delete() {
-    let model = model("m4_report_and_foreign_delete", 2, Bound::NONE);
+    let model = model("m4_report_and_foreign_delete", 2, Bound::quick(5));
     for is_outsider in [false, true] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
@@ -191,7 +191,7 @@ fn m5_late_report_takeover_and_delete() {
 /// M5: takeover ∥ delete. A takeover must not revive the entry. S4, L4.
 #[test]
 fn m5_takeover_and_delete() {
-    model("m5_takeover_and_delete", 2, Bound::NONE).check(|| {
+    model("m5_takeover_and_delete", 2, Bound::quick(5)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let taker = spawn(&world, &registration, |world, registration| {
             let _ = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
@@ -445,7 +445,7 @@ fn m6_stale_calls_leave_no_trace() {
 /// S5, L4.
 #[test]
 fn m2_enter_and_delete() {
-    model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
+    model("m2_enter_and_delete", 2, Bound::quick(5)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
