@@ -176,7 +176,12 @@ fn delete_before_handler(
             entered.release();
             report.release();
             harness.fence(home)?;
-            test.check_eq("closed by the late report", 0, harness.core().registration_counts().closed - closed, "S4");
+            test.check_eq(
+                "closed by the late report",
+                0,
+                harness.core().registration_counts().closed - closed,
+                "S4",
+            );
             delete.release();
         }
         Order::DeleteEnds => {
@@ -211,7 +216,12 @@ fn delete_before_handler(
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     let ended_by = |id: ThreadId, before: &_| harness.activity(id).since(before).fd_close;
     let ended = (ended_by(closer, &before[0]), ended_by(bystander, &before[1]));
-    test.check_eq("registrations ended by either thread", "1 0".into(), format!("{} {}", ended.0, ended.1), "S14");
+    test.check_eq(
+        "registrations ended by either thread",
+        "1 0".into(),
+        format!("{} {}", ended.0, ended.1),
+        "S14",
+    );
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     Ok(())
 }
