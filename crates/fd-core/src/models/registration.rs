@@ -445,7 +445,7 @@ fn m6_stale_calls_leave_no_trace() {
 /// S5, L4.
 #[test]
 fn m2_enter_and_delete() {
-    model("m2_enter_and_delete", 2, Bound::quick(5)).check(|| {
+    model("m2_enter_and_delete", 2, Bound::NONE).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
         let user = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));

@@ -184,21 +184,6 @@ macro_rules! transitions {
     };
 }
 
-/// The calls that set a flag for the end of the registration.
-macro_rules! marks {
-    ($($(#[$doc:meta])* $name:ident: $flag:expr;)*) => {
-        $(
-            $(#[$doc])*
-            ///
-            /// # Errors
-            /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
-            pub fn $name(&self) -> Result<(), Stale> {
-                self.mark($flag)
-            }
-        )*
-    };
-}
-
 impl<'a> RegistrationRef<'a> {
     /// The handle of the registration.
     pub fn handle(&self) -> FdHandle {
@@ -291,38 +276,47 @@ impl<'a> RegistrationRef<'a> {
         cond_send: |state| if state & state::ACTIVE_W == 0 { state | state::READY_W } else { state };
     }
 
-    marks! {
-        /// Makes the close reset the connection (`SO_LINGER` with a zero timeout), which leaves no
-        /// `TIME_WAIT`. It applies to every later end of the registration by a close; for a source that is no
-        /// connected socket it has no effect.
-        ///
-        /// ```
-        /// use std::io::{ErrorKind, Read};
-        /// use std::net::{TcpListener, TcpStream};
-        ///
-        /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-        /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-        /// # let core = runtime.core();
-        /// # let id = core.threads().next().expect("a runtime has threads");
-        /// # let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        /// let mut client = TcpStream::connect(listener.local_addr()?)?;
-        /// let (stream, _) = listener.accept()?;
-        /// stream.set_nonblocking(true)?;
-        /// let ignore = |_: &ReadyGuard<'_, TcpStream>| {};
-        /// let handle = core.insert(stream, ignore, id.group(), id.mask(), InsertOptions::default())?;
-        /// core.registration(handle).reset_on_close()?;
-        /// core.registration(handle).delete()?;
-        /// assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
-        /// # Ok(())
-        /// # }
-        /// ```
-        reset_on_close: state::LINGER_RISK;
-        /// Declares that the open file has another descriptor, in this process or another one. Then a close
-        /// does not end the kernel's registrations, and the descriptor is removed from every poller first.
-        /// [`RegistrationRef::duplicate`] and [`FdCore::before_fork`] do this by themselves. Call it
-        /// before a `try_clone` of the source, or before the descriptor is sent to another process.
-        mark_cloned: state::CLONED;
+    /// Makes the close reset the connection (`SO_LINGER` with a zero timeout), which leaves no
+    /// `TIME_WAIT`. It applies to every later end of the registration by a close; for a source that is no
+    /// connected socket it has no effect.
+    ///
+    /// ```
+    /// use std::io::{ErrorKind, Read};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let core = runtime.core();
+    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (stream, _) = listener.accept()?;
+    /// stream.set_nonblocking(true)?;
+    /// let ignore = |_: &ReadyGuard<'_, TcpStream>| {};
+    /// let handle = core.insert(stream, ignore, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).reset_on_close()?;
+    /// core.registration(handle).delete()?;
+    /// assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
+    pub fn reset_on_close(&self) -> Result<(), Stale> {
+        self.mark(state::LINGER_RISK)
+    }
+
+    /// Declares that the open file has another descriptor, in this process or another one. Then a close
+    /// does not end the kernel's registrations, and the descriptor is removed from every poller first.
+    /// [`RegistrationRef::duplicate`] and [`FdCore::before_fork`] do this by themselves. Call it
+    /// before a `try_clone` of the source, or before the descriptor is sent to another process.
+    ///
+    /// # Errors
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
+    pub fn mark_cloned(&self) -> Result<(), Stale> {
+        self.mark(state::CLONED)
     }
 
     fn want(&self, active: u32) -> Result<(), Stale> {

@@ -53,8 +53,7 @@ impl FdTable {
                 // A registration whose end had begun has lost its group. Everything that depends on the group
                 // is wiped.
                 let group = group.or_else(|| self.groups().next());
-                let next = entry.group.peek().generation();
-                ended.extend(group.map(|group| self.finish_retired(fd as RawFd, group, next, &mut forget)));
+                ended.extend(group.map(|group| self.finish_retired(fd as RawFd, group, &mut forget)));
             } else if was_claimed_or_retired {
                 entry.thread_mask.store(0, Ordering::Release);
                 entry.group.retire_after_fork();

@@ -38,7 +38,7 @@ use super::counts::Count;
 use super::{FdHandle, FdTable, Pin, checks, mistakes};
 use crate::entry::error::{DeleteError, InsertRefused};
 use crate::entry::owner::Registered;
-use crate::words::events::{DeregisterReason, Generation};
+use crate::words::events::DeregisterReason;
 use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
 use crate::words::state;
@@ -207,23 +207,20 @@ impl Orphan<'_> {
         self,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
-        let next = self.pin.generation().wrapping_add(1);
         let (table, fd, group) = self.pin.into_raw();
         fault!(WipeBeforeDrain => mistakes::wipe(table, fd));
         table.entries[fd as usize].group.retire(group);
-        table.finish_retired(fd, group, next, forget)
+        table.finish_retired(fd, group, forget)
     }
 }
 
 impl FdTable {
-    /// Completes [`Orphan::retire`]. The calling thread is alone with the entry, which has the generation
-    /// `next` by now.
+    /// Completes [`Orphan::retire`]. The calling thread is alone with the entry.
     #[inline]
     pub(super) fn finish_retired(
         &self,
         fd: RawFd,
         group: GroupId,
-        next: Generation,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
     ) -> Retired {
         let entry = &self.entries[fd as usize];
@@ -246,7 +243,7 @@ impl FdTable {
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
-        entry.state.store(next, 0, Ordering::Release);
+        entry.state.store(entry.group.peek().generation(), 0, Ordering::Release);
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
         // it.
         let owner = unsafe { entry.take_owner() };
