@@ -76,7 +76,7 @@ points! {
     ApplyBegun,
     /// A worker has run its tasks and timers. It has not announced its sleep.
     WorkDone,
-    /// A worker has set SLEEPING. It has not looked for work again.
+    /// A worker has announced its sleep. It has not looked for work again.
     SleepAnnounced,
     /// A worker is about to enter its poller's wait.
     BeforeWait,

@@ -100,7 +100,7 @@ faults! {
     PrivateListBounded = "private-list-bounded", "HAProxy 8ef1a6b0d; bug 18, suspect 6";
     /// A thread outside the thread mask publishes an update without waking a thread.
     NoWakeForUpdate = "no-wake-for-update", "HAProxy before f01588744; suspect 19";
-    /// SLEEPING is cleared before the wait.
+    /// The sleep ends before the wait.
     SleepingClearedEarly = "sleeping-cleared-early", "HAProxy c37ccd70b; bug 50";
     /// A report on an inactive direction does not lead to its removal from the poller.
     InactiveStaysPolled = "inactive-stays-polled", "rule L6";

@@ -140,7 +140,7 @@ mutants! {
     OneTailMark = "one-tail-mark";
     /// The announcement of a sleep does not take back the end of the sleep before.
     StaysAwake = "stays-awake";
-    /// The end of a sleep stores the flags.
+    /// The end of a sleep clears NOTIFIED by a plain store.
     EndStores = "end-stores";
     /// A thread looks for work before it announces its sleep.
     LookBeforeAnnounce = "look-before-announce";

@@ -1,9 +1,9 @@
 //! The wake-up protocol between threads, and the wake pipe for backends without a waker of their own.
 //!
-//! A thread announces its sleep (it sets SLEEPING and clears NOTIFIED in one step), and then looks for work a
-//! last time. A waker publishes the work, and then sets NOTIFIED. If it finds SLEEPING without NOTIFIED, and
-//! the thread is not awake again, it writes to the wake descriptor. So no published work is missed (L2), and
-//! each sleep gets at most one write.
+//! A thread announces its sleep (it is not awake, then it clears NOTIFIED), and then looks for work a last
+//! time. A waker publishes the work, and then sets NOTIFIED. If NOTIFIED was clear, and the thread is not
+//! awake, it writes to the wake descriptor. So no published work is missed (L2), and each sleep gets at most
+//! one write.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -13,15 +13,13 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 
 use crate::poller::Wake;
 use crate::shared::ready::ReadyGuard;
-use crate::words::sync::{AtomicBool, AtomicU32, Ordering};
-
-const SLEEPING: u32 = 1 << 0;
-const NOTIFIED: u32 = 1 << 1;
+use crate::words::sync::{AtomicBool, Ordering};
 
 /// One thread's side of the protocol.
 pub(crate) struct Sleep {
-    flags: AtomicU32,
-    /// Whether the announced sleep has ended. The thread alone writes it, so its end needs no
+    /// Whether a waker has published work since the last announcement.
+    notified: AtomicBool,
+    /// Whether no sleep is announced. The thread alone writes it, so the end of a sleep needs no
     /// read-modify-write.
     awake: AtomicBool,
     /// It exists as long as this value, and so as long as a thread can call [`Sleep::wake`] (suspect 12).
@@ -30,7 +28,7 @@ pub(crate) struct Sleep {
 
 impl Sleep {
     pub(crate) fn new() -> Self {
-        Self { flags: AtomicU32::new(0), awake: AtomicBool::new(false), waker: OnceLock::new() }
+        Self { notified: AtomicBool::new(false), awake: AtomicBool::new(true), waker: OnceLock::new() }
     }
 
     pub(crate) fn set_waker(&self, waker: Arc<dyn Wake>) {
@@ -40,35 +38,34 @@ impl Sleep {
 
     /// Announces the sleep. The thread must look for work afterwards, before it waits.
     pub(crate) fn announce(&self) {
-        // Pair: sleep. Flags, then queues ∥ queues, then flags. Both sides change the flags by a
-        // read-modify-write: either this one sees the waker's change, and then the work, or the waker sees
-        // SLEEPING.
-        // Pair: sleep. The flags that follow publish it: a waker that sees this announcement does not take
-        // the end of an earlier sleep for the end of this one.
+        // Pair: sleep. Awake and NOTIFIED, then queues ∥ queues, then NOTIFIED and awake. Both sides change
+        // NOTIFIED by a read-modify-write: either this one sees the waker's change, and then the work, or the
+        // waker sees this announcement, and does not take the end of an earlier sleep for the end of this
+        // one.
         unless!(StaysAwake => self.awake.store(false, Ordering::Release));
-        fault!(NotifiedSticks => { self.flags.fetch_or(SLEEPING, Ordering::AcqRel); return });
-        self.flags.swap(SLEEPING, ordering!(FlagsRelaxed, AcqRel));
+        fault!(NotifiedSticks => { self.notified.fetch_or(false, Ordering::AcqRel); return });
+        self.notified.swap(false, ordering!(FlagsRelaxed, AcqRel));
     }
 
     /// Ends the sleep, after the wait and not before it (bug 50).
     pub(crate) fn end(&self) {
-        // Pair: sleep. The flags stay as they are: a plain store would hide the change of a waker that found
+        // Pair: sleep. NOTIFIED stays as it is: a plain store would hide the change of a waker that found
         // another one's NOTIFIED, and the next announcement would not see its work.
-        fault!(EndStores => return self.flags.store(0, Ordering::Release));
+        fault!(EndStores => self.notified.store(false, Ordering::Release));
         self.awake.store(true, Ordering::Release);
     }
 
     /// Whether the thread will look for work.
     #[cfg(all(test, loom))]
     pub(crate) fn is_notified(&self) -> bool {
-        self.flags.load(Ordering::Acquire) & NOTIFIED != 0
+        self.notified.load(Ordering::Acquire)
     }
 
     /// Disables wake-ups in a forked child. The thread does not exist here, and the parent's thread has the
     /// same wake descriptor.
     pub(crate) fn silence(&self) {
         // Relaxed: the child has one thread.
-        self.flags.store(NOTIFIED, Ordering::Relaxed);
+        self.notified.store(true, Ordering::Relaxed);
     }
 
     /// See [`Wake::renew`].
@@ -80,10 +77,10 @@ impl Sleep {
     /// Makes the thread look for work that was published before this call. A signal handler may call it.
     pub(crate) fn wake(&self) {
         // Pair: sleep.
-        let before = self.flags.fetch_or(NOTIFIED, ordering!(FlagsRelaxed, AcqRel));
-        fault!(NotifiedIgnored: before => before & SLEEPING);
-        if before & (SLEEPING | NOTIFIED) == SLEEPING
-            // Pair: sleep. Awake after the announcement that `before` shows: the next one sees this change.
+        let was_notified = self.notified.swap(true, ordering!(FlagsRelaxed, AcqRel));
+        fault!(NotifiedIgnored: was_notified => false);
+        // If it is awake after the announcement that this change follows, the next one sees the change.
+        if !was_notified
             && !self.awake.load(Ordering::Acquire)
             && let Some(waker) = self.waker.get()
         {
