@@ -68,6 +68,13 @@ unsafe impl Zeroed for Entry {
 }
 
 impl Entry {
+    /// Writes the flags of a slot that this thread has claimed or retired, with the generation of the slot.
+    #[inline(always)]
+    pub(crate) fn write_flags(&self, flags: u32) {
+        // Pairs: publish, drain.
+        self.state.store(self.group.peek().generation(), flags, Ordering::Release);
+    }
+
     /// Gives a claimed slot its owner.
     ///
     /// # Safety

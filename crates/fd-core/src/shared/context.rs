@@ -36,7 +36,7 @@ pub struct Context {
     /// (suspect 6).
     private: RefCell<Vec<Update>>,
     /// Sorted by the time when they are due, then by the order in which they were set.
-    timers: RefCell<BTreeMap<(Instant, u64), Timer>>,
+    timers: RefCell<Timers>,
     /// The number of timers: each iteration looks at it several times.
     timers_left: Cell<usize>,
     timers_set: Cell<u64>,
@@ -49,7 +49,7 @@ pub struct Context {
     entered: RefCell<Vec<FdHandle>>,
 }
 
-type Timer = Box<dyn FnOnce(&Context)>;
+type Timers = BTreeMap<(Instant, u64), Box<dyn FnOnce(&Context)>>;
 
 /// The payload of a panic of the user's code.
 type Panic = Box<dyn std::any::Any + Send>;
@@ -185,8 +185,7 @@ impl Context {
     pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
         let order = self.timers_set.replace(self.timers_set.get() + 1);
         let due = self.core.clock.after(delay);
-        self.timers.borrow_mut().insert((due, order), Box::new(action));
-        self.timers_left.set(self.timers_left.get() + 1);
+        self.change_timers(|timers| timers.insert((due, order), Box::new(action)));
     }
 
     /// Makes this thread the only one that may use the descriptor, if its owner is the expected one and no
@@ -409,8 +408,7 @@ impl Context {
     pub(crate) fn end_timers(&self) -> Guarded {
         let mut guarded = Guarded::default();
         // The cell is free again before the drop, which may set another timer.
-        while let Some((_, timer)) = { self.timers.borrow_mut().pop_first() } {
-            self.timers_left.set(self.timers_left.get() - 1);
+        while let Some((_, timer)) = self.change_timers(BTreeMap::pop_first) {
             guarded.run(|| drop(timer));
         }
         guarded
@@ -468,6 +466,14 @@ impl Context {
         self.timers_left.get() != 0
     }
 
+    /// Changes the timers, and notes their number.
+    fn change_timers<R>(&self, change: impl FnOnce(&mut Timers) -> R) -> R {
+        let mut timers = self.timers.borrow_mut();
+        let result = change(&mut timers);
+        self.timers_left.set(timers.len());
+        result
+    }
+
     /// Runs the timers that are due.
     #[inline]
     pub(crate) fn run_timers(&self) {
@@ -480,13 +486,10 @@ impl Context {
     fn run_due_timers(&self) {
         let now = self.now();
         loop {
-            let timer = match self.timers.borrow_mut().first_entry() {
-                Some(first) if first.key().0 <= now => {
-                    self.timers_left.set(self.timers_left.get() - 1);
-                    first.remove()
-                }
-                _ => return,
+            let due = |timers: &mut Timers| {
+                timers.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove())
             };
+            let Some(timer) = self.change_timers(due) else { return };
             timer(self);
         }
     }
@@ -661,14 +664,12 @@ fn note_report(report: &mut Report<'_>) -> u32 {
     fault!(OneDirectionPerReport => report.events = mistakes::one_direction(events));
     fault!(StatePlainStore => return mistakes::store_report(entry, report.live.fd(), events));
     checkpoint!(ReportEntered, report.live.fd());
-    // Pair: update.
-    let before = entry.state.load(Ordering::Acquire);
-    if state::after_report(before, events) == before {
-        return before;
-    }
+    let update = |state| {
+        let next = state::after_report(state, events);
+        (next != state).then_some(next)
+    };
     // Pair: update. It is a read-modify-write, because other threads set CLONED, EXPORTED and the token at
     // any time (suspect 3).
-    let update = |state| Some(state::after_report(state, events));
     match entry.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
         Ok(before) | Err(before) => before,
     }

@@ -48,8 +48,7 @@ pub(super) fn keep_reference(context: &Context, handle: FdHandle, denied: &Denie
 pub(super) fn store_report(entry: &Entry, fd: RawFd, events: Events) -> u32 {
     let before = entry.state.load(Ordering::Acquire);
     checkpoint!(ReportEntered, fd);
-    let generation = entry.group.peek().generation();
-    entry.state.store(generation, state::after_report(before, events), Ordering::Release);
+    entry.write_flags(state::after_report(before, events));
     before
 }
 

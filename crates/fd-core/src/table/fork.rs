@@ -57,7 +57,7 @@ impl FdTable {
             } else if was_claimed_or_retired {
                 entry.thread_mask.store(0, Ordering::Release);
                 entry.group.retire_after_fork();
-                entry.state.store(entry.group.peek().generation(), 0, Ordering::Release);
+                entry.write_flags(0);
                 entry.group.free();
             }
         }

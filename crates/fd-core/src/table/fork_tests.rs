@@ -129,7 +129,7 @@ fn a_slot_that_was_claimed_and_not_published_is_free() {
     let table = table();
     insert(&table, 5, ME);
     table.entries[3].group.claim().unwrap();
-    table.entries[3].state.store(1, state::READY, Ordering::Release);
+    table.entries[3].write_flags(state::READY);
     table.entries[3].thread_mask.store(OTHER, Ordering::Release);
     assert_eq!(refusal(&table, 3, handle_group(), ME), InsertRefused::InUse { fd: 3 });
     assert_eq!(after_fork_on_the_first_thread(&table), [0; 0]);

@@ -102,7 +102,7 @@ impl FdTable {
         fault!(InsertDropsFlags: flags => 0);
         // Pair: publish. All stores precede the publication of the group word, so that a late thread never
         // sees a part of the entry (S10).
-        entry.state.store(generation, state::READY | flags, Ordering::Release);
+        entry.write_flags(state::READY | flags);
         entry.thread_mask.store(threads.bits(), Ordering::Release);
         self.counts.add(Count::Inserted, 1);
         unless!(PublishEarly => entry.group.publish(group));
@@ -243,7 +243,7 @@ impl FdTable {
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
-        entry.state.store(entry.group.peek().generation(), 0, Ordering::Release);
+        entry.write_flags(0);
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
         // it.
         let owner = unsafe { entry.take_owner() };
