@@ -72,7 +72,7 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn write_flags(&self, flags: u32) {
         // Pairs: publish, drain.
-        self.state.store(self.group.peek().generation(), flags, Ordering::Release);
+        self.state.store(self.group.own_generation(), flags, Ordering::Release);
     }
 
     /// Gives a claimed slot its owner.

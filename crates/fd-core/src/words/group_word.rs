@@ -122,6 +122,14 @@ impl GroupWord {
         Word(pairs::read(&self.0))
     }
 
+    /// The generation, for the thread that has claimed or retired the slot. It has read or written the
+    /// generation itself, and no other thread changes it meanwhile.
+    #[inline(always)]
+    pub(crate) fn own_generation(&self) -> Generation {
+        // No pair: as an acquire load, it would hide a drain that orders too little from the models.
+        Word(self.0.load(Ordering::Relaxed)).generation()
+    }
+
     /// Reads the word without a pin, for a thread of `group` that wants to use the registration of this
     /// generation.
     #[inline(always)]
