@@ -12,6 +12,7 @@
 
 use std::cell::Cell;
 use std::fs::OpenOptions;
+use std::hint::black_box;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -135,20 +136,25 @@ fn descriptor() -> OwnedFd {
     OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
 }
 
-/// A handler that counts its runs.
-#[derive(Default)]
-struct Counter {
-    runs: AtomicU64,
+thread_local! {
+    static RUNS: Cell<u64> = const { Cell::new(0) };
+    static BACK: Cell<Option<OwnedFd>> = const { Cell::new(None) };
+}
+
+/// A handler that counts its runs, in each thread for itself: two threads must share no cache line but those
+/// of the operation.
+struct Counter;
+
+impl Counter {
+    fn count(&self) {
+        RUNS.set(black_box(RUNS.get() + 1));
+    }
 }
 
 impl Handler for Counter {
     fn ready(&self, _: &ReadyGuard<'_>) {
-        self.runs.store(self.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
+        self.count();
     }
-}
-
-thread_local! {
-    static BACK: Cell<Option<OwnedFd>> = const { Cell::new(None) };
 }
 
 /// A handler that keeps a disowned descriptor.
@@ -174,7 +180,7 @@ impl Bench {
     fn new(mask: ThreadMask) -> Self {
         let runtime = Runtime::builder().group(2).capacity(4 * ENTRIES).start(scripted).unwrap();
         let scripts = SCRIPTS.get().unwrap().lock().unwrap().clone();
-        let handler = Arc::new(Counter::default());
+        let handler = Arc::new(Counter);
         let options = InsertOptions::default();
         let core = runtime.core();
         let insert =
@@ -268,7 +274,7 @@ impl Guarded {
             fields.handler.clone()
         };
         if let Some(handler) = handler {
-            handler.runs.store(handler.runs.load(SeqCst) + 1, std::sync::atomic::Ordering::Relaxed);
+            handler.count();
         }
         self.0.lock().unwrap().running &= !me;
     }
@@ -474,7 +480,7 @@ fn main() {
     let exclusive = Bench::new(thread(0).mask());
     let shared = Bench::new(ThreadMask::first(2));
     let bench = |threads: usize| if threads == 1 { &exclusive } else { &shared };
-    let handler = Arc::new(Counter::default());
+    let handler = Arc::new(Counter);
     let locked = guarded(&handler);
     let bare: Box<[Bare]> = (0..ENTRIES).map(|_| Bare::default()).collect();
     let repeat = |rounds: usize, threads: usize, action: &(dyn Fn(usize, u64) + Sync)| {
