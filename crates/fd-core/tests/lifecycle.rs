@@ -161,6 +161,9 @@ fn a_stop_drops_everything_even_if_some_drops_panic() {
         }
     };
     let mut peers: Vec<_> = (0..3).map(|_| insert(&core, panicking("a handler")).1).collect();
+    // The tasks run in one iteration: the first one begins the stop, and a later one would be refused.
+    let (posted, all_posted) = channel();
+    core.post(first(), move |_| all_posted.recv().unwrap()).unwrap();
     for _ in 0..3 {
         let (task, timer) = (panicking("a task"), panicking("a timer"));
         core.post(first(), move |context| {
@@ -170,6 +173,7 @@ fn a_stop_drops_everything_even_if_some_drops_panic() {
         })
         .unwrap();
     }
+    posted.send(()).unwrap();
     until(|| dropped.load(Ordering::SeqCst) == 9);
     let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic is returned") };
     assert_eq!(panic.downcast_ref::<String>().unwrap(), "a task", "the first panic counts");
