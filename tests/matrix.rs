@@ -1244,6 +1244,73 @@ mod shared_listener {
         }
     }
 
+    mod busy_sharers {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "shared-listener/busy-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "shared-listener/busy-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "shared-listener/busy-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "shared-listener/busy-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+        }
+    }
+
     mod delete_holding_handler_lock {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -1466,6 +1533,97 @@ mod shared_listener {
             unix_level_2t2g "unix-level-2t2g"
             unix_level_4t1g "unix-level-4t1g"
             unix_level_4t2g "unix-level-4t2g"
+        }
+    }
+
+    mod sleeping_sharers {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "shared-listener/sleeping-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            unix_edge_8t2g "unix-edge-8t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "shared-listener/sleeping-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            tcp_edge_2t1g "tcp-edge-2t1g"
+            tcp_edge_2t2g "tcp-edge-2t2g"
+            tcp_edge_4t1g "tcp-edge-4t1g"
+            tcp_edge_4t2g "tcp-edge-4t2g"
+            tcp_edge_8t1g "tcp-edge-8t1g"
+            tcp_edge_8t2g "tcp-edge-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            unix_edge_8t1g "unix-edge-8t1g"
+            unix_edge_8t2g "unix-edge-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "shared-listener/sleeping-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "shared-listener/sleeping-sharers", 60 seconds;
+            tcp_level_2t1g "tcp-level-2t1g"
+            tcp_level_2t2g "tcp-level-2t2g"
+            tcp_level_4t1g "tcp-level-4t1g"
+            tcp_level_4t2g "tcp-level-4t2g"
+            tcp_level_8t1g "tcp-level-8t1g"
+            tcp_level_8t2g "tcp-level-8t2g"
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_level_8t1g "unix-level-8t1g"
+            unix_level_8t2g "unix-level-8t2g"
         }
     }
 

@@ -299,11 +299,9 @@ impl World {
     fn schedule(&mut self, handle: usize, caller: Option<(usize, ThreadId)>) {
         let Some((handle, _, Some(fd))) = self.select(handle) else { return };
         let registration = self.registrations.get_mut(&fd).unwrap();
-        let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id), || 0);
+        let scheduled = self.table.pin(handle).unwrap().schedule(caller.map(|(_, id)| id));
         let mine =
             caller.filter(|(group, _)| *group == registration.group).map_or(0, |(_, id)| id.mask().bits());
-        let first =
-            ThreadId::new(group_id(registration.group), registration.allowed.trailing_zeros() as usize % 64);
         let model = match () {
             () if mine != 0 && registration.allowed == mine => {
                 let was_pending = registration.pending & mine != 0;
@@ -317,11 +315,7 @@ impl World {
                 if !listed.contains(&fd) {
                     listed.push(fd);
                 }
-                if mine & registration.allowed != 0 {
-                    Scheduled::Nothing
-                } else {
-                    Scheduled::Wake(first.unwrap())
-                }
+                Scheduled::Wake(ThreadMask::from_bits(registration.allowed & !mine))
             }
         };
         assert_eq!(scheduled, model, "L1, suspect 19: {registration:?}");

@@ -853,6 +853,15 @@ pub fn history() -> &'static [Defect] {
             "a fork in progress, whose child no system call showed yet, was taken for no child, and the poller was replaced",
             Scenario(&["deletion/undeclared-copy"]),
         ),
+        core(
+            21,
+            "an update of a shared descriptor woke one of the threads that must apply it, or none: a listener that was started while all slept was served by one thread",
+            Scenario(&[
+                "shared-listener/sleeping-sharers",
+                "shared-listener/busy-sharers",
+                "shared-listener/stop-start-converge",
+            ]),
+        ),
     ];
     HISTORY
 }

@@ -150,6 +150,9 @@ faults! {
     LateReportsWait = "late-reports-wait", "HAProxy before f98a8c317; bug 67";
     /// A second delete of a registration is accepted and sets a second token.
     DeleteTwice = "delete-twice", "protocol 6.1";
+    /// Of several threads that must apply an update, one is woken, whether it sleeps or not; none if the
+    /// caller is one of them.
+    OneSharerWoken = "one-sharer-woken", "this core: a shared listener that one thread served";
     /// An update that is already pending for every allowed thread is neither listed nor announced again.
     NoWakeIfOwed = "no-wake-if-owed", "suspect 19";
 

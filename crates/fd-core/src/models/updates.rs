@@ -70,7 +70,8 @@ fn m7_want_and_iteration() {
     }
 }
 
-/// M7: a want by an outsider ∥ iterations of two allowed threads. The entry is already listed. L1, L3.
+/// M7: a want by an outsider ∥ iterations of two allowed threads, each of which polls it or is woken for it.
+/// The entry is already listed. L1, L3, L11.
 #[test]
 fn m7_want_and_two_walks() {
     model("m7_want_and_two_walks", 3, Bound::of(2, 3)).check(|| {
@@ -84,11 +85,11 @@ fn m7_want_and_two_walks() {
         world.core.registration(registration.handle).want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
         assert_pending_is_listed(&world, &registration);
-        let served = |index: usize| {
+        for (index, slept) in slept.into_iter().enumerate() {
             let id = thread(1, index);
-            world.kernel.holds(id, 0).recv || world.kernel.unread(id) > 0 || !slept[index]
-        };
-        assert!(served(0) || served(1), "L1: active, and both of its threads sleep without a wake-up");
+            let is_served = world.kernel.holds(id, 0).recv || world.kernel.unread(id) > 0 || !slept;
+            assert!(is_served, "L1: active, and {id:?} sleeps without it");
+        }
         assert_polled(&world, &registration, &[&world.context(thread(1, 0)), &world.context(thread(1, 1))]);
     });
 }
@@ -421,8 +422,8 @@ fn m7_boot_and_takeover() {
     });
 }
 
-/// M7: a want by one of two allowed threads ∥ an iteration of the other one, which applies the update in
-/// its next iteration. L1, L3.
+/// M7: a want by one of two allowed threads ∥ an iteration of the other one, which applies the update in this
+/// iteration or is woken for it. L1, L3, L11.
 #[test]
 fn m7_member_wants() {
     model("m7_member_wants", 2, Bound::of(2, 4)).check(|| {
@@ -436,9 +437,33 @@ fn m7_member_wants() {
             world.kernel.holds(thread(1, 0), 0).recv,
             "L1: active, and the caller's own poller does not hold it"
         );
-        other.join().unwrap();
+        let slept = other.join().unwrap();
         assert_pending_is_listed(&world, &registration);
+        let is_served =
+            world.kernel.holds(thread(1, 1), 0).recv || world.kernel.unread(thread(1, 1)) > 0 || !slept;
+        assert!(is_served, "L1: active, and the other thread sleeps without it");
         assert_polled(&world, &registration, &[&context, &world.context(thread(1, 1))]);
+    });
+}
+
+/// M7: where interest is shared, a want by one of two allowed threads ∥ the other one, which runs iterations
+/// until it sleeps. It sleeps with the descriptor, or gets a wake-up. L1, L11.
+#[test]
+fn m7_member_wants_shared_interest() {
+    model("m7_member_wants_shared_interest", 2, Bound::of(2, 3)).check(|| {
+        let (world, registration) = quiet(&[2], 0b11, false);
+        let other = spawn(&world, &registration, |world, _| {
+            let context = world.context(thread(1, 1));
+            while !world.iterate(&context, None) {}
+        });
+        let context = world.context(thread(1, 0));
+        context.registration(registration.handle).want_recv().unwrap();
+        world.apply_updates(&context);
+        other.join().unwrap();
+        let polled = world.kernel.waits_for(thread(1, 1), 0).recv;
+        let woken = world.kernel.unread(thread(1, 1)) > 0;
+        assert!(polled || woken, "L1: active, and the other thread sleeps without it");
+        assert!(world.listed(1).is_empty(), "L3: listed, and pending for no thread");
     });
 }
 

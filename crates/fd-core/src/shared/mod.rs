@@ -13,7 +13,6 @@ pub(crate) mod wake;
 
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
@@ -78,8 +77,6 @@ pub struct FdCore {
     process: OwnerProcess,
     /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
-    /// Chooses which of several sleeping threads to wake.
-    pick: AtomicUsize,
 }
 
 /// The part of a worker thread that other threads use.
@@ -149,7 +146,6 @@ impl FdCore {
             clock,
             process: OwnerProcess::this(),
             working: count::AtomicU32::new(0),
-            pick: AtomicUsize::new(0),
         }
     }
 
@@ -469,17 +465,17 @@ impl FdCore {
         }
     }
 
-    /// Publishes an update, and wakes a thread to apply it if that is necessary.
+    /// Publishes an update, and wakes the threads that must apply it.
     pub(crate) fn schedule(&self, pin: &Live<'_>, caller: Option<&Context>) {
-        let pick = || self.pick.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        match pin.schedule(caller.map(Context::id), pick) {
+        match pin.schedule(caller.map(Context::id)) {
             Scheduled::Nothing => {}
             Scheduled::Private => {
                 if let Some(context) = caller {
                     context.push_update(pin.handle(), false);
                 }
             }
-            Scheduled::Wake(thread) => self.wake(thread),
+            // Pair: sleep. The update is published before the wake-up (L2).
+            Scheduled::Wake(threads) => self.wake_all(pin.group(), threads),
         }
     }
 

@@ -190,8 +190,8 @@ impl<'a> RegistrationRef<'a> {
         self.handle
     }
 
-    /// Enables read interest. A thread of the mask polls the descriptor from its next wait on; a sleeping
-    /// thread is woken. If the direction is enabled already, the call changes nothing.
+    /// Enables read interest. Every thread of the mask polls the descriptor from its next wait on; those that
+    /// sleep are woken. If the direction is enabled already, the call changes nothing.
     ///
     /// # Errors
     /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].

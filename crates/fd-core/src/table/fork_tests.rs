@@ -153,14 +153,14 @@ fn lists_are_empty_and_whole_after_any_state_of_their_links() {
     let table = table();
     let handles: Vec<_> = [0, 1, 2].iter().map(|fd| insert(&table, *fd, 0b11).0).collect();
     for handle in &handles {
-        table.pin(*handle).unwrap().schedule(None, || 0);
+        table.pin(*handle).unwrap().schedule(None);
     }
     assert_eq!(table.updates(handle_group()).check_whole(&table, 8), [0, 1, 2]);
     assert_eq!(after_fork_on_the_first_thread(&table), [0; 0]);
     assert_eq!(table.updates(handle_group()).check_whole(&table, 8), [0usize; 0]);
     for handle in &handles {
         assert_eq!(table.pin(*handle).unwrap().entry().update_mask.load(Ordering::Acquire), 0);
-        table.pin(*handle).unwrap().schedule(None, || 0);
+        table.pin(*handle).unwrap().schedule(None);
     }
     assert_eq!(table.updates(handle_group()).check_whole(&table, 8), [0, 1, 2]);
 }

@@ -35,6 +35,12 @@ pub(super) fn awake_in_first_group(table: &FdTable) -> ThreadMask {
     table.groups().next().map_or(ThreadMask::NONE, |first| table.enabled(first))
 }
 
+/// The lowest of the threads to wake, whether it sleeps or not; none if the caller applies the update, too.
+pub(super) fn one_to_wake(to_wake: ThreadMask, caller_applies: bool) -> ThreadMask {
+    let lowest = to_wake.bits() & to_wake.bits().wrapping_neg();
+    if caller_applies { ThreadMask::NONE } else { ThreadMask::from_bits(lowest) }
+}
+
 /// A variant of [`Live::exit`] that decides by a thread mask that it read before it cleared its running bit.
 pub(super) fn read_mask_and_exit(live: Live<'_>, me: ThreadMask) -> Option<Orphan<'_>> {
     let mask = live.thread_mask();

@@ -27,17 +27,17 @@ pub(crate) struct Update {
 pub(crate) enum Scheduled {
     /// The calling thread must append the update to its private list.
     Private,
-    /// No further step is needed: the update is in a list already, and a thread that applies it is awake.
+    /// No further step is needed: the update is in the private list already, or no thread applies it.
     Nothing,
-    /// The update is in the group's shared list, and this thread must be woken to apply it.
-    Wake(ThreadId),
+    /// The update is in the group's shared list, and these threads must be woken to apply it.
+    Wake(ThreadMask),
 }
 
 impl Live<'_> {
     /// Publishes an update on behalf of `caller` (protocol 11). If the caller is the only allowed thread, the
     /// update goes to its private list. Otherwise it goes to all allowed threads, through the shared list of
-    /// the entry's group, and `pick` chooses which of them to wake.
-    pub(crate) fn schedule(&self, caller: Option<ThreadId>, pick: impl FnOnce() -> usize) -> Scheduled {
+    /// the entry's group, and all of them but the caller must be woken.
+    pub(crate) fn schedule(&self, caller: Option<ThreadId>) -> Scheduled {
         let entry = self.entry();
         let table = self.table();
         let allowed = self.thread_mask();
@@ -62,18 +62,13 @@ impl Live<'_> {
         checkpoint!(UpdateBitsSet, self.fd());
         table.updates(self.group()).add(table, self.fd() as usize);
         fault!(NoWakeForUpdate => return Scheduled::Nothing);
-        if mine.intersects(allowed) {
-            // The caller applies updates before it sleeps. The other allowed threads apply theirs in their
-            // own next iteration.
-            return Scheduled::Nothing;
-        }
-        // A thread is woken whatever the bits and the activity were before this call (suspect 19).
-        let awake = allowed.and(table.enabled(self.group()));
-        fault!(WakeAsksFirstGroup: awake => mistakes::awake_in_first_group(table));
-        match awake.nth(pick()) {
-            Some(index) => ThreadId::new(self.group(), index).map_or(Scheduled::Nothing, Scheduled::Wake),
-            None => Scheduled::Nothing,
-        }
+        // Each of these threads has a poller of its own to update, and sleeps without the descriptor until it
+        // does. They are woken whatever the bits and the activity were before this call (suspect 19). The
+        // caller applies its own update before it sleeps.
+        let to_wake = allowed.and(table.enabled(self.group())).without(mine);
+        fault!(WakeAsksFirstGroup: to_wake => mistakes::awake_in_first_group(table));
+        fault!(OneSharerWoken: to_wake => mistakes::one_to_wake(to_wake, mine.intersects(allowed)));
+        Scheduled::Wake(to_wake)
     }
 }
 

@@ -185,9 +185,10 @@ impl<'c> Worker<'c> {
         // No pair: the mark has no meaning where the interest is shared.
         pin.entry().state.fetch_and(!state::REARM, Ordering::AcqRel);
         // An allowed thread may have built its arrays before the last write, and may sleep without the
-        // descriptor. If this thread is allowed, it polls the descriptor itself (L1).
+        // descriptor. This thread builds its own afterwards (L1, L11).
         let me = self.context.id().mask();
-        unless!(OwnerNotWoken => if !allowed.contains(me) { to_wake = to_wake.or(keep) });
+        fault!(OneSharerWoken: keep => if allowed.contains(me) { ThreadMask::NONE } else { keep });
+        unless!(OwnerNotWoken => to_wake = to_wake.or(keep));
         // Pair: sleep. After the last write: a thread that is woken builds its arrays from it.
         self.context.core().end_waits(pin.group(), to_wake.without(me));
     }

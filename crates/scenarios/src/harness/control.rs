@@ -2,19 +2,14 @@
 //! task and a fence for each thread), and ends it. All scenarios do that, so a fault that fails this one
 //! proves nothing about the scenario that it is switched on in.
 
-use std::collections::BTreeMap;
 use std::io::{PipeWriter, Write, pipe};
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex};
 
-use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::mutex::unpoisoned;
+use crate::harness::{Harness, Sleepers};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -64,34 +59,4 @@ fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
     far.write_all(b"x").map_err(Failure::set_up)?;
     harness.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)
-}
-
-/// Which threads sleep, by their names.
-struct Sleepers {
-    asleep: Arc<Mutex<BTreeMap<String, bool>>>,
-    _checkpoints: Checkpoints,
-}
-
-impl Sleepers {
-    /// Must be called before the threads start.
-    fn watch() -> Self {
-        let asleep: Arc<Mutex<BTreeMap<String, bool>>> = Arc::default();
-        let by_name = Arc::clone(&asleep);
-        let checkpoints = Checkpoints::with_listener(move |point, _| {
-            if matches!(point, Point::BeforeWait | Point::AfterWait) {
-                let name = std::thread::current().name().unwrap_or_default().to_owned();
-                unpoisoned(&by_name).insert(name, point == Point::BeforeWait);
-            }
-        });
-        Self { asleep, _checkpoints: checkpoints }
-    }
-
-    /// Waits until every thread has announced its sleep and has not returned from its wait.
-    fn wait(&self, harness: &Harness) -> Result<(), Failure> {
-        let threads = harness.threads().len();
-        harness.wait_until("every thread sleeps", || {
-            let asleep = unpoisoned(&self.asleep);
-            asleep.len() == threads && asleep.values().all(|asleep| *asleep)
-        })
-    }
 }

@@ -3,8 +3,10 @@
 
 mod quiet;
 mod runtime;
+mod sleepers;
 
 pub use runtime::Harness;
+pub(crate) use sleepers::Sleepers;
 
 crate::scenario::family! {
     control,

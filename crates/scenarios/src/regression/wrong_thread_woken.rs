@@ -29,7 +29,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for thread in harness.threads() {
         // The thread alone, and with all others of its group but one.
         let others = harness.core().table().threads(thread.group()).without(thread.mask());
-        let one = others.nth(0).map_or(ThreadMask::NONE, |index| ThreadMask::from_bits(1 << index));
+        let one = others.indices().next().map_or(ThreadMask::NONE, |index| ThreadMask::from_bits(1 << index));
         for mask in [thread.mask(), thread.mask().or(others.without(one))] {
             for caller in callers {
                 let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;

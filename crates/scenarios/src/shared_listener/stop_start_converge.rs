@@ -11,6 +11,7 @@ use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, ListenerFixture};
 use crate::failure::Failure;
+use crate::harness::Sleepers;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -29,6 +30,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
     let callers = fixture.callers();
@@ -36,20 +38,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     for (index, caller) in callers.iter().enumerate() {
         let when = format!("started by {caller:?}");
         let (gate, hold) = acceptor.hold();
+        // Nothing but the start wakes the threads.
+        sleepers.wait(&fixture.harness)?;
         fixture.call(*caller, Action::Start)?;
-        // One sharing thread applies the update without help: the caller, if it is one, or the thread that it
-        // wakes.
-        fixture
-            .harness
-            .wait_until(&format!("{when}, some thread reports the waiting client (L1)"), || {
-                gate.arrived() >= 1
-            })?;
-        // The others apply it in their next iteration.
-        fixture.sharers.iter().for_each(|thread| fixture.harness.core().wake(*thread));
-        fixture.harness.wait_until(
-            &format!("{when}, every sharing thread's poller reports the waiting client (bug 20)"),
-            || gate.arrived() >= fixture.sharers.len(),
-        )?;
+        let reported = format!("{when}, every sharing thread's poller reports the waiting client (bug 20)");
+        fixture.harness.wait_until(&reported, || gate.arrived() >= fixture.sharers.len())?;
         drop(hold);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(index as u64);
