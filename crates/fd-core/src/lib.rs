@@ -185,6 +185,7 @@ pub use shared::dump::{EntryInfo, FdDump};
 pub use shared::handler::Handler;
 pub use shared::options::InsertOptions;
 pub use shared::ready::{ReadyGuard, RegistrationRef};
+pub use shared::timers::TimerId;
 pub use shared::{FdCore, RegistrationCounts};
 pub use table::{FdHandle, FdTable};
 pub use words::ids;

@@ -240,7 +240,7 @@ impl World {
         }
         let other = Arc::new(0_u8);
         let expected = if right_owner { owner } else { OwnerId::of(&other) };
-        let (taken, orphan) = self.table.takeover(handle, id, expected, |_| ());
+        let (taken, orphan) = self.table.takeover(handle, id, expected, |_| true, |_| ());
         let model = match () {
             () if !right_owner => Err(MoveError::WrongOwner),
             () if registration.running != 0 => Err(MoveError::Busy),
@@ -262,7 +262,7 @@ impl World {
             return assert_eq!(moved, Err(MoveError::Stale(handle.stale())));
         };
         let registration = self.registrations.get_mut(&fd).unwrap();
-        assert_eq!(moved, if registration.running != 0 { Err(MoveError::Busy) } else { Ok(()) });
+        assert_eq!(moved, if registration.running != 0 { Err(MoveError::Busy) } else { Ok(false) });
         if moved.is_ok() {
             registration.allowed = id.mask().bits();
             if registration.group != group {

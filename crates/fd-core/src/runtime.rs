@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 use std::os::raw::c_int;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit};
 
@@ -53,7 +53,32 @@ pub struct Builder {
     groups: Vec<usize>,
     capacity: Option<usize>,
     signals: Vec<(c_int, Action)>,
+    hooks: Hooks,
     clock: Clock,
+}
+
+/// Code of the program that runs on each worker thread, at its start and at its end.
+#[derive(Default)]
+struct Hooks {
+    start: Vec<Action>,
+    data: Option<MakeData>,
+    stop: Vec<Action>,
+}
+
+/// Makes the value of [`Context::data`].
+type MakeData = Box<dyn Fn(&Context) -> Box<dyn Any> + Send + Sync>;
+
+impl Hooks {
+    fn start(&self, context: &Context) {
+        self.start.iter().for_each(|start| start(context));
+        if let Some(data) = &self.data {
+            context.set_data(data(context));
+        }
+    }
+
+    fn stop(&self, context: &Context) {
+        self.stop.iter().for_each(|stop| stop(context));
+    }
 }
 
 impl fmt::Debug for Builder {
@@ -127,6 +152,76 @@ impl Builder {
     #[must_use]
     pub fn signal(mut self, signal: c_int, action: impl Fn(&Context) + Send + Sync + 'static) -> Self {
         self.signals.push((signal, Box::new(action)));
+        self
+    }
+
+    /// Runs `action` on each worker thread before its first handler, task or timer: to set its affinity,
+    /// priority or name by the calls of the system. A second action runs after the first one. No thread polls
+    /// before the actions of all threads have returned.
+    ///
+    /// A panic of the action stops the runtime; [`Runtime::stop`] returns it.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (started, starts) = channel();
+    /// let (stopped, stops) = channel();
+    /// let runtime = fd_core::Runtime::builder()
+    ///     .group(2)
+    ///     .on_start(move |context| started.send(context.id()).expect("main waits"))
+    ///     .on_stop(move |context| stopped.send(context.id()).expect("main waits"))
+    ///     .start(poller_poll::backend)?;
+    /// assert_ne!(starts.recv()?, starts.recv()?);
+    /// runtime.stop()?;
+    /// assert_ne!(stops.recv()?, stops.recv()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_start(mut self, action: impl Fn(&Context) + Send + Sync + 'static) -> Self {
+        self.hooks.start.push(Box::new(action));
+        self
+    }
+
+    /// Runs `action` on each worker thread after its last handler, task or timer. A thread whose start has
+    /// panicked does not run it. Otherwise as [`Builder::on_start`], which has an example.
+    #[must_use]
+    pub fn on_stop(mut self, action: impl Fn(&Context) + Send + Sync + 'static) -> Self {
+        self.hooks.stop.push(Box::new(action));
+        self
+    }
+
+    /// Gives each worker thread a value of its own, without a lock: buffers, counters, a pool of idle
+    /// connections. `make` runs on the thread, after [`Builder::on_start`], and [`Context::data`] lends the
+    /// value. It is dropped on the thread, at its end. A second call replaces the first one.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// use fd_core::ids::ThreadId;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::builder()
+    ///     .group(1)
+    ///     .thread_data(|_| Cell::new(0))
+    ///     .start(poller_poll::backend)?;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// for _ in 0..2 {
+    ///     let sender = sender.clone();
+    ///     runtime.core().post(ThreadId::FIRST, move |context| {
+    ///         let count = context.data::<Cell<u32>>().expect("each thread has one");
+    ///         count.set(count.get() + 1);
+    ///         sender.send(count.get()).expect("main waits");
+    ///     })?;
+    /// }
+    /// assert_eq!((receiver.recv()?, receiver.recv()?), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn thread_data<T: 'static>(mut self, make: impl Fn(&Context) -> T + Send + Sync + 'static) -> Self {
+        self.hooks.data = Some(Box::new(move |context| Box::new(make(context))));
         self
     }
 
@@ -231,8 +326,8 @@ impl Builder {
             equip_with_waker(&core, id).map_err(system("making a thread's wake descriptor"))?;
             pollers.push((id, poller));
         }
-        let signals = Arc::new(Signals::new(self.signals));
-        Ok(Prepared { core, pollers, signals })
+        let (signals, hooks) = (Arc::new(Signals::new(self.signals)), Arc::new(self.hooks));
+        Ok(Prepared { core, pollers, signals, hooks })
     }
 
     /// [`Builder::prepare`], then [`Prepared::start`].
@@ -267,6 +362,7 @@ fn equip_with_waker(core: &Arc<FdCore>, id: ThreadId) -> io::Result<()> {
         .register(reader, drain_wake_pipe, id.group(), id.mask(), state::INTERNAL)
         .map_err(|error| io::Error::other(error.reason))?;
     shared.sleep.set_waker(waker);
+    core.count_internal();
     core.registration(handle).want_recv().map_err(io::Error::other)
 }
 
@@ -276,6 +372,7 @@ pub struct Prepared {
     core: Arc<FdCore>,
     pollers: Vec<(ThreadId, Box<dyn Poller>)>,
     signals: Arc<Signals>,
+    hooks: Arc<Hooks>,
 }
 
 impl Prepared {
@@ -304,10 +401,11 @@ impl Prepared {
         for (id, poller) in self.pollers.drain(..) {
             let (core, gate, ended) = (Arc::clone(&self.core), Arc::clone(&gate), ended.clone());
             let signals = (Some(id) == first).then(|| Arc::clone(&self.signals));
+            let hooks = Arc::clone(&self.hooks);
             self.core.begin_work();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {id}"))
-                .spawn(move || work(core, id, poller, signals, &gate, &ended));
+                .spawn(move || work(core, id, poller, signals, &hooks, &gate, &ended));
             match spawned {
                 Ok(thread) => runtime.threads.push(thread),
                 // The drop of the runtime stops and joins the threads that have started.
@@ -357,11 +455,17 @@ struct GateState {
 }
 
 impl Gate {
-    /// Reports one thread as ready and waits. Returns whether to continue.
-    fn pass(&self) -> bool {
+    /// Reports one thread as ready.
+    fn arrive(&self) -> MutexGuard<'_, GateState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.ready += 1;
         self.changed.notify_all();
+        state
+    }
+
+    /// Reports one thread as ready and waits. Returns whether to continue.
+    fn pass(&self) -> bool {
+        let mut state = self.arrive();
         fault!(ThreadsStartAlone => return true);
         loop {
             match state.open {
@@ -394,6 +498,7 @@ fn work(
     id: ThreadId,
     poller: Box<dyn Poller>,
     signals: Option<Arc<Signals>>,
+    hooks: &Hooks,
     gate: &Gate,
     ended: &Sender<WorkerError>,
 ) {
@@ -401,16 +506,25 @@ fn work(
     let core = Arc::clone(context.core());
     let mut worker = Worker::new(&context, poller, signals);
     let mut guarded = Guarded::default();
-    guarded.run(|| {
-        context.register_all();
-        checkpoint!(ThreadRegistered);
-        if gate.pass()
-            && let Err(source) = worker.run()
-        {
-            let _ = ended.send(WorkerError::Poller { thread: id, source });
-        }
-    });
+    guarded.run(|| hooks.start(&context));
+    let has_started = !guarded.has_panic();
+    if has_started {
+        guarded.run(|| {
+            context.register_all();
+            checkpoint!(ThreadRegistered);
+            if gate.pass()
+                && let Err(source) = worker.run()
+            {
+                let _ = ended.send(WorkerError::Poller { thread: id, source });
+            }
+        });
+    } else {
+        drop(gate.arrive());
+    }
     guarded.merge(worker.end());
+    if has_started {
+        guarded.run(|| hooks.stop(&context));
+    }
     // A runtime that has lost a thread cannot serve its descriptors, so it stops.
     core.request_stop();
     core.table().disable(id);
@@ -419,9 +533,12 @@ fn work(
     if core.end_work() {
         guarded.merge(core.clear());
     }
+    // Its value is dropped on its own thread.
+    guarded.run(|| drop(context));
     if let Some(panic) = guarded.panic() {
         let _ = ended.send(WorkerError::Panic { thread: id, panic });
     }
+    core.note_end_of_work();
 }
 
 /// Why a worker thread ended by itself. `Display` and `Debug` show the thread and the reason.
@@ -497,6 +614,15 @@ pub struct Runtime {
 }
 
 impl Runtime {
+    /// Starts one thread, with the defaults of the [`Builder`]: for examples and small programs.
+    /// [`ThreadId::FIRST`] names it.
+    ///
+    /// # Errors
+    /// [`StartError`]. No thread and no descriptor remains.
+    pub fn single(make: MakeBackend) -> Result<Self, StartError> {
+        Self::builder().group(1).start(make)
+    }
+
     /// Returns a builder without groups. At least one group must be added.
     pub fn builder() -> Builder {
         Builder::default()
@@ -568,6 +694,78 @@ impl Runtime {
         self.deaths.try_recv().map_or(Ok(()), Err)
     }
 
+    /// Waits until every thread of the runtime has ended, at most `timeout`, or without a limit if it is
+    /// `None`. Returns whether they have: after [`FdCore::request_stop`], or because one has failed.
+    /// [`Runtime::stop`] then returns at once. A thread of the runtime cannot wait for itself: there the call
+    /// returns false at once.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use fd_core::ids::ThreadId;
+    ///
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+    /// assert!(!runtime.wait(Some(Duration::ZERO)), "it runs");
+    /// runtime.core().post(ThreadId::FIRST, |context| context.core().request_stop())?;
+    /// assert!(runtime.wait(None));
+    /// runtime.stop()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+        !self.is_own_thread() && self.core.wait_until(timeout, FdCore::is_idle)
+    }
+
+    /// Waits until the registrations of the program have ended, at most `timeout`, and then stops. Returns
+    /// how many were left, which the stop has ended.
+    ///
+    /// The program deletes its listeners before, so that no connection comes any more. Handlers ask
+    /// [`FdCore::is_draining`], and close a connection after its last answer. A thread of the runtime does
+    /// not wait.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::time::Duration;
+    ///
+    /// use fd_core::ids::ThreadId;
+    /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::single(poller_poll::backend)?;
+    /// let (core, id) = (runtime.core(), ThreadId::FIRST);
+    /// let (near, client) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let handler = |ready: &ReadyGuard<'_, UnixStream>| {
+    ///     if ready.events().is_read_closed() {
+    ///         let _ = ready.registration().delete();
+    ///     }
+    /// };
+    /// let handle = core.insert(near, handler, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).want_recv()?;
+    ///
+    /// drop(client);
+    /// assert_eq!(runtime.drain(Duration::from_secs(60))?, 0, "the connection has ended by itself");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Runtime::stop`].
+    pub fn drain(self, timeout: Duration) -> Result<u64, WorkerError> {
+        self.core.begin_drain();
+        if !self.is_own_thread() {
+            self.core.wait_until(Some(timeout), |core| core.left() == 0 || core.is_stopping());
+        }
+        let left = self.core.left();
+        self.stop().map(|()| left)
+    }
+
+    fn is_own_thread(&self) -> bool {
+        let me = std::thread::current().id();
+        self.threads.iter().any(|thread| thread.thread().id() == me)
+    }
+
     fn shut_down(&mut self) {
         // From now on no signal handler uses the threads.
         self.caught = None;
@@ -578,8 +776,7 @@ impl Runtime {
         }
         self.core.request_stop();
         self.gate.abandon();
-        let me = std::thread::current().id();
-        let is_own = self.threads.iter().any(|thread| thread.thread().id() == me);
+        let is_own = self.is_own_thread();
         fault!(RuntimeJoinsItself: is_own => false);
         if is_own {
             return;

@@ -50,7 +50,9 @@ fn one(stops: bool) {
         std::io::Write::write_all(&mut writer, b"x").unwrap();
         let (in_task, in_timer) = (Arc::clone(&core), Arc::clone(&core));
         core.post(thread, move |_| drop(in_task)).unwrap();
-        let set = move |context: &Context| context.after(Duration::from_secs(3600), move |_| drop(in_timer));
+        let set = move |context: &Context| {
+            context.after(Duration::from_secs(3600), move |_| drop(in_timer));
+        };
         core.post(thread, set).unwrap();
     }
     if stops {

@@ -256,7 +256,7 @@ fn an_entered_source_has_the_type_that_was_inserted() {
     assert_eq!(on(core, thread(0), move |context| context.enter(handle, write)), Ok(true));
     far.read_exact(&mut [0]).unwrap();
     let other = on(core, thread(0), move |context| context.enter(handle, |_: &ReadyGuard<'_, TcpStream>| ()));
-    assert_eq!(other, Err(EnterError::WrongSource));
+    assert_eq!(other, Err(EnterError::WrongType));
     assert!(core.entry(handle).unwrap().running.is_empty(), "L9");
     runtime.stop().unwrap();
 }

@@ -115,6 +115,10 @@ pub enum MoveError {
     /// The owner is another one. Only [`Context::takeover`](crate::Context::takeover) compares it.
     #[error("the owner is not the expected one")]
     WrongOwner,
+    /// The source or the handler has another type than the action of
+    /// [`Context::takeover_with`](crate::Context::takeover_with) expects.
+    #[error("the registered source or handler is of another type")]
+    WrongType,
     /// A thread uses the descriptor, or moves it. Also for the handler of the descriptor itself, which uses
     /// it until it returns.
     #[error("in use by a thread")]
@@ -144,9 +148,9 @@ pub enum EnterError {
     /// This thread uses it already: the call is in its handler, or in the action of another `enter`.
     #[error("this thread uses it already")]
     Nested,
-    /// The source of the registration has another type than the argument of the action.
-    #[error("the registered source is of another type")]
-    WrongSource,
+    /// The source or the handler of the registration has another type than the action expects.
+    #[error("the registered source or handler is of another type")]
+    WrongType,
 }
 
 /// Why a task is refused. It has been dropped.
@@ -165,6 +169,42 @@ pub enum PostError {
         thread: ThreadId,
     },
 }
+
+/// Why [`FdCore::try_post`](crate::FdCore::try_post) refuses a task.
+pub enum TryPostError<F> {
+    /// As many tasks wait as the caller allows.
+    Full {
+        /// The task.
+        task: F,
+        /// The number of tasks that wait for the thread.
+        waiting: u64,
+    },
+    /// There is no such thread, or it has ended. The task has been dropped.
+    Refused(PostError),
+}
+
+impl<F> From<PostError> for TryPostError<F> {
+    fn from(refused: PostError) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl<F> std::fmt::Display for TryPostError<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Full { waiting, .. } => write!(f, "{waiting} tasks wait for the thread"),
+            Self::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl<F> std::fmt::Debug for TryPostError<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+impl<F> std::error::Error for TryPostError<F> {}
 
 /// Why a backend cannot be created.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,11 @@ impl Guarded {
         }
     }
 
+    /// Whether a step has panicked.
+    pub(crate) fn has_panic(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Adds the panic of the steps of another value.
     pub(crate) fn merge(&mut self, other: Self) {
         if let Some(panic) = other.0 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::entry::guarded::Guarded;
 use crate::shared::ready::Report;
-use crate::words::sync::count;
+use crate::words::sync::{AtomicU64, count};
 
 /// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the
 /// registration.
@@ -32,8 +32,14 @@ pub(crate) trait Registered: AsFd + Send + Sync {
         self.ownership().1
     }
 
+    /// The time of the timeout, in nanoseconds since the core was made. Zero is none.
+    fn timeout(&self) -> &AtomicU64;
+
     /// The source. The caller may know its type.
     fn source(&self) -> &dyn Any;
+
+    /// The handler. The caller may know its type.
+    fn handler(&self) -> &dyn Any;
 
     /// Passes the descriptor to `close`, then drops the handler.
     fn close(self: Box<Self>, close: &mut dyn FnMut(OwnedFd));

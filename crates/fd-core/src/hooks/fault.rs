@@ -276,6 +276,18 @@ faults! {
     /// A handle is accepted by any table.
     HandleFitsAnyTable = "handle-fits-any-table", "this core";
 
+    /// All tasks that have been taken from the queue run before the next wait.
+    TasksUnbounded = "tasks-unbounded", "this core: posters delayed an echo by seconds";
+    /// All due timers run before the next wait, also those that are set meanwhile.
+    TimersUnbounded = "timers-unbounded", "this core: timers of one moment delayed an echo";
+    /// Tasks and timers that have not begun run although the runtime stops.
+    WorkIgnoresStop = "work-ignores-stop", "this core: a stop waited for the tasks";
+    /// A registration that is taken over or moved leaves its timeout behind.
+    TimeoutStaysBehind = "timeout-stays-behind", "this core";
+    /// A timeout is reported when its thread looks at it, although it was moved, cleared, or belonged to the
+    /// registration before.
+    TimeoutNotMoved = "timeout-not-moved", "this core";
+
     // The upstream commits.
     /// A takeover stores the thread mask whatever it is, even that of a deleted descriptor.
     TakeoverStoresMask = "takeover-stores-mask", "HAProxy 9836dba82; protocol 8.3";

@@ -1,12 +1,15 @@
 //! M7 and parts of M8: a want ∥ the application of updates by the threads that must poll for it.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::world::{Registration, World, group, spawn, thread};
 use super::{Bound, model};
 use crate::shared::context::Context;
 use crate::words::ids::ThreadMask;
 use crate::words::state;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// A world with one registration, in which no direction is active.
 fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<World>, Registration) {
@@ -464,6 +467,54 @@ fn m7_member_wants_shared_interest() {
         let woken = world.kernel.unread(thread(1, 1)) > 0;
         assert!(polled || woken, "L1: active, and the other thread sleeps without it");
         assert!(world.listed(1).is_empty(), "L3: listed, and pending for no thread");
+    });
+}
+
+/// Whether `context` looks at the timeout of number 0 by itself, after it has run its tasks.
+fn looks_at_timeout(world: &World, context: &Context) -> bool {
+    world.iterate(context, None);
+    context.next_timer().is_some()
+}
+
+/// M7: a timeout is set by an outsider ∥ a takeover by another thread. The new owner looks at it. L12.
+#[test]
+fn m7_timeout_and_takeover() {
+    model("m7_timeout_and_takeover", 2, Bound::of(3, 4)).check(|| {
+        let (world, registration) = quiet(&[2], 0b01, true);
+        let outsider = spawn(&world, &registration, |world, registration| {
+            world.core.registration(registration.handle).set_timeout(Some(HOUR)).unwrap();
+        });
+        let context = world.context(thread(1, 1));
+        context.takeover(registration.handle, registration.owner).unwrap();
+        outsider.join().unwrap();
+        assert!(
+            looks_at_timeout(&world, &context),
+            "L12: a timeout is set, and its owner does not look at it"
+        );
+        world.assert_at_rest(&registration);
+    });
+}
+
+/// M7: a timeout that is over is reported ∥ it is moved to a later time. It is reported once or moved, and
+/// the owner looks at the later one. L12.
+#[test]
+fn m7_timeout_reported_and_moved() {
+    model("m7_timeout_reported_and_moved", 2, Bound::of(3, 4)).check(|| {
+        let (world, registration) = quiet(&[1], 0b01, true);
+        let registration_ref = world.core.registration(registration.handle);
+        registration_ref.set_timeout(Some(Duration::ZERO)).unwrap();
+        let owner = spawn(&world, &registration, |world, _| {
+            let context = world.context(thread(1, 0));
+            // The first iteration runs the task that announces it.
+            (0..2).for_each(|_| _ = world.iterate(&context, None));
+            looks_at_timeout(world, &context)
+        });
+        registration_ref.set_timeout(Some(HOUR)).unwrap();
+        let looks = owner.join().unwrap();
+        let announced = world.kernel.unread(thread(1, 0)) > 0
+            || !world.core.thread(thread(1, 0)).unwrap().tasks.is_empty();
+        assert!(looks || announced, "L12: a timeout is set, and its owner does not look at it");
+        assert!(registration.observed.ran.load(Ordering::SeqCst) <= 1, "L12: reported twice");
     });
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::words::ids::ThreadId;
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*; $(#[$of_others:meta])* $others:ident,) => {
         /// The counters of one thread. Only that thread writes them, and all may read. Each counter is exact,
         /// but two of them that are read one after the other may belong to different instants.
         #[repr(align(128))]
@@ -15,11 +15,15 @@ macro_rules! counters {
 
         /// A copy of one thread's counters, from [`FdCore::activity`](crate::FdCore::activity).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-        pub struct ActivitySnapshot { $($(#[$doc])* pub $name: u64,)* }
+        pub struct ActivitySnapshot {
+            $($(#[$doc])* pub $name: u64,)*
+            $(#[$of_others])* pub $others: u64,
+        }
 
         impl Activity {
+            /// The counters that this thread writes.
             pub(crate) fn snapshot(&self) -> ActivitySnapshot {
-                ActivitySnapshot { $($name: self.$name.get(),)* }
+                ActivitySnapshot { $($name: self.$name.get(),)* $others: 0 }
             }
         }
 
@@ -31,7 +35,7 @@ macro_rules! counters {
             /// assert_eq!(counters.rows().next(), Some(("loops", 3)));
             /// ```
             pub fn rows(&self) -> impl Iterator<Item = (&'static str, u64)> {
-                [$((stringify!($name), self.$name),)*].into_iter()
+                [$((stringify!($name), self.$name),)* (stringify!($others), self.$others)].into_iter()
             }
 
             /// The difference to an earlier copy of the same thread's counters.
@@ -52,7 +56,7 @@ macro_rules! counters {
             /// In a build with overflow checks, if a counter of `earlier` is greater than the one of `self`:
             /// the copies are of different threads, or in the wrong order.
             pub fn since(&self, earlier: &Self) -> Self {
-                Self { $($name: self.$name - earlier.$name,)* }
+                Self { $($name: self.$name - earlier.$name,)* $others: self.$others - earlier.$others }
             }
         }
     };
@@ -108,7 +112,11 @@ counters! {
     /// Registrations that this thread ended as the last user: closed or returned.
     fd_close,
     /// Tasks that began to run.
-    tasks,
+    tasks,;
+
+    // Other threads count it: see `SharedThread::snapshot`.
+    /// Tasks that were posted to the thread. `tasks_posted - tasks` of them wait, or were dropped at its end.
+    tasks_posted,
 }
 
 /// A counter that one thread increments and all may read.

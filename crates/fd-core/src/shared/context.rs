@@ -1,7 +1,7 @@
 //! The part of a worker thread that only this thread uses.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::any::Any;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::entry::error::{EnterError, MoveError};
 use crate::entry::guarded::Guarded;
-use crate::entry::owner::OwnerId;
+use crate::entry::owner::{OwnerId, Registered};
 use crate::entry::source::Source;
 use crate::shared::activity::Activity;
+use crate::shared::handler::Handler;
 use crate::shared::mistakes;
 use crate::shared::ready::{ReadyGuard, RegistrationRef, Report};
+use crate::shared::timers::{TIMERS, TimerId, Timers};
 use crate::shared::{FdCore, SharedThread};
 use crate::table::{Denied, Failed, FdHandle, Live, NotTaken, Orphan, Update};
 use crate::words::events::{Event, Events, Generation};
@@ -35,24 +37,22 @@ pub struct Context {
     /// grows, because deletes and inserts of one number may add any number of elements in one iteration
     /// (suspect 6).
     private: RefCell<Vec<Update>>,
-    /// Sorted by the time when they are due, then by the order in which they were set.
     timers: RefCell<Timers>,
-    /// The number of timers: each iteration looks at it several times.
+    /// The number of timers and looks: each iteration reads it several times.
     timers_left: Cell<usize>,
-    timers_set: Cell<u64>,
     forked: Cell<bool>,
     /// The number of the registration whose event this thread reports now, or -1, and its generation. Two
     /// cells, because a report writes them from registers.
     reported: Cell<RawFd>,
     reported_generation: Cell<Generation>,
+    /// See [`Context::data`].
+    data: OnceCell<Box<dyn Any>>,
     /// The registrations that this thread has entered, the latest last: an action may enter another one.
     entered: RefCell<Vec<FdHandle>>,
 }
 
-type Timers = BTreeMap<(Instant, u64), Box<dyn FnOnce(&Context)>>;
-
 /// The payload of a panic of the user's code.
-type Panic = Box<dyn std::any::Any + Send>;
+type Panic = Box<dyn Any + Send>;
 
 /// The result of a report: HAProxy's `FD_UPDT_DONE`, `FD_UPDT_CLOSED` and `FD_UPDT_MIGRATED`. Its
 /// `FD_UPDT_CLOSED` is both `Closed` and `Stale`.
@@ -78,10 +78,10 @@ impl Context {
             private: RefCell::new(Vec::with_capacity(256)),
             timers: RefCell::default(),
             timers_left: Cell::new(0),
-            timers_set: Cell::new(0),
             forked: Cell::new(false),
             reported: Cell::new(-1),
             reported_generation: Cell::new(0),
+            data: OnceCell::new(),
             entered: RefCell::default(),
         }
     }
@@ -94,6 +94,17 @@ impl Context {
     /// The identity of this thread.
     pub fn id(&self) -> ThreadId {
         self.id
+    }
+
+    /// This thread's own value from [`Builder::thread_data`](crate::Builder::thread_data), which has an
+    /// example. `None` if there is none, or if it has another type.
+    pub fn data<T: 'static>(&self) -> Option<&T> {
+        self.data.get()?.downcast_ref()
+    }
+
+    /// Keeps this thread's own value. The first one stays.
+    pub(crate) fn set_data(&self, data: Box<dyn Any>) {
+        let _ = self.data.set(data);
     }
 
     pub(crate) fn shared(&self) -> &SharedThread {
@@ -115,9 +126,12 @@ impl Context {
     /// it. How late an action runs depends on the backend's
     /// [`fine_timeouts`](crate::poller::Capabilities::fine_timeouts), and on what the thread does before it.
     ///
-    /// A timer cannot be cancelled. Its action finds out whether there is still something to do: the call on
-    /// a registration that has ended returns an error. A timer stays on its thread when the descriptor moves,
-    /// and may still delete it. An action that has not run is dropped when the thread ends.
+    /// A timer stays on its thread. A registration has a timeout of its own, which moves with it:
+    /// [`RegistrationRef::set_timeout`]. An action that has not run is dropped when the thread ends, or when
+    /// the timer is [cancelled](Context::cancel).
+    ///
+    /// One iteration of the loop runs at most 64 timers, and none that is set meanwhile: descriptors and
+    /// tasks have their turn between them.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -137,55 +151,43 @@ impl Context {
     /// # }
     /// ```
     ///
-    /// An idle connection is closed like this: the handler notes the time of each report, and the timer sets
-    /// itself again until the connection has been idle for long enough.
+    /// # Panics
+    /// A panic of the action stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
+    pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) -> TimerId {
+        let due = self.core.clock.after(delay);
+        let key = self.change_timers(|timers| timers.set(due, Box::new(action)));
+        TimerId { thread: self.id, table: self.core.table().id(), key }
+    }
+
+    /// Cancels a timer of this thread, and drops its action. Returns whether there was something to cancel:
+    /// false if the action has begun to run, if the timer was cancelled before, and for a timer of another
+    /// thread.
     ///
     /// ```
-    /// use std::io::Read;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::sync::{Arc, Mutex};
-    /// use std::time::{Duration, Instant};
+    /// use std::sync::mpsc::channel;
+    /// use std::time::Duration;
     ///
-    /// use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, Runtime};
-    ///
-    /// const IDLE: Duration = Duration::from_millis(20);
-    ///
-    /// fn watch(context: &Context, handle: FdHandle, last: Arc<Mutex<Instant>>) {
-    ///     let idle = last.lock().expect("no panic").elapsed();
-    ///     if idle >= IDLE {
-    ///         let _ = context.registration(handle).delete();
-    ///     } else if context.core().entry(handle).is_ok() {
-    ///         context.after(IDLE - idle, move |context| watch(context, handle, last));
-    ///     }
-    /// }
+    /// use fd_core::ids::ThreadId;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// let core = runtime.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
-    /// let (near, mut far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    ///
-    /// let last = Arc::new(Mutex::new(Instant::now()));
-    /// let noted = Arc::clone(&last);
-    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
-    ///     *noted.lock().expect("no panic") = Instant::now();
-    ///     let _ = ready.source().read(&mut [0; 512]);
-    /// };
-    /// let handle = core.insert(near, handler, id.group(), id.mask(), InsertOptions::default())?;
-    /// core.registration(handle).want_recv()?;
-    /// core.post(id, move |context| watch(context, handle, last))?;
-    /// assert_eq!(far.read(&mut [0])?, 0, "the end of file comes with the timeout");
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+    /// let (sender, receiver) = channel();
+    /// runtime.core().post(ThreadId::FIRST, move |context| {
+    ///     let timer = context.after(Duration::from_secs(3600), |_| panic!("never"));
+    ///     let answers = [context.cancel(timer), context.cancel(timer)];
+    ///     sender.send(answers).expect("main waits");
+    /// })?;
+    /// assert_eq!(receiver.recv()?, [true, false]);
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Panics
-    /// A panic of the action stops the runtime; [`Runtime::stop`](crate::Runtime::stop) returns it.
-    pub fn after(&self, delay: Duration, action: impl FnOnce(&Self) + 'static) {
-        let order = self.timers_set.replace(self.timers_set.get() + 1);
-        let due = self.core.clock.after(delay);
-        self.change_timers(|timers| timers.insert((due, order), Box::new(action)));
+    pub fn cancel(&self, timer: TimerId) -> bool {
+        if (timer.thread, timer.table) != (self.id, self.core.table().id()) {
+            return false;
+        }
+        // The timers are free again before the drop of the action, which may set others.
+        let action = self.change_timers(|timers| timers.cancel(timer.key));
+        action.is_some()
     }
 
     /// Makes this thread the only one that may use the descriptor, if its owner is the expected one and no
@@ -230,31 +232,149 @@ impl Context {
     /// [`MoveError`]. The registration has not changed then. After [`MoveError::Busy`] a later attempt can
     /// succeed: a task that a handler posts to another thread often runs before the handler returns.
     pub fn takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
-        let result = self.try_takeover(handle, expected);
-        let count =
-            if result.is_ok() { &self.activity().fd_takeover } else { &self.activity().fd_takeover_fail };
-        count.bump();
+        let result = match self.try_takeover(handle, expected, |_| true, |_| ()) {
+            Err(NotTaken::Elsewhere) => self.core.relocate(handle, self.id, Some(expected)),
+            Err(NotTaken::Refused(refused)) => Err(refused),
+            Ok(()) => Ok(()),
+        };
+        self.count_takeover(&result);
         result
     }
 
+    /// [Takes the descriptor over](Context::takeover), and uses it at once: `action` gets the source in a
+    /// [`ReadyGuard`], on which no call fails, and the handler. So a thread that needs an idle connection
+    /// takes it, enables what it needs, and writes its request, with one call that can fail.
+    ///
+    /// `S` and `H` are the types that were inserted; the arguments of the closure must state them. For a
+    /// handler that was inserted as an `Arc<T>`, `H` is `Arc<T>`.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::sync::mpsc::{Sender, channel};
+    ///
+    /// use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// /// The handler of an idle connection.
+    /// struct Pooled {
+    ///     name: &'static str,
+    /// }
+    ///
+    /// impl Handler<UnixStream> for Pooled {
+    ///     fn ready(&self, _: &ReadyGuard<'_, UnixStream>) {}
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
+    /// let core = runtime.core();
+    /// let threads: Vec<_> = core.threads().collect();
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let (group, first) = (threads[0].group(), threads[0].mask());
+    /// let handle = core.insert(near, Pooled { name: "first" }, group, first, InsertOptions::default())?;
+    ///
+    /// let owner = core.registration(handle).owner()?;
+    /// let (sender, receiver) = channel();
+    /// core.post(threads[1], move |context| {
+    ///     let request = |ready: &ReadyGuard<'_, UnixStream>, pooled: &Pooled| {
+    ///         ready.registration().want_recv().expect("it is in use");
+    ///         ready.source().write_all(b"hello").expect("the buffer is empty");
+    ///         pooled.name
+    ///     };
+    ///     sender.send(context.takeover_with(handle, owner, request)).expect("main waits");
+    /// })?;
+    /// assert_eq!(receiver.recv()?, Ok("first"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`MoveError`]. `action` has not run then, and the registration has not changed; but after
+    /// [`MoveError::Busy`] a descriptor of another group may have come to this thread, and from there to
+    /// another one.
+    ///
+    /// # Panics
+    /// A panic of `action` goes to the caller, after the end of the use.
+    pub fn takeover_with<S: Source, H: Handler<S>, R>(
+        &self,
+        handle: FdHandle,
+        expected: OwnerId,
+        action: impl FnOnce(&ReadyGuard<'_, S>, &H) -> R,
+    ) -> Result<R, MoveError> {
+        let mut action = Some(action);
+        let mut answer = None;
+        let taken = self.try_takeover(handle, expected, fits::<S, H>, |live| {
+            let action = action.take();
+            answer = action.map(|action| self.lend(live, action));
+        });
+        let result = match (taken, answer) {
+            (Ok(()), Some(Ok(answer))) => answer.ok_or(MoveError::WrongType),
+            (Ok(()), Some(Err(panic))) => {
+                self.count_takeover(&Ok(()));
+                resume_unwind(panic)
+            }
+            (Ok(()), None) => Err(MoveError::Busy),
+            (Err(NotTaken::Refused(refused)), _) => Err(refused),
+            (Err(NotTaken::Elsewhere), _) => self.relocate_with(handle, expected, action),
+        };
+        self.count_takeover(&result);
+        result
+    }
+
+    /// As [`Context::takeover_with`], for a descriptor of another group.
+    fn relocate_with<S: Source, H: Handler<S>, R>(
+        &self,
+        handle: FdHandle,
+        expected: OwnerId,
+        action: Option<impl FnOnce(&ReadyGuard<'_, S>, &H) -> R>,
+    ) -> Result<R, MoveError> {
+        if !fits::<S, H>(self.core.table().pin(handle)?.owner()) {
+            return Err(MoveError::WrongType);
+        }
+        self.core.relocate(handle, self.id, Some(expected))?;
+        let action = action.ok_or(MoveError::Busy)?;
+        self.enter_with(handle, action).map_err(|refused| match refused {
+            EnterError::Stale(stale) => stale.into(),
+            EnterError::WrongType => MoveError::WrongType,
+            // Another thread was faster.
+            EnterError::NotAllowed | EnterError::Nested => MoveError::Busy,
+        })
+    }
+
+    fn count_takeover<R>(&self, result: &Result<R, MoveError>) {
+        let activity = self.activity();
+        let count = if result.is_ok() { &activity.fd_takeover } else { &activity.fd_takeover_fail };
+        count.bump();
+    }
+
     #[inline(always)]
-    fn try_takeover(&self, handle: FdHandle, expected: OwnerId) -> Result<(), MoveError> {
-        let (result, orphan) = self.core.table().takeover(handle, self.id, expected, |live| {
+    fn try_takeover(
+        &self,
+        handle: FdHandle,
+        expected: OwnerId,
+        fits: impl Fn(&dyn Registered) -> bool,
+        then: impl FnOnce(&Live<'_>),
+    ) -> Result<(), NotTaken> {
+        let (result, orphan) = self.core.table().takeover(handle, self.id, expected, fits, |live| {
             // An interest that this thread's poller or its group still has ends before the next wait.
             let (recv, send) = live.polled().load();
             let is_held = (recv | send) & self.id.mask().bits() != 0;
             if is_held || !self.core.capabilities().kernel_state {
                 self.schedule_own(live, false);
             }
+            // Pair: timeout. The mask precedes this read: a timeout that it does not see is announced to this
+            // thread.
+            let has_timeout = live.state() & state::TIMED != 0;
+            fault!(TimeoutStaysBehind: has_timeout => false);
+            if has_timeout {
+                self.look_at_timeout(live);
+            }
+            then(live);
         });
         if let Some(orphan) = orphan {
             self.core.finish(orphan, Some(self));
         }
-        match result {
-            Ok(()) => Ok(()),
-            Err(NotTaken::Refused(refused)) => Err(refused),
-            Err(NotTaken::Elsewhere) => self.core.relocate(handle, self.id, Some(expected)),
-        }
+        result
     }
 
     /// Uses a registered source outside a report: to read after a takeover, or to write from a task. This
@@ -299,15 +419,88 @@ impl Context {
         handle: FdHandle,
         action: impl FnOnce(&ReadyGuard<'_, S>) -> R,
     ) -> Result<R, EnterError> {
+        self.enter_live(handle, |report| {
+            let source = report.live.owner().source().downcast_ref()?;
+            Some(action(&ReadyGuard { report, source }))
+        })
+    }
+
+    /// As [`Context::enter`], with the handler: the state of a connection that a task or a timer needs. `H`
+    /// is the type that was inserted; for a handler that was inserted as an `Arc<T>`, it is `Arc<T>`.
+    ///
+    /// ```
+    /// use std::os::unix::net::UnixStream;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// use fd_core::ids::ThreadId;
+    /// use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// #[derive(Default)]
+    /// struct Session {
+    ///     requests: AtomicU32,
+    /// }
+    ///
+    /// impl Handler<UnixStream> for Session {
+    ///     fn ready(&self, _: &ReadyGuard<'_, UnixStream>) {
+    ///         self.requests.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::single(poller_poll::backend)?;
+    /// let (core, id) = (runtime.core(), ThreadId::FIRST);
+    /// let (near, far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let handle = core.insert(near, Session::default(), id.group(), id.mask(), InsertOptions::default())?;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// core.post(id, move |context| {
+    ///     let requests = context.enter_with(handle, |_: &ReadyGuard<'_, UnixStream>, session: &Session| {
+    ///         session.requests.load(Ordering::Relaxed)
+    ///     });
+    ///     sender.send(requests).expect("main waits");
+    /// })?;
+    /// assert_eq!(receiver.recv()?, Ok(0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`EnterError`]. `action` has not run then.
+    ///
+    /// # Panics
+    /// As [`Context::enter`].
+    pub fn enter_with<S: Source, H: Handler<S>, R>(
+        &self,
+        handle: FdHandle,
+        action: impl FnOnce(&ReadyGuard<'_, S>, &H) -> R,
+    ) -> Result<R, EnterError> {
+        self.enter_live(handle, |report| with_parts(report, action))
+    }
+
+    /// Uses a registration while `action` runs. `None` means that it is of another type.
+    fn enter_live<R>(
+        &self,
+        handle: FdHandle,
+        action: impl FnOnce(&Report<'_>) -> Option<R>,
+    ) -> Result<R, EnterError> {
         let live = self.begin_use(handle)?;
         let report = Report { context: self, live, events: Events::NONE };
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let source = live.owner().source().downcast_ref()?;
-            Some(action(&ReadyGuard { report: &report, source }))
-        }));
+        let result = catch_unwind(AssertUnwindSafe(|| action(&report)));
         self.end_use(live, result.as_ref().err());
-        let answer = result.unwrap_or_else(|panic| resume_unwind(panic));
-        answer.ok_or(EnterError::WrongSource)
+        result.unwrap_or_else(|panic| resume_unwind(panic)).ok_or(EnterError::WrongType)
+    }
+
+    /// Runs `action` in a registration that this thread uses already.
+    fn lend<S: Source, H: Handler<S>, R>(
+        &self,
+        live: &Live<'_>,
+        action: impl FnOnce(&ReadyGuard<'_, S>, &H) -> R,
+    ) -> Result<Option<R>, Panic> {
+        let report = Report { context: self, live: *live, events: Events::NONE };
+        self.entered.borrow_mut().push(live.handle());
+        let result = catch_unwind(AssertUnwindSafe(|| with_parts(&report, action)));
+        self.entered.borrow_mut().pop();
+        result
     }
 
     fn begin_use(&self, handle: FdHandle) -> Result<Live<'_>, EnterError> {
@@ -408,7 +601,7 @@ impl Context {
     pub(crate) fn end_timers(&self) -> Guarded {
         let mut guarded = Guarded::default();
         // The cell is free again before the drop, which may set another timer.
-        while let Some((_, timer)) = self.change_timers(BTreeMap::pop_first) {
+        while let Some(timer) = self.change_timers(Timers::pop) {
             guarded.run(|| drop(timer));
         }
         guarded
@@ -455,9 +648,9 @@ impl Context {
         !self.private.borrow().is_empty()
     }
 
-    /// The time when the next timer is due.
+    /// The time when the next timer is due, or when the next timeout must be looked at.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.borrow().first_key_value().map(|((due, _), _)| *due)
+        self.timers.borrow().next()
     }
 
     /// Whether a timer is set.
@@ -484,14 +677,102 @@ impl Context {
 
     #[inline(never)]
     fn run_due_timers(&self) {
-        let now = self.now();
-        loop {
-            let due = |timers: &mut Timers| {
-                timers.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove())
-            };
-            let Some(timer) = self.change_timers(due) else { return };
+        let (now, bound) = (self.now(), self.timers.borrow().bound());
+        fault!(TimersUnbounded: bound => u64::MAX);
+        let mut left = TIMERS;
+        fault!(TimersUnbounded => left = usize::MAX);
+        while left > 0
+            && !self.must_end()
+            && let Some(timer) = self.change_timers(|timers| timers.pop_due(now, bound))
+        {
+            left -= 1;
             timer(self);
         }
+        let mut left = TIMERS;
+        while left > 0
+            && !self.must_end()
+            && let Some(fd) = self.change_timers(|timers| timers.pop_look(now))
+        {
+            left -= 1;
+            self.report_timeout(fd, now);
+        }
+    }
+
+    /// Whether the tasks and timers that have not begun must not begin any more, because the runtime stops.
+    #[inline]
+    pub(crate) fn must_end(&self) -> bool {
+        let stopping = self.core.is_stopping();
+        fault!(WorkIgnoresStop: stopping => false);
+        stopping
+    }
+
+    /// Looks at the timeout of a number at `due`.
+    pub(crate) fn look(&self, fd: RawFd, due: Instant) {
+        self.change_timers(|timers| timers.look(fd, due));
+    }
+
+    /// As [`Context::look_at_timeout`], if this thread may use the registration.
+    pub(crate) fn look_at_timeout_of(&self, handle: FdHandle) {
+        let Ok(pin) = self.core.table().pin(handle) else { return };
+        if pin.group() == self.id.group() && pin.thread_mask().contains(self.id.mask()) {
+            self.look_at_timeout(&pin);
+        }
+    }
+
+    /// Looks at the timeout of a registration that this thread may use now, if it has one.
+    pub(crate) fn look_at_timeout(&self, live: &Live<'_>) {
+        // Pair: timeout.
+        if let Some(due) = self.core.instant(live.owner().timeout().load(Ordering::Acquire)) {
+            self.look(live.fd(), due);
+        }
+    }
+
+    /// Looks at the timeout of whatever registration the number has, and reports it if it is over. A
+    /// registration that another thread uses alone has a look there.
+    #[inline(never)]
+    fn report_timeout(&self, fd: RawFd, now: Instant) {
+        let table = self.core.table();
+        let Some(generation) = table.generation(self.id.group(), fd) else { return };
+        let live = match table.enter(table.handle(fd, generation), self.id) {
+            Ok(live) => live,
+            Err(denied) => return self.withdraw(denied),
+        };
+        if self.take_timeout(&live, now) {
+            self.reported.set(live.fd());
+            self.reported_generation.set(live.generation());
+            let report = Report { context: self, live, events: Events::TIMEOUT };
+            self.activity().fd_run.bump();
+            let ran = run_owner(&report);
+            self.reported.set(-1);
+            match ran {
+                Ok(()) => _ = self.exit(&report.live, None),
+                Err(panic) => _ = self.exit_after_panic(&report.live, panic),
+            }
+        } else {
+            self.exit(&live, None);
+        }
+    }
+
+    /// Takes the timeout of a registration that this thread uses, if it is over; looks at it again otherwise.
+    /// Of several threads that find it over, one takes it.
+    fn take_timeout(&self, live: &Live<'_>, now: Instant) -> bool {
+        let timeout = live.owner().timeout();
+        // Pair: timeout.
+        let mut nanoseconds = timeout.load(Ordering::Acquire);
+        while let Some(due) = self.core.instant(nanoseconds) {
+            let is_later = due > now;
+            fault!(TimeoutNotMoved: is_later => false);
+            if is_later {
+                self.look(live.fd(), due);
+                return false;
+            }
+            match timeout.compare_exchange(nanoseconds, 0, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(moved) => nanoseconds = moved,
+            }
+        }
+        fault!(TimeoutNotMoved => return true);
+        false
     }
 
     /// Reports an event to the descriptor's owner (protocol 4). By reference, as [`Report`] is: the backend
@@ -590,12 +871,7 @@ impl Context {
             return Ok(());
         }
         self.activity().fd_run.bump();
-        let owner = report.live.owner();
-        // A panic must not leave the running bit set: no thread could take or close the descriptor any more.
-        catch_unwind(AssertUnwindSafe(|| {
-            owner.run(report);
-            fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(events) { owner.run(report) });
-        }))
+        run_owner(report)
     }
 
     /// Applies the report of a number that is not open, and runs the handler. Every wait would report the
@@ -655,6 +931,32 @@ impl Context {
         // concerned.
         self.push_update(handle, true);
     }
+}
+
+/// Whether a registration has a source and a handler of these types.
+fn fits<S: Source, H: Handler<S>>(owner: &dyn Registered) -> bool {
+    owner.source().is::<S>() && owner.handler().is::<H>()
+}
+
+/// Runs `action` with the source and the handler, if they have these types.
+fn with_parts<S: Source, H: Handler<S>, R>(
+    report: &Report<'_>,
+    action: impl FnOnce(&ReadyGuard<'_, S>, &H) -> R,
+) -> Option<R> {
+    let owner = report.live.owner();
+    let (source, handler) = (owner.source().downcast_ref()?, owner.handler().downcast_ref()?);
+    Some(action(&ReadyGuard { report, source }, handler))
+}
+
+/// Runs the handler of a registration whose running bit is set. A panic must not leave the bit set: no thread
+/// could take or close the descriptor any more.
+#[inline(always)]
+fn run_owner(report: &Report<'_>) -> Result<(), Panic> {
+    let owner = report.live.owner();
+    catch_unwind(AssertUnwindSafe(|| {
+        owner.run(report);
+        fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(report.events) { owner.run(report) });
+    }))
 }
 
 /// Applies a report to the state, and returns the previous state.

@@ -9,26 +9,30 @@ mod mistakes;
 pub(crate) mod options;
 pub(crate) mod ready;
 pub(crate) mod task_queue;
+pub(crate) mod timers;
+mod waiters;
 pub(crate) mod wake;
 
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::entry::error::{InsertError, MoveError, PostError};
+use crate::entry::error::{InsertError, MoveError, PostError, TryPostError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::OwnerId;
 use crate::entry::source::{IntoSource, Source};
 use crate::poller::owner_process::OwnerProcess;
 use crate::poller::{Backend, Capabilities};
-use crate::shared::activity::{Activity, ActivityTable};
+use crate::shared::activity::{Activity, ActivitySnapshot, ActivityTable};
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
 use crate::shared::handler::{Handler, Registration};
 use crate::shared::options::InsertOptions;
 use crate::shared::ready::RegistrationRef;
 use crate::shared::task_queue::TaskQueue;
+use crate::shared::waiters::Waiters;
 use crate::shared::wake::Sleep;
 use crate::table::counts::Count;
 use crate::table::{FdHandle, FdTable, Live, Orphan, Retired, Scheduled};
@@ -73,10 +77,16 @@ pub struct FdCore {
     /// By group, and by the index of the thread.
     threads: Box<[Box<[Arc<SharedThread>]>]>,
     pub(crate) clock: Clock,
+    /// The timeouts of registrations count from here.
+    epoch: Instant,
     /// A forked child has a copy of the core.
     process: OwnerProcess,
     /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
+    /// The number of registrations of the runtime itself.
+    internal: count::AtomicU64,
+    draining: std::sync::atomic::AtomicBool,
+    waiters: Waiters,
 }
 
 /// The part of a worker thread that other threads use.
@@ -143,9 +153,13 @@ impl FdCore {
             capabilities: backend.capabilities(),
             backend,
             threads,
+            epoch: clock.now(),
             clock,
             process: OwnerProcess::this(),
             working: count::AtomicU32::new(0),
+            internal: count::AtomicU64::new(0),
+            draining: std::sync::atomic::AtomicBool::new(false),
+            waiters: Waiters::new(),
         }
     }
 
@@ -275,7 +289,9 @@ impl FdCore {
     /// Runs `task` on a worker thread, after the tasks that the same caller posted before. A sleeping thread
     /// is woken. The task must not block.
     ///
-    /// A handler that posts to its own thread gets the task run after it has returned, before the next wait.
+    /// A handler that posts to its own thread gets the task run after it has returned. Between two looks at
+    /// its poller, a thread runs at most 64 tasks. The queue has no bound: [`FdCore::try_post`] refuses a
+    /// task where too many wait.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -309,12 +325,56 @@ impl FdCore {
         task: impl FnOnce(&Context) + Send + 'static,
     ) -> Result<(), PostError> {
         let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
-        fault!(WakeBeforePost => shared.sleep.wake());
-        // Pair: sleep. The task is published before the wake-up (L2): the sleeper checks its queue after it
-        // has announced its sleep.
-        let posted = shared.tasks.push(Box::new(task));
-        unless!(WakeBeforePost => shared.sleep.wake());
+        let posted = shared.wake_after(|tasks| tasks.push(Box::new(task)));
         posted.map_err(|_| PostError::Ended { thread })
+    }
+
+    /// As [`FdCore::post`], if fewer than `limit` tasks wait for the thread. The caller gets a task back for
+    /// which there is no room: work that comes faster than it is done must be refused somewhere.
+    ///
+    /// ```
+    /// use fd_core::error::TryPostError;
+    /// use fd_core::ids::ThreadId;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+    /// let (core, id) = (runtime.core(), ThreadId::FIRST);
+    /// let (hold, held) = std::sync::mpsc::channel::<()>();
+    /// core.post(id, move |_| drop(held.recv()))?;
+    /// while core.activity().0[0].1.tasks == 0 {
+    ///     std::thread::yield_now();
+    /// }
+    ///
+    /// assert!(core.try_post(id, 1, |_| ()).is_ok());
+    /// let Err(TryPostError::Full { waiting, .. }) = core.try_post(id, 1, |_| ()) else {
+    ///     panic!("one task waits")
+    /// };
+    /// assert_eq!(waiting, 1);
+    /// drop(hold);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`TryPostError`].
+    ///
+    /// # Panics
+    /// As [`FdCore::post`].
+    pub fn try_post<F: FnOnce(&Context) + Send + 'static>(
+        &self,
+        thread: ThreadId,
+        limit: usize,
+        task: F,
+    ) -> Result<(), TryPostError<F>> {
+        let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        match shared.tasks.reserve(limit, || shared.activity.tasks.get()) {
+            Err(waiting) => Err(TryPostError::Full { task, waiting }),
+            Ok(()) => {
+                let posted = shared.wake_after(|tasks| tasks.push_reserved(Box::new(task)));
+                posted.map_err(|_| PostError::Ended { thread }.into())
+            }
+        }
     }
 
     /// Makes a worker thread begin another iteration of its loop, even if it sleeps. A thread that does not
@@ -364,6 +424,52 @@ impl FdCore {
         unless!(StopWithoutWake, WakeBeforeStop => wake());
     }
 
+    /// Whether [`Runtime::drain`](crate::Runtime::drain) waits for the registrations to end. Handlers then
+    /// close a connection as soon as it is idle.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts a registration of the runtime itself.
+    pub(crate) fn count_internal(&self) {
+        self.internal.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of registrations of the program.
+    pub(crate) fn left(&self) -> u64 {
+        self.table.used().saturating_sub(self.internal.load(Ordering::Relaxed))
+    }
+
+    /// Whether no worker thread works.
+    pub(crate) fn is_idle(&self) -> bool {
+        // Pair: end.
+        self.working.load(Ordering::Acquire) == 0
+    }
+
+    /// Waits until `holds` returns true, at most `timeout`. Returns whether it does. It is asked again when a
+    /// worker thread ends, and at the ends of registrations while the runtime drains.
+    pub(crate) fn wait_until(&self, timeout: Option<Duration>, holds: impl Fn(&Self) -> bool) -> bool {
+        self.waiters.wait(timeout, || holds(self))
+    }
+
+    /// Makes the threads of [`FdCore::wait_until`] look, after a worker thread has ended.
+    pub(crate) fn note_end_of_work(&self) {
+        self.waiters.notify();
+    }
+
+    /// Makes them look after the end of a registration.
+    #[inline]
+    fn note_end(&self) {
+        // Without an order: a thread that begins to wait at this moment looks again by itself.
+        if self.is_draining() {
+            self.waiters.notify();
+        }
+    }
+
     /// Counts a worker thread that starts.
     pub(crate) fn begin_work(&self) {
         self.working.fetch_add(1, Ordering::Relaxed);
@@ -390,6 +496,7 @@ impl FdCore {
     pub(crate) fn adopt(&self, worker: Option<(ThreadId, &[RawFd])>) -> Guarded {
         let me = worker.map(|(me, _)| me);
         self.process.claim();
+        self.draining.store(false, Ordering::Relaxed);
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
             self.table.disable(thread);
@@ -450,7 +557,7 @@ impl FdCore {
     /// # }
     /// ```
     pub fn activity(&self) -> ActivityTable {
-        let snapshot = |id| self.thread(id).map(|shared| (id, shared.activity.snapshot()));
+        let snapshot = |id| self.thread(id).map(|shared| (id, shared.snapshot()));
         ActivityTable(self.threads().filter_map(snapshot).collect())
     }
 
@@ -479,6 +586,32 @@ impl FdCore {
         }
     }
 
+    /// The time `after` from now, as the timeout of a registration: in nanoseconds, never zero.
+    #[inline]
+    pub(crate) fn timeout_in(&self, after: Duration) -> u64 {
+        let since = self.clock.after(after).saturating_duration_since(self.epoch);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// The time of a timeout. Zero is none.
+    #[inline]
+    pub(crate) fn instant(&self, timeout: u64) -> Option<Instant> {
+        (timeout != 0).then(|| self.epoch + Duration::from_nanos(timeout))
+    }
+
+    /// Makes every thread that may use the registration look at its timeout.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn announce_timeout(&self, live: &Live<'_>) {
+        let handle = live.handle();
+        for index in live.thread_mask().indices() {
+            if let Some(thread) = ThreadId::new(live.group(), index) {
+                // A thread that has ended serves no registration.
+                let _ = self.post(thread, move |context| context.look_at_timeout_of(handle));
+            }
+        }
+    }
+
     pub(crate) fn relocate(
         &self,
         handle: FdHandle,
@@ -486,9 +619,14 @@ impl FdCore {
         expected: Option<OwnerId>,
     ) -> Result<(), MoveError> {
         let shared_interest = !self.capabilities.kernel_state;
-        self.table.relocate(handle, target, expected, shared_interest, |fd, group, recv, send, reason| {
-            self.forget(fd, group, recv, send, reason);
-        })
+        let forget = |fd, group, recv, send, reason| self.forget(fd, group, recv, send, reason);
+        let has_timeout = self.table.relocate(handle, target, expected, shared_interest, forget)?;
+        fault!(TimeoutStaysBehind: has_timeout => false);
+        if has_timeout {
+            // If another thread has taken it over meanwhile, that thread looks at the timeout.
+            self.table.pin(handle).into_iter().for_each(|pin| self.announce_timeout(&pin));
+        }
+        Ok(())
     }
 
     /// Removes a descriptor from the pollers of the threads in `recv` and `send`, which hold it.
@@ -531,6 +669,8 @@ impl FdCore {
 
     /// Closes or returns the source of a registration that has ended, and drops its handler.
     fn end(&self, retired: Retired) {
+        // After the close and the drop of the handler, even if that panics.
+        let _note = OnDrop(|| self.note_end());
         let Retired { fd: number, owner, state } = retired;
         let is_disowned = state & state::DISOWN != 0;
         fault!(DisownCloses: is_disowned => false);
@@ -582,7 +722,32 @@ impl FdCore {
     }
 }
 
+/// Runs its function when it is dropped.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 impl SharedThread {
+    /// Wakes the thread after `publish` has changed its tasks.
+    fn wake_after<R>(&self, publish: impl FnOnce(&TaskQueue) -> R) -> R {
+        fault!(WakeBeforePost => self.sleep.wake());
+        // Pair: sleep. The task is published before the wake-up (L2): the sleeper checks its queue after it
+        // has announced its sleep.
+        let published = publish(&self.tasks);
+        unless!(WakeBeforePost => self.sleep.wake());
+        published
+    }
+
+    fn snapshot(&self) -> ActivitySnapshot {
+        // In this order: a task that has begun was posted.
+        let own = self.activity.snapshot();
+        ActivitySnapshot { tasks_posted: self.tasks.posted(), ..own }
+    }
+
     /// Refuses tasks from now on, and drops those that have not run.
     pub(crate) fn end_tasks(&self) -> Guarded {
         let mut guarded = Guarded::default();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, fcntl};
 
@@ -274,6 +275,81 @@ impl<'a> RegistrationRef<'a> {
         cond_recv: |state| if state & state::ACTIVE_R == 0 { state | state::READY_R } else { state };
         /// Notes that sending may succeed, unless the direction is enabled: then the poller reports it.
         cond_send: |state| if state & state::ACTIVE_W == 0 { state | state::READY_W } else { state };
+    }
+
+    /// Sets the time after which the handler gets a report with
+    /// [`Events::TIMEOUT`](crate::poller::Events::TIMEOUT), in place of the former one; `None` clears it. The
+    /// report comes once, never early, on a thread that may use the descriptor, and also while both
+    /// directions are disabled. A takeover or move takes the timeout along, and the end of the registration
+    /// ends it.
+    ///
+    /// It costs no memory beyond that of the registration, and a call that moves the timeout to a later time
+    /// is one store: an idle timeout can be set anew at every read. A call that moves it to an earlier time,
+    /// by a thread that is not the only one that may use the descriptor, posts a task to each that may.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use std::os::unix::net::UnixStream;
+    /// use std::time::Duration;
+    ///
+    /// use fd_core::ids::ThreadId;
+    /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
+    ///
+    /// const IDLE: Duration = Duration::from_millis(20);
+    ///
+    /// /// Reads, and closes a connection that was idle for too long.
+    /// fn serve(ready: &ReadyGuard<'_, UnixStream>) {
+    ///     if ready.events().is_timeout() {
+    ///         let _ = ready.registration().delete();
+    ///         return;
+    ///     }
+    ///     let _ = ready.source().read(&mut [0; 512]);
+    ///     ready.registration().set_timeout(Some(IDLE)).expect("it is in use");
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::single(poller_poll::backend)?;
+    /// let (near, mut far) = UnixStream::pair()?;
+    /// near.set_nonblocking(true)?;
+    /// let (core, id) = (runtime.core(), ThreadId::FIRST);
+    /// let handle = core.insert(near, serve, id.group(), id.mask(), InsertOptions::default())?;
+    /// core.registration(handle).set_timeout(Some(IDLE))?;
+    /// core.registration(handle).want_recv()?;
+    /// assert_eq!(far.read(&mut [0])?, 0, "the end of file comes with the timeout");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
+    pub fn set_timeout(&self, after: Option<Duration>) -> Result<(), Stale> {
+        match self.entered {
+            Some(live) => self.set_timeout_of(live, after),
+            None => self.set_timeout_of(&*self.core.table().pin(self.handle)?, after),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn set_timeout_of(&self, live: &Live<'_>, after: Option<Duration>) {
+        let due = after.map_or(0, |after| self.core.timeout_in(after));
+        // Pair: timeout. The thread that looks at the former time finds this one there.
+        let former = live.owner().timeout().swap(due, Ordering::AcqRel);
+        let is_found = former != 0 && former <= due;
+        if due != 0 && !is_found {
+            self.announce_timeout(live);
+        }
+    }
+
+    #[inline(never)]
+    fn announce_timeout(&self, live: &Live<'_>) {
+        // Pairs: want-takeover, timeout. The timeout and the flag precede the read of the thread mask: a
+        // takeover that does not see them is seen here.
+        live.entry().state.activate(state::TIMED);
+        match self.caller {
+            Some(context) if context.owns_alone(live) => context.look_at_timeout(live),
+            _ => self.core.announce_timeout(live),
+        }
     }
 
     /// Makes the close reset the connection (`SO_LINGER` with a zero timeout), which leaves no

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ptr;
 
 use crate::shared::context::Context;
-use crate::words::sync::{AtomicPtr, Ordering};
+use crate::words::sync::{AtomicPtr, Ordering, count};
 
 /// A closure to run on a worker thread.
 pub(crate) type Task = Box<dyn FnOnce(&Context) + Send>;
@@ -24,6 +24,8 @@ fn closed() -> *mut Node {
 pub(crate) struct TaskQueue {
     /// The last task pushed, null, or [`closed`].
     head: AtomicPtr<Node>,
+    /// The number of tasks that were accepted, each counted before it is in the queue.
+    posted: count::AtomicU64,
 }
 
 // SAFETY: the queue owns its nodes, and a task is Send. Only the thread whose exchange replaced the head
@@ -34,11 +36,36 @@ unsafe impl Sync for TaskQueue {}
 
 impl TaskQueue {
     pub(crate) fn new() -> Self {
-        Self { head: AtomicPtr::new(ptr::null_mut()) }
+        Self { head: AtomicPtr::new(ptr::null_mut()), posted: count::AtomicU64::new(0) }
+    }
+
+    /// The number of tasks that were accepted so far.
+    pub(crate) fn posted(&self) -> u64 {
+        self.posted.load(Ordering::Relaxed)
+    }
+
+    /// Reserves a place for [`TaskQueue::push_reserved`] if fewer than `limit` tasks wait. `begun` is the
+    /// number of tasks that have begun to run. Returns the number of tasks that wait otherwise.
+    pub(crate) fn reserve(&self, limit: u64, begun: impl Fn() -> u64) -> Result<(), u64> {
+        let waiting = |posted: u64| posted.saturating_sub(begun());
+        let reserve = |posted| (waiting(posted) < limit).then_some(posted + 1);
+        // No pair: it is a number.
+        let reserved = self.posted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
+        reserved.map(drop).map_err(waiting)
     }
 
     /// Adds `task`, or returns it if the queue is closed.
     pub(crate) fn push(&self, task: Task) -> Result<(), Task> {
+        self.posted.fetch_add(1, Ordering::Relaxed);
+        self.push_reserved(task)
+    }
+
+    /// As [`TaskQueue::push`], in the place of [`TaskQueue::reserve`].
+    pub(crate) fn push_reserved(&self, task: Task) -> Result<(), Task> {
+        self.insert(task).inspect_err(|_| _ = self.posted.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    fn insert(&self, task: Task) -> Result<(), Task> {
         let node = Box::into_raw(Box::new(Node { task, next: ptr::null_mut() }));
         let mut head = self.head.load(Ordering::Relaxed);
         loop {

@@ -116,13 +116,13 @@ pub(super) fn unlock_and_wipe(
     locked: Locked<'_>,
     target: ThreadId,
     wipe: impl FnOnce(),
-) -> Result<(), MoveError> {
+) -> Result<bool, MoveError> {
     let entry = locked.entry();
     locked.unlock_into(target.group());
     wipe();
     // Without the lock, the registration and its count may be gone.
     entry.changed_owner(&count::AtomicU32::new(0));
-    Ok(())
+    Ok(false)
 }
 
 /// Applies an update before it clears the update bit.

@@ -188,6 +188,10 @@ impl FdTable {
         })
     }
 
+    pub(crate) fn id(&self) -> TableId {
+        self.id
+    }
+
     /// Refuses registrations from now on. [`FdTable::pin_all`] finds those that were accepted before.
     pub(crate) fn close(&self) {
         // Pair: insert-close. This side closes the table, then reads the slots; an insertion claims its slot,

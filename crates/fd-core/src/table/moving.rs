@@ -47,8 +47,9 @@ impl FdTable {
     /// double-word compare-and-swap: it wins the running mask from zero, which excludes every user, replaces
     /// the thread mask, and then exits. As in a report, the running bit alone protects the registration.
     ///
-    /// Both directions are inactive afterwards. The new owner enables the interest that it needs. After a
-    /// success, `taken` is called before the exit.
+    /// Both directions are inactive afterwards. The new owner enables the interest that it needs. `fits` is
+    /// asked about the owner first, and calls no code of the user. After a success, `taken` is called before
+    /// the exit.
     ///
     /// Every failure leaves the entry as it was. In every case the descriptor may have been deleted
     /// meanwhile, and the exit may then return the [`Orphan`] to the caller.
@@ -58,6 +59,7 @@ impl FdTable {
         handle: FdHandle,
         me: ThreadId,
         expected: OwnerId,
+        fits: impl Fn(&dyn Registered) -> bool,
         taken: impl FnOnce(&Live<'t>),
     ) -> (Result<(), NotTaken>, Option<Orphan<'t>>) {
         loop {
@@ -70,7 +72,7 @@ impl FdTable {
             let (fd, generation) = (handle.fd, handle.generation);
             let live = Live { table: self, entry, fd, generation, group: me.group() };
             checkpoint!(TakeoverRunningSet, handle.fd);
-            let Some(result) = live.replace_owner(me.mask(), expected) else {
+            let Some(result) = live.replace_owner(me.mask(), expected, &fits) else {
                 match self.leave(handle.fd, me.mask()) {
                     None => continue,
                     orphan => return (Err(NotTaken::Refused(MoveError::Busy)), orphan),
@@ -127,7 +129,12 @@ impl Live<'_> {
     /// Replaces a thread mask of one thread by `me`, which has won the running mask. Returns `None` if the
     /// entry moved or ended before its bit was seen.
     #[inline(always)]
-    fn replace_owner(&self, me: ThreadMask, expected: OwnerId) -> Option<Result<(), MoveError>> {
+    fn replace_owner(
+        &self,
+        me: ThreadMask,
+        expected: OwnerId,
+        fits: &impl Fn(&dyn Registered) -> bool,
+    ) -> Option<Result<(), MoveError>> {
         let entry = self.entry();
         let is_same = || entry.group.find(self.generation, self.group) == Found::Here;
         // Pair: enter-move. A group change that locks the word after this look sees the running bit, and
@@ -147,10 +154,14 @@ impl Live<'_> {
             fault!(TakeoverStoresMask => return mistakes::store_owner(self, me));
             return Some(Err(MoveError::Deleted));
         }
-        let (owner, takeovers) = self.owner().ownership();
-        fault!(TakeoverIgnoresOwner: expected => owner);
-        if owner != expected {
+        let owner = self.owner();
+        let (id, takeovers) = owner.ownership();
+        fault!(TakeoverIgnoresOwner: expected => id);
+        if id != expected {
             return Some(Err(MoveError::WrongOwner));
+        }
+        if !fits(owner) {
+            return Some(Err(MoveError::WrongType));
         }
         if old == me {
             return Some(Ok(()));
@@ -200,7 +211,7 @@ impl FdTable {
     ///
     /// While the word is locked, it calls `forget` for the pollers of the group that loses the descriptor.
     /// With `shared_interest` it also does so inside one group, where the new thread would otherwise poll the
-    /// directions that the old thread enabled.
+    /// directions that the old thread enabled. Returns whether a timeout was ever set.
     pub(crate) fn relocate(
         &self,
         handle: FdHandle,
@@ -208,7 +219,7 @@ impl FdTable {
         expected: Option<OwnerId>,
         shared_interest: bool,
         forget: impl FnOnce(RawFd, GroupId, ThreadMask, ThreadMask, DeregisterReason),
-    ) -> Result<(), MoveError> {
+    ) -> Result<bool, MoveError> {
         if !self.has_thread(target) {
             return Err(MoveError::NoThread);
         }
@@ -241,9 +252,11 @@ impl FdTable {
         fault!(WipeAfterUnlock => return mistakes::unlock_and_wipe(locked, target, wipe));
         wipe();
         entry.changed_owner(locked.owner().takeovers());
+        // Pair: move. A thread that sets a timeout holds a pin, or is running.
+        let has_timeout = entry.state.load(Ordering::Acquire) & state::TIMED != 0;
         checkpoint!(MoveDone, handle.fd);
         locked.unlock_into(target.group());
-        Ok(())
+        Ok(has_timeout)
     }
 
     /// Removes an entry that moves from the list and the masks of its old group, and from the pollers that

@@ -210,7 +210,7 @@ fn takeover(
     index: usize,
     owner: OwnerId,
 ) -> (Result<(), MoveError>, Option<Orphan<'_>>) {
-    let (result, orphan) = table.takeover(handle, thread(1, index), owner, |_| ());
+    let (result, orphan) = table.takeover(handle, thread(1, index), owner, |_| true, |_| ());
     let refused = |not_taken| match not_taken {
         NotTaken::Refused(refused) => refused,
         NotTaken::Elsewhere => panic!("it is in the first group"),
@@ -270,7 +270,8 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
     assert_eq!(result, Err(MoveError::Deleted), "a takeover never revives an entry");
     retire(orphan.expect("the takeover was the last user"));
     assert_eq!(takeover(&table, handle, 1, owner).0, Err(MoveError::Stale(handle.stale())));
-    let (elsewhere, _) = table.takeover(shared, thread(2, 0), shared_owner, |_| panic!("not taken"));
+    let (elsewhere, _) =
+        table.takeover(shared, thread(2, 0), shared_owner, |_| true, |_| panic!("not taken"));
     assert!(matches!(elsewhere, Err(NotTaken::Elsewhere)));
 }
 
@@ -298,7 +299,7 @@ fn a_change_of_group_clears_masks_list_and_pollers() {
     let moved = table.relocate(handle, thread(2, 1), None, false, |_, group, recv, _, reason| {
         forgotten.push((group, recv.bits(), reason))
     });
-    assert_eq!(moved, Ok(()));
+    assert_eq!(moved, Ok(false));
     assert_eq!(
         forgotten,
         [(group(1), 0b01, DeregisterReason::StaysOpen)],
@@ -326,7 +327,7 @@ fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
         let mut forgotten = 0;
         let moved =
             table.relocate(handle, thread(1, 2), None, shared_interest, |_, _, _, _, _| forgotten += 1);
-        assert_eq!((moved, forgotten), (Ok(()), i32::from(shared_interest)));
+        assert_eq!((moved, forgotten), (Ok(false), i32::from(shared_interest)));
         let pin = table.pin(handle).unwrap();
         assert_eq!(pin.thread_mask().bits(), 0b100);
         assert_eq!(pin.polled().load().0 == 0, shared_interest);
@@ -361,7 +362,7 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
     let (shared, owner) = insert(&table, 1, 0b11);
     let relocate = |expected| table.relocate(shared, thread(2, 0), expected, false, |_, _, _, _, _| ());
     assert_eq!(relocate(Some(owner)), Err(MoveError::Shared), "a takeover needs one owner");
-    assert_eq!(relocate(None), Ok(()), "migrate_on takes a descriptor from several threads");
+    assert_eq!(relocate(None), Ok(false), "migrate_on takes a descriptor from several threads");
     table.pin(shared).unwrap().entry().thread_mask.store(0, Ordering::SeqCst);
     assert_eq!(relocate(None), Err(MoveError::Deleted), "a relocation never revives an entry");
 }

@@ -86,6 +86,9 @@ impl Events {
     pub const ERR: Self = Self(1 << 4);
     /// The number is not an open descriptor (`NVAL`, `EBADF`): it was closed without the table's knowledge.
     pub const INVALID: Self = Self(1 << 5);
+    /// The time of [`RegistrationRef::set_timeout`](crate::RegistrationRef::set_timeout) is over. The core
+    /// reports it, and no poller does. It comes alone.
+    pub const TIMEOUT: Self = Self(1 << 6);
 
     /// Whether receiving does not block: there is data, a connection to accept, or the peer's end of file.
     pub const fn is_readable(self) -> bool {
@@ -119,6 +122,11 @@ impl Events {
         self.intersects(Self::INVALID)
     }
 
+    /// Whether the time of the registration's timeout is over.
+    pub const fn is_timeout(self) -> bool {
+        self.intersects(Self::TIMEOUT)
+    }
+
     /// The union of the two sets.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -134,7 +142,7 @@ impl Events {
         self.0 == 0
     }
 
-    /// The number of sets.
+    /// The number of sets that a poller can report.
     pub(crate) const SETS: usize = 1 << 6;
 
     /// The index of the set among all sets, for tables.
@@ -168,7 +176,7 @@ impl Events {
 
 impl std::fmt::Debug for Events {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = ["READY_R", "READY_W", "SHUT_R", "SHUT_W", "ERR", "INVALID"];
+        let names = ["READY_R", "READY_W", "SHUT_R", "SHUT_W", "ERR", "INVALID", "TIMEOUT"];
         let set: Vec<_> =
             names.iter().enumerate().filter(|(i, _)| self.0 & (1 << i) != 0).map(|(_, n)| *n).collect();
         f.write_str(if set.is_empty() { "NONE".into() } else { set.join("|") }.as_str())
@@ -249,9 +257,11 @@ mod tests {
             (all.map(Events::is_hang_up), [false, false, false, true, false, false]),
             (all.map(Events::is_error), [false, false, false, false, true, false]),
             (all.map(Events::is_invalid), [false, false, false, false, false, true]),
+            (all.map(Events::is_timeout), [false; 6]),
         ];
         for (index, (answers, expected)) in questions.into_iter().enumerate() {
             assert_eq!(answers, expected, "question {index}");
         }
+        assert!(Events::TIMEOUT.is_timeout() && !Events::TIMEOUT.is_readable());
     }
 }

@@ -21,6 +21,9 @@ pub const MAX_GROUPS: usize = 16;
 pub struct GroupId(u16);
 
 impl GroupId {
+    /// The first group, which every table has.
+    pub const FIRST: Self = Self(1);
+
     /// Returns the group with the given one-based number, or `None` if no table can hold it.
     pub const fn new(number: usize) -> Option<Self> {
         if number >= 1 && number <= MAX_GROUPS { Some(Self(number as u16)) } else { None }
@@ -70,6 +73,9 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
+    /// The first thread of the first group, which every runtime has. It runs the actions of signals.
+    pub const FIRST: Self = Self { group: GroupId::FIRST, index: 0 };
+
     /// Returns the thread at the zero-based `index` of `group`, or `None` if no group can hold it. The
     /// runtime may have fewer threads: [`FdTable::has_thread`](crate::FdTable::has_thread).
     pub const fn new(group: GroupId, index: usize) -> Option<Self> {

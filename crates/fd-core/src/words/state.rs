@@ -45,13 +45,16 @@ pub const REARM: u32 = 1 << 25;
 /// A descriptor of the runtime itself, which wakes a thread. Every call refuses its handle.
 pub const INTERNAL: u32 = 1 << 26;
 
+/// A timeout was set in this registration. Never cleared: it may be over, or cleared.
+pub const TIMED: u32 = 1 << 27;
+
 /// Both directions are active.
 pub const ACTIVE: u32 = ACTIVE_R | ACTIVE_W;
 /// Both directions are ready.
 pub const READY: u32 = READY_R | READY_W;
 
 /// Every flag by its name, lowest bit first.
-const NAMES: [(u32, &str); 17] = [
+const NAMES: [(u32, &str); 18] = [
     (ACTIVE_R, "ACTIVE_R"),
     (READY_R, "READY_R"),
     (ACTIVE_W, "ACTIVE_W"),
@@ -69,6 +72,7 @@ const NAMES: [(u32, &str); 17] = [
     (DELETED, "DELETED"),
     (REARM, "REARM"),
     (INTERNAL, "INTERNAL"),
+    (TIMED, "TIMED"),
 ];
 
 /// The flags of a registration at one moment: enabled and ready directions, the last report, and the end that
@@ -123,6 +127,9 @@ impl State {
     pub const REARM: Self = Self(REARM);
     /// A descriptor of the runtime, which wakes a thread. Every call refuses its handle.
     pub const INTERNAL: Self = Self(INTERNAL);
+    /// A timeout was set; it may be over or cleared. See
+    /// [`RegistrationRef::set_timeout`](crate::RegistrationRef::set_timeout).
+    pub const TIMED: Self = Self(TIMED);
     /// Both directions. [`State::intersects`] tells whether one of them is enabled.
     pub const ACTIVE: Self = Self(ACTIVE);
     /// Both directions. [`State::intersects`] tells whether one of them is ready.
@@ -308,6 +315,7 @@ mod tests {
             (DELETED, 0x0100_0000),
             (REARM, 0x0200_0000),
             (INTERNAL, 0x0400_0000),
+            (TIMED, 0x0800_0000),
         ];
         for (bit, value) in bits {
             assert_eq!(bit, value, "{value:#x}");

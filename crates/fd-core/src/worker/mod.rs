@@ -32,6 +32,10 @@ const QUEUE: usize = 64;
 /// The pause of a thread whose next wait would return at once and without progress.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// The greatest number of tasks that one iteration runs. Between two looks at the poller, other work must not
+/// grow with the number of tasks that wait.
+const TASKS: usize = 64;
+
 /// The number of consecutive waits that may fail with an error that means that the poller is lost.
 const LOST: u32 = 100;
 
@@ -119,7 +123,7 @@ impl<'c> Worker<'c> {
         let shared = context.shared();
         context.activity().loops.bump();
         fault!(StaleClock => mistakes::note_time(context.now()));
-        if self.has_signals() || !shared.tasks.is_empty() {
+        if self.has_signals() || self.has_tasks() {
             self.run_tasks();
         }
         context.run_timers();
@@ -163,11 +167,17 @@ impl<'c> Worker<'c> {
         self.signals.is_some() && self.context.shared().signals.load(Ordering::Acquire) != 0
     }
 
+    /// Whether a task is in the queue, or was taken from it and has not run.
+    #[inline]
+    fn has_tasks(&self) -> bool {
+        !self.tasks.is_empty() || !self.context.shared().tasks.is_empty()
+    }
+
     /// Whether a task, a signal or a stop is pending. The sleep is announced already.
     #[inline]
     fn has_work(&self) -> bool {
         fault!(NoLookBeforeSleep => return false);
-        let tasks = !self.context.shared().tasks.is_empty();
+        let tasks = self.has_tasks();
         fault!(WorkIsEverybodys: tasks => tasks || mistakes::some_thread_has_work(self.context.core()));
         let signals = self.has_signals();
         if tasks || signals {
@@ -184,16 +194,26 @@ impl<'c> Worker<'c> {
         activity.wake_signal.add(signals.into());
     }
 
-    /// Runs the actions of pending signals, then the posted tasks.
+    /// Runs the actions of pending signals, then posted tasks: at most [`TASKS`], in the order of their
+    /// posts. The rest has its turn after the next look at the poller.
     #[inline(never)]
     fn run_tasks(&mut self) {
         if let Some(signals) = &self.signals {
             signals.handle(self.context);
         }
-        self.context.shared().tasks.take(&mut self.tasks);
+        let mut left = TASKS;
+        fault!(TasksUnbounded => left = usize::MAX);
+        // Those that were taken before were posted before.
+        if self.tasks.is_empty() {
+            self.context.shared().tasks.take(&mut self.tasks);
+        }
         // The tasks run one at a time from the queue: if one panics, the others remain there and are dropped
         // in order.
-        while let Some(task) = self.tasks.pop_front() {
+        while left > 0
+            && !self.context.must_end()
+            && let Some(task) = self.tasks.pop_front()
+        {
+            left -= 1;
             self.context.activity().tasks.bump();
             task(self.context);
         }

@@ -12,6 +12,7 @@ use crate::poller::{Change, Events, Trigger};
 use crate::shared::handler::Handler;
 use crate::shared::options::InsertOptions;
 use crate::shared::ready::ReadyGuard;
+use crate::shared::timers::TIMERS;
 use crate::table::FdTable;
 use crate::testing::{Time, context, group, handler, insert, open, thread};
 use crate::words::state;
@@ -288,6 +289,106 @@ fn a_forked_child_without_its_own_poller_does_not_wait_and_continues() {
     assert_eq!(scripted.with(|script| script.rebuilt.clone()), [true; 3]);
     let counters = context.activity().snapshot();
     assert_eq!((counters.poll_rebuild_fail, counters.poll_pause), (2, 2 * RETRY.as_millis() as u64));
+}
+
+/// Two posts, each with a task that notes its name. The queue is emptied in between.
+#[test]
+fn tasks_run_in_the_order_of_their_posts() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let (scripted, ran) = (Scripted::default(), Arc::new(Mutex::new(vec![])));
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let post = |number: usize| {
+        let ran = Arc::clone(&ran);
+        context.core().post(context.id(), move |_| ran.lock().unwrap().push(number)).unwrap();
+    };
+    // More than one iteration runs, so that some wait beside later posts.
+    (0..TASKS + 10).for_each(post);
+    worker.iterate().unwrap();
+    (TASKS + 10..3 * TASKS).for_each(post);
+    (0..3).for_each(|_| worker.iterate().unwrap());
+    assert_eq!(*ran.lock().unwrap(), (0..3 * TASKS).collect::<Vec<_>>());
+}
+
+/// Two posters kept a thread from its descriptors for seconds.
+#[test]
+fn an_iteration_runs_a_bounded_number_of_tasks_and_does_not_sleep_before_the_rest() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    for _ in 0..2 * TASKS + 1 {
+        let ran = Arc::clone(&ran);
+        context.core().post(context.id(), move |_| _ = ran.fetch_add(1, Ordering::SeqCst)).unwrap();
+    }
+    let tasks = TASKS as u32;
+    for (expected, timeout) in
+        [(tasks, Some(Duration::ZERO)), (2 * tasks, Some(Duration::ZERO)), (2 * tasks + 1, None)]
+    {
+        worker.iterate().unwrap();
+        assert_eq!(ran.load(Ordering::SeqCst), expected);
+        assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(timeout), "{expected} have run");
+    }
+    let counters = context.core().activity().0[0].1;
+    assert_eq!((counters.tasks_posted, counters.tasks), (u64::from(2 * tasks + 1), u64::from(2 * tasks + 1)));
+}
+
+/// A task that posts itself again, and one that posts two.
+#[test]
+fn tasks_that_post_tasks_do_not_keep_the_thread_from_its_poller() {
+    fn again(context: &Context) {
+        (0..2).for_each(|_| context.core().post(context.id(), again).unwrap());
+    }
+    let context = context(Capabilities::ALL, &Time::new());
+    let scripted = Scripted::default();
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.core().post(context.id(), again).unwrap();
+    for iterations in 1..4 {
+        worker.iterate().unwrap();
+        assert_eq!(scripted.with(|script| script.timeouts.len()), iterations);
+    }
+}
+
+#[test]
+fn tasks_and_timers_do_not_begin_after_a_stop_is_requested() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.core().post(context.id(), |context| context.core().request_stop()).unwrap();
+    let count = |ran: &Arc<AtomicU32>| {
+        let ran = Arc::clone(ran);
+        move |_: &Context| _ = ran.fetch_add(1, Ordering::SeqCst)
+    };
+    context.core().post(context.id(), count(&ran)).unwrap();
+    context.after(Duration::ZERO, count(&ran));
+    worker.iterate().unwrap();
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    assert!(worker.end().panic().is_none());
+    assert!(context.end_timers().panic().is_none());
+    assert_eq!(Arc::strong_count(&ran), 1, "both are dropped");
+}
+
+/// The clock stands still, as a test's may.
+#[test]
+fn an_iteration_runs_a_bounded_number_of_timers_and_none_that_is_set_meanwhile() {
+    fn again(ran: Rc<RefCell<usize>>, context: &Context) {
+        *ran.borrow_mut() += 1;
+        context.after(Duration::ZERO, move |context| again(ran, context));
+    }
+    let context = context(Capabilities::ALL, &Time::new());
+    let (scripted, ran) = (Scripted::default(), Rc::new(RefCell::new(0)));
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let first = Rc::clone(&ran);
+    context.after(Duration::ZERO, move |context| again(first, context));
+    for expected in 1..4 {
+        worker.iterate().unwrap();
+        assert_eq!(*ran.borrow(), expected, "one that sets itself again");
+        assert_eq!(scripted.with(|script| script.timeouts.pop()), Some(Some(Duration::ZERO)));
+    }
+    for _ in 0..2 * TIMERS {
+        let ran = Rc::clone(&ran);
+        context.after(Duration::ZERO, move |_| *ran.borrow_mut() += 1000);
+    }
+    worker.iterate().unwrap();
+    assert_eq!(*ran.borrow() / 1000, TIMERS - 1);
 }
 
 /// The work of an iteration takes time, and its wait is shorter by that time.

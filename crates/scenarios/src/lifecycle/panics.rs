@@ -247,7 +247,9 @@ fn trigger(
         }
         Panics::Task => drop(core.post(thread, |_| panic_on_purpose("run"))),
         Panics::Timer => {
-            let _ = core.post(thread, |context| context.after(Duration::ZERO, |_| panic_on_purpose("run")));
+            let _ = core.post(thread, |context| {
+                context.after(Duration::ZERO, |_| panic_on_purpose("run"));
+            });
         }
         Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,
         Panics::TaskDroppedAtStop => {

@@ -150,7 +150,9 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
             Where::Handler | Where::HandlerDrop => far.write_all(b"x").map_err(Failure::set_up)?,
             Where::Task => drop(core.post(thread, move |_| end.now())),
             Where::Timer => {
-                let set = move |context: &Context| context.after(Duration::ZERO, move |_| end.now());
+                let set = move |context: &Context| {
+                    context.after(Duration::ZERO, move |_| end.now());
+                };
                 let _ = core.post(thread, set);
             }
             Where::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,

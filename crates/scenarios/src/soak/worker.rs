@@ -109,7 +109,7 @@ fn step(
                 Ok(()) => "done",
                 Err(EnterError::Stale(_)) => "stale",
                 Err(EnterError::NotAllowed) => "not allowed",
-                Err(EnterError::WrongSource) => {
+                Err(EnterError::WrongType) => {
                     shared.violate(format!("S7: fd {} has another source", handle.number()));
                     "wrong source"
                 }

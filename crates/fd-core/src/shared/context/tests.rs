@@ -481,3 +481,200 @@ fn a_handler_runs_once_for_active_directions_only() {
     assert_eq!(report(recv, Events::INVALID), (1, 1, ready | state::POLL_ERR));
     assert_eq!(report(0, Events::INVALID), (0, 1, ready | state::POLL_ERR));
 }
+
+/// A registration whose handler records the events of its reports.
+fn recording(context: &Context, threads: ThreadMask) -> (FdHandle, Arc<std::sync::Mutex<Vec<Events>>>) {
+    let reports = Arc::<std::sync::Mutex<Vec<Events>>>::default();
+    let seen = Arc::clone(&reports);
+    let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
+    let handle = context.core().insert(open(), handler, group(1), threads, InsertOptions::default()).unwrap();
+    (handle, reports)
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// L12. Neither direction is enabled.
+#[test]
+fn a_timeout_is_reported_once_and_not_before_its_last_time() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let (handle, reports) = recording(&context, context.id().mask());
+    let registration = context.registration(handle);
+    let count = |milliseconds| {
+        time.pass(milliseconds);
+        context.run_timers();
+        reports.lock().unwrap().len()
+    };
+    registration.set_timeout(Some(SECOND)).unwrap();
+    assert_eq!([count(500), count(499)], [0, 0], "early");
+    registration.set_timeout(Some(SECOND)).unwrap();
+    assert_eq!([count(1), count(998), count(1), count(5000)], [0, 0, 1, 1], "moved to a later time");
+    assert_eq!(*reports.lock().unwrap(), [Events::TIMEOUT], "it comes alone");
+
+    registration.set_timeout(Some(10 * SECOND)).unwrap();
+    registration.set_timeout(Some(SECOND)).unwrap();
+    assert_eq!([count(999), count(1), count(20_000)], [1, 2, 2], "moved to an earlier time");
+    registration.set_timeout(Some(SECOND)).unwrap();
+    registration.set_timeout(None).unwrap();
+    assert_eq!(count(2000), 2, "cleared");
+    assert_eq!(context.next_timer(), None, "nothing is left");
+}
+
+/// The next registration of the number has no timeout, or its own.
+#[test]
+fn a_timeout_ends_with_its_registration_and_leaves_one_look_for_the_number() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let reports: Vec<_> = (0..100)
+        .map(|_| {
+            let (handle, reports) = recording(&context, context.id().mask());
+            context.registration(handle).set_timeout(Some(SECOND)).unwrap();
+            context.registration(handle).delete().unwrap();
+            reports
+        })
+        .collect();
+    assert!(context.timers.borrow().len() <= 2, "one look for each number that was used");
+    let (next, of_next) = recording(&context, context.id().mask());
+    context.registration(next).set_timeout(Some(10 * SECOND)).unwrap();
+    time.pass(2000);
+    context.run_timers();
+    assert!(reports.iter().all(|reports| reports.lock().unwrap().is_empty()));
+    assert!(of_next.lock().unwrap().is_empty());
+    time.pass(8000);
+    context.run_timers();
+    assert_eq!(*of_next.lock().unwrap(), [Events::TIMEOUT]);
+}
+
+#[test]
+fn a_timeout_moves_with_its_registration() {
+    let time = Time::new();
+    let first = context(Capabilities::ALL, &time);
+    for to in [thread(1, 1), thread(2, 0)] {
+        let (handle, reports) = recording(&first, first.id().mask());
+        let second = Context::new(Arc::clone(first.core()), to);
+        first.registration(handle).set_timeout(Some(SECOND)).unwrap();
+        second.takeover(handle, first.core().entry(handle).unwrap().owner).unwrap();
+        time.pass(1000);
+        first.run_timers();
+        assert!(reports.lock().unwrap().is_empty(), "{to}: reported by the former owner");
+        let mut tasks = std::collections::VecDeque::new();
+        second.shared().tasks.take(&mut tasks);
+        tasks.into_iter().for_each(|task| task(&second));
+        second.run_timers();
+        assert_eq!(*reports.lock().unwrap(), [Events::TIMEOUT], "{to}");
+    }
+}
+
+#[test]
+fn of_several_threads_one_reports_a_timeout() {
+    let time = Time::new();
+    let first = context(Capabilities::ALL, &time);
+    let (handle, reports) = recording(&first, ThreadMask::ALL);
+    first.registration(handle).set_timeout(Some(SECOND)).unwrap();
+    let second = Context::new(Arc::clone(first.core()), thread(1, 1));
+    for context in [&first, &second] {
+        let mut tasks = std::collections::VecDeque::new();
+        context.shared().tasks.take(&mut tasks);
+        tasks.into_iter().for_each(|task| task(context));
+    }
+    time.pass(1000);
+    second.run_timers();
+    first.run_timers();
+    assert_eq!(*reports.lock().unwrap(), [Events::TIMEOUT]);
+}
+
+/// A handler that sets its timeout anew, and one that deletes its registration and panics.
+#[test]
+fn the_handler_of_a_timeout_may_do_what_every_handler_may() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let handler = |ready: &ReadyGuard<'_>| {
+        assert!(ready.events().is_timeout());
+        ready.registration().set_timeout(Some(SECOND)).unwrap();
+        if ready.context().core().entry(ready.handle()).unwrap().takeovers == 0
+            && ready.context().activity().fd_run.get() == 2
+        {
+            ready.registration().delete().unwrap();
+            panic!("on purpose");
+        }
+    };
+    let core = context.core();
+    let handle =
+        core.insert(open(), handler, group(1), context.id().mask(), InsertOptions::default()).unwrap();
+    context.registration(handle).set_timeout(Some(SECOND)).unwrap();
+    time.pass(1000);
+    context.run_timers();
+    assert!(is_registered(&context, handle));
+    time.pass(1000);
+    let panic = catch_unwind(AssertUnwindSafe(|| context.run_timers())).unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
+    assert!(!is_registered(&context, handle), "L4");
+}
+
+#[test]
+fn a_cancelled_timer_does_not_run_and_its_action_is_dropped_at_once() {
+    let time = Time::new();
+    let (context, other) = (context(Capabilities::ALL, &time), one_thread());
+    let held = Arc::new(());
+    let set = || {
+        let held = Arc::clone(&held);
+        context.after(SECOND, move |_| panic!("cancelled, and {} runs", Arc::strong_count(&held)))
+    };
+    let (first, second) = (set(), set());
+    assert!(!other.cancel(first), "a timer of another runtime");
+    assert!(context.cancel(first) && !context.cancel(first));
+    assert_eq!(Arc::strong_count(&held), 2);
+    assert!(context.cancel(second));
+    time.pass(2000);
+    context.run_timers();
+    let ran = context.after(Duration::ZERO, |_| ());
+    context.run_timers();
+    assert!(!context.cancel(ran), "it has run");
+}
+
+/// Handler and source by their types. The wrong ones change nothing.
+#[test]
+fn a_takeover_with_an_action_lends_source_and_handler_or_changes_nothing() {
+    struct Named(u32);
+    impl Handler<std::os::fd::OwnedFd> for Named {
+        fn ready(&self, _: &ReadyGuard<'_>) {}
+    }
+    let first = one_thread();
+    let core = first.core();
+    for (index, to) in [(1, thread(1, 1)), (2, thread(2, 0))] {
+        let second = Context::new(Arc::clone(core), to);
+        let handle =
+            core.insert(open(), Named(index), group(1), first.id().mask(), InsertOptions::default()).unwrap();
+        let before = core.entry(handle).unwrap();
+        let wrong_handler = |_: &ReadyGuard<'_>, _: &Arc<Named>| ();
+        let wrong_source = |_: &ReadyGuard<'_, std::net::TcpStream>, _: &Other| ();
+        assert_eq!(second.takeover_with(handle, before.owner, wrong_handler), Err(MoveError::WrongType));
+        assert_eq!(second.takeover_with(handle, before.owner, wrong_source), Err(MoveError::WrongType));
+        assert_eq!(core.entry(handle).unwrap(), before, "{to}");
+
+        let action = |ready: &ReadyGuard<'_>, named: &Named| {
+            ready.registration().want_recv().unwrap();
+            let again = ready.context().enter(ready.handle(), |_: &ReadyGuard<'_>| ());
+            assert_eq!(again, Err(EnterError::Nested), "the thread uses it already");
+            (ready.context().id(), named.0)
+        };
+        assert_eq!(second.takeover_with(handle, before.owner, action), Ok((to, index)));
+        let after = core.entry(handle).unwrap();
+        assert_eq!((after.group, after.thread_mask, after.takeovers), (to.group(), to.mask(), 1));
+        assert!(after.running.is_empty() && after.state.contains(crate::State::ACTIVE_R));
+        assert_eq!(second.enter_with(handle, |_: &ReadyGuard<'_>, named: &Named| named.0), Ok(index));
+        assert_eq!(second.enter_with(handle, wrong_handler), Err(EnterError::WrongType));
+
+        let panics = |_: &ReadyGuard<'_>, _: &Named| panic!("on purpose");
+        let taken = || second.takeover_with(handle, before.owner, panics);
+        assert!(catch_unwind(AssertUnwindSafe(taken)).is_err());
+        assert!(core.entry(handle).unwrap().running.is_empty(), "L9");
+    }
+}
+
+/// A handler of another source.
+struct Other;
+
+impl Handler<std::net::TcpStream> for Other {
+    fn ready(&self, _: &ReadyGuard<'_, std::net::TcpStream>) {}
+}
