@@ -204,7 +204,7 @@ impl Builder {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let runtime = fd_core::Runtime::builder()
     ///     .group(1)
-    ///     .thread_data(|_| Cell::new(0))
+    ///     .thread_data(|_| Cell::new(0_u32))
     ///     .start(poller_poll::backend)?;
     /// let (sender, receiver) = std::sync::mpsc::channel();
     /// for _ in 0..2 {

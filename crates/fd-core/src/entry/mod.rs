@@ -117,6 +117,19 @@ pub(crate) struct Polled {
 #[cfg(not(any(loom, shuttle)))]
 const _: () = assert!(size_of::<Polled>() == 16);
 
+/// The time of a registration's timeout, in nanoseconds since the core was made. Zero is none. It is beside
+/// the entries, so that registrations without a timeout need no memory for it.
+#[repr(transparent)]
+pub(crate) struct Timeout(pub(crate) AtomicU64);
+
+// SAFETY: zero is a valid value of the atomic.
+unsafe impl Zeroed for Timeout {
+    #[cfg(any(loom, shuttle))]
+    fn fresh() -> Self {
+        Self(AtomicU64::new(0))
+    }
+}
+
 // SAFETY: zero is a valid value of both atomics.
 unsafe impl Zeroed for Polled {
     #[cfg(any(loom, shuttle))]

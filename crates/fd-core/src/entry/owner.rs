@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::entry::guarded::Guarded;
 use crate::shared::ready::Report;
-use crate::words::sync::{AtomicU64, count};
+use crate::words::sync::count;
 
 /// A source and its handler. An entry owns both in one allocation, from the insertion to the end of the
 /// registration.
@@ -31,9 +31,6 @@ pub(crate) trait Registered: AsFd + Send + Sync {
     fn takeovers(&self) -> &count::AtomicU32 {
         self.ownership().1
     }
-
-    /// The time of the timeout, in nanoseconds since the core was made. Zero is none.
-    fn timeout(&self) -> &AtomicU64;
 
     /// The source. The caller may know its type.
     fn source(&self) -> &dyn Any;

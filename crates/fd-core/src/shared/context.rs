@@ -722,7 +722,7 @@ impl Context {
     /// Looks at the timeout of a registration that this thread may use now, if it has one.
     pub(crate) fn look_at_timeout(&self, live: &Live<'_>) {
         // Pair: timeout.
-        if let Some(due) = self.core.instant(live.owner().timeout().load(Ordering::Acquire)) {
+        if let Some(due) = self.core.instant(live.timeout().load(Ordering::Acquire)) {
             self.look(live.fd(), due);
         }
     }
@@ -756,7 +756,7 @@ impl Context {
     /// Takes the timeout of a registration that this thread uses, if it is over; looks at it again otherwise.
     /// Of several threads that find it over, one takes it.
     fn take_timeout(&self, live: &Live<'_>, now: Instant) -> bool {
-        let timeout = live.owner().timeout();
+        let timeout = live.timeout();
         // Pair: timeout.
         let mut nanoseconds = timeout.load(Ordering::Acquire);
         while let Some(due) = self.core.instant(nanoseconds) {

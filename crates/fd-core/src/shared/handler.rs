@@ -8,7 +8,7 @@ use crate::entry::guarded::Guarded;
 use crate::entry::owner::{OwnerId, Registered};
 use crate::entry::source::Source;
 use crate::shared::ready::{ReadyGuard, Report};
-use crate::words::sync::{AtomicU64, count};
+use crate::words::sync::count;
 
 /// Handles the events of a registered source.
 ///
@@ -100,13 +100,11 @@ pub(crate) struct Registration<S, H> {
     pub(crate) source: S,
     /// See [`Registered::ownership`]. Beside a source of four bytes it costs no memory.
     takeovers: count::AtomicU32,
-    /// See [`Registered::timeout`].
-    timeout: AtomicU64,
 }
 
 impl<S, H> Registration<S, H> {
     pub(crate) fn new(handler: H, source: S) -> Self {
-        Self { handler, source, takeovers: count::AtomicU32::new(0), timeout: AtomicU64::new(0) }
+        Self { handler, source, takeovers: count::AtomicU32::new(0) }
     }
 }
 
@@ -123,10 +121,6 @@ impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
 
     fn ownership(&self) -> (OwnerId, &count::AtomicU32) {
         (self.handler.id(Internal(())), &self.takeovers)
-    }
-
-    fn timeout(&self) -> &AtomicU64 {
-        &self.timeout
     }
 
     fn source(&self) -> &dyn Any {

@@ -283,9 +283,9 @@ impl<'a> RegistrationRef<'a> {
     /// directions are disabled. A takeover or move takes the timeout along, and the end of the registration
     /// ends it.
     ///
-    /// It costs no memory beyond that of the registration, and a call that moves the timeout to a later time
-    /// is one store: an idle timeout can be set anew at every read. A call that moves it to an earlier time,
-    /// by a thread that is not the only one that may use the descriptor, posts a task to each that may.
+    /// A call that moves the timeout to a later time is one exchange of a number: an idle timeout can be set
+    /// anew at every read. A call that moves it to an earlier time, by a thread that is not the only one that
+    /// may use the descriptor, posts a task to each that may.
     ///
     /// ```
     /// use std::io::Read;
@@ -334,7 +334,7 @@ impl<'a> RegistrationRef<'a> {
     fn set_timeout_of(&self, live: &Live<'_>, after: Option<Duration>) {
         let due = after.map_or(0, |after| self.core.timeout_in(after));
         // Pair: timeout. The thread that looks at the former time finds this one there.
-        let former = live.owner().timeout().swap(due, Ordering::AcqRel);
+        let former = live.timeout().swap(due, Ordering::AcqRel);
         let is_found = former != 0 && former <= due;
         if due != 0 && !is_found {
             self.announce_timeout(live);

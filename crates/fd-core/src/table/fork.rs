@@ -58,6 +58,7 @@ impl FdTable {
                 entry.thread_mask.store(0, Ordering::Release);
                 entry.group.retire_after_fork();
                 entry.write_flags(0);
+                self.timeouts[fd].0.store(0, Ordering::Release);
                 entry.group.free();
             }
         }

@@ -33,7 +33,7 @@ use std::os::fd::RawFd;
 
 use crate::entry::error::Stale;
 use crate::entry::zeroed::ZeroedArray;
-use crate::entry::{Entry, Polled};
+use crate::entry::{Entry, Polled, Timeout};
 use crate::table::counts::Counts;
 use crate::words::events::Generation;
 use crate::words::ids::{GroupId, MAX_GROUPS, THREADS_PER_GROUP, ThreadId, ThreadMask};
@@ -127,6 +127,7 @@ pub struct FdTable {
     closed: AtomicBool,
     entries: ZeroedArray<Entry>,
     polled: ZeroedArray<Polled>,
+    timeouts: ZeroedArray<Timeout>,
     groups: Box<[Group]>,
     /// One above the highest number ever inserted. It bounds the scans of all threads (suspect 14).
     high_water: AtomicU32,
@@ -182,6 +183,7 @@ impl FdTable {
             closed: AtomicBool::new(false),
             entries: ZeroedArray::new(capacity)?,
             polled: ZeroedArray::new(capacity)?,
+            timeouts: ZeroedArray::new(capacity)?,
             groups: threads.iter().enumerate().map(group).collect(),
             high_water: AtomicU32::new(0),
             counts: Counts::new(),

@@ -17,7 +17,7 @@ use crate::words::events::Generation;
 use crate::words::group_word::Word;
 use crate::words::ids::{GroupId, ThreadMask};
 use crate::words::pairs;
-use crate::words::sync::Ordering;
+use crate::words::sync::{AtomicU64, Ordering};
 
 /// A registration that cannot end, and whose group cannot change (S5, S9): the holder of this value has a
 /// [`Pin`], or its thread has set its running bit by [`FdTable::enter`].
@@ -58,6 +58,11 @@ impl<'t> Live<'t> {
 
     pub(crate) fn polled(&self) -> &'t Polled {
         &self.table.polled[self.fd as usize]
+    }
+
+    /// The time of the timeout; see [`Timeout`](crate::entry::Timeout).
+    pub(crate) fn timeout(&self) -> &'t AtomicU64 {
+        &self.table.timeouts[self.fd as usize].0
     }
 
     pub(crate) fn thread_mask(&self) -> ThreadMask {

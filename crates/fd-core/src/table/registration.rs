@@ -243,6 +243,9 @@ impl FdTable {
         let (recv, send) = polled.load();
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
+        if state & state::TIMED != 0 {
+            unless!(TimeoutNotMoved => self.timeouts[fd as usize].0.store(0, Ordering::Release));
+        }
         entry.write_flags(0);
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes
         // it.
