@@ -356,6 +356,33 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
     }
 
+    /// A queue is not inherited. The child makes its own, and removes registrations from it.
+    #[test]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    fn a_child_owns_the_queue_that_it_has_made() {
+        let backend = backend();
+        let mut poller = poller(&backend, 0);
+        let (_kept, _writer, fd) = readable_pipe();
+        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        // SAFETY: the child uses the allocator of the C library, which fork(2) prepares, and exits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let group = GroupId::new(2).unwrap();
+            let replaced = poller.rebuild(true).is_ok();
+            apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+            let is_polled = seen(&mut poller) == [(fd, FIRST, Events::READY_R)];
+            backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
+            let is_forgotten = seen(&mut poller) == [];
+            // SAFETY: ends this process, the child, at once.
+            unsafe { libc::_exit(i32::from(replaced && is_polled && is_forgotten)) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` is valid for the call.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1, "{status}");
+        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "the parent has its registration");
+    }
+
     /// Suspect 12: a thread that holds a waker may use it after the poller's thread and the runtime have
     /// ended.
     #[test]

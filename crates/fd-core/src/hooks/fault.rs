@@ -288,6 +288,14 @@ faults! {
     /// registration before.
     TimeoutNotMoved = "timeout-not-moved", "this core";
 
+    /// A child that the C library has not made, by `_Fork()` or clone(2), counts as the owner of what it has
+    /// inherited.
+    BareForkOwns = "bare-fork-owns", "this core: such a child removed its parent's registrations";
+    /// In a forked child, signals stay with the thread that handled them in the parent.
+    SignalsStayBehind = "signals-stay-behind", "this core: a child of another thread ignored SIGTERM";
+    /// A change that the kernel refuses is repeated without end, and no handler is called.
+    RefusedForEver = "refused-for-ever", "this core: O_PATH on epoll";
+
     // The upstream commits.
     /// A takeover stores the thread mask whatever it is, even that of a deleted descriptor.
     TakeoverStoresMask = "takeover-stores-mask", "HAProxy 9836dba82; protocol 8.3";
