@@ -128,8 +128,8 @@ impl Builder {
         self
     }
 
-    /// Runs `action` on the first thread of the first group after `signal` has arrived. It is an ordinary
-    /// function call, not the body of a signal handler, and it must not block. Signals that arrive before the
+    /// Runs `action` on the first thread of the first group after `signal` has arrived; in a forked child that
+    /// goes on, on the thread that does. It is an ordinary function call, not the body of a signal handler, and it must not block. Signals that arrive before the
     /// action runs count as one. A second action for the same signal runs after the first one.
     ///
     /// [`Builder::prepare`] refuses a signal that cannot be caught (`SIGKILL`), or whose handler cannot
@@ -387,7 +387,6 @@ impl Prepared {
     /// [`StartError::System`] if a thread or a signal handler cannot be created. No thread and no descriptor
     /// remains.
     pub fn start(mut self) -> Result<Runtime, StartError> {
-        let first = self.pollers.first().map(|(id, _)| *id);
         let gate = Arc::new(Gate::default());
         let (ended, deaths) = channel();
         let mut runtime = Runtime {
@@ -400,7 +399,7 @@ impl Prepared {
         let count = self.pollers.len();
         for (id, poller) in self.pollers.drain(..) {
             let (core, gate, ended) = (Arc::clone(&self.core), Arc::clone(&gate), ended.clone());
-            let signals = (Some(id) == first).then(|| Arc::clone(&self.signals));
+            let signals = (!self.signals.is_empty()).then(|| Arc::clone(&self.signals));
             let hooks = Arc::clone(&self.hooks);
             self.core.begin_work();
             let spawned = std::thread::Builder::new()
@@ -415,11 +414,9 @@ impl Prepared {
                 }
             }
         }
-        if let Some(first) = first {
-            let caught = self.signals.catch(&self.core, first);
-            let system = |source| StartError::System { what: "catching a signal", source };
-            runtime.caught = Some(caught.map_err(system)?);
-        }
+        let caught = self.signals.catch(&self.core);
+        let system = |source| StartError::System { what: "catching a signal", source };
+        runtime.caught = Some(caught.map_err(system)?);
         gate.open_for(count);
         Ok(runtime)
     }

@@ -862,6 +862,31 @@ pub fn history() -> &'static [Defect] {
                 "shared-listener/stop-start-converge",
             ]),
         ),
+        core(
+            22,
+            "all tasks that were posted ran before the next look at the poller, and before a stop",
+            Scenario(&["polling/work-beside-events"]),
+        ),
+        core(
+            23,
+            "all timers that were due ran before the next look at the poller, those too that were set meanwhile",
+            Scenario(&["polling/work-beside-events"]),
+        ),
+        core(
+            24,
+            "a child that the C library had not made counted as the owner, and removed its parent's registrations",
+            Scenario(&["lifecycle/bare-fork"]),
+        ),
+        core(
+            25,
+            "a child that was forked on another thread than the first one handled no signal",
+            Scenario(&["lifecycle/signals-in-a-child"]),
+        ),
+        core(
+            26,
+            "a descriptor that epoll refuses was tried again for ever, and no handler was called",
+            Scenario(&["polling/refused-for-ever"]),
+        ),
     ];
     HISTORY
 }

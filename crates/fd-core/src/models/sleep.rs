@@ -67,8 +67,7 @@ fn m9_two_wakers_and_iterations() {
                 world.iterate(&context, Some(signals.clone())) || world.iterate(&context, Some(signals))
             })
         };
-        let caught =
-            spawn(&world, &registration, |world, _| signals::note(&world.core, thread(1, 0), SIGNAL));
+        let caught = spawn(&world, &registration, |world, _| signals::note(&world.core, SIGNAL));
         {
             let ran = ran.clone();
             world
@@ -120,7 +119,7 @@ fn m9_signal_and_iteration() {
                 world.iterate(&world.context(thread(1, 0)), Some(signals))
             })
         };
-        signals::note(&world.core, thread(1, 0), SIGNAL);
+        signals::note(&world.core, SIGNAL);
         let slept = worker.join().unwrap();
         let unread = world.kernel.unread(thread(1, 0));
         let done = handled.load(Ordering::SeqCst) == 1;

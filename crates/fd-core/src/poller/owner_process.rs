@@ -126,7 +126,9 @@ fn current() -> u32 {
     match stamp.load(Ordering::Relaxed) {
         0 => {
             let new = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1);
-            stamp.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|now| now, |_| new)
+            stamp
+                .compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed)
+                .map_or_else(|now| now, |_| new)
         }
         stamp => stamp,
     }

@@ -92,9 +92,9 @@ counters! {
     poll_error,
     /// Milliseconds of pauses, made where the next wait or attempt would have failed or returned at once.
     poll_pause,
-    /// Changes that the kernel refused. They are tried again.
+    /// Changes that the kernel refused. They are tried again, for one second; then the handler gets an error.
     poll_refused,
-    /// Refused changes that were applied again.
+    /// Refused changes that were applied again, or given up.
     poll_retry,
     /// Waits that a limit has degraded; see [`Poller::is_degraded`](crate::poller::Poller::is_degraded).
     poll_degraded,

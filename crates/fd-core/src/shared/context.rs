@@ -738,18 +738,46 @@ impl Context {
             Err(denied) => return self.withdraw(denied),
         };
         if self.take_timeout(&live, now) {
-            self.reported.set(live.fd());
-            self.reported_generation.set(live.generation());
-            let report = Report { context: self, live, events: Events::TIMEOUT };
-            self.activity().fd_run.bump();
-            let ran = run_owner(&report);
-            self.reported.set(-1);
-            match ran {
-                Ok(()) => _ = self.exit(&report.live, None),
-                Err(panic) => _ = self.exit_after_panic(&report.live, panic),
-            }
+            self.report_of_core(live, Events::TIMEOUT);
         } else {
             self.exit(&live, None);
+        }
+    }
+
+    /// Reports as an error that the kernel refuses to poll a descriptor, and deactivates both directions:
+    /// every attempt would be refused. If none is active any more, the removal was refused: then this
+    /// thread's poller is taken to hold nothing. If it does, its next event leads to another removal (L6).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_refused(&self, handle: FdHandle) {
+        let live = match self.core.table().enter(handle, self.id) {
+            Ok(live) => live,
+            Err(denied) => return self.withdraw(denied),
+        };
+        let mut report = Report { context: self, live, events: Events::ERR };
+        let before = note_report(&mut report);
+        // Pair: update. The removal that is scheduled here publishes it.
+        live.entry().state.fetch_and(!state::ACTIVE, Ordering::AcqRel);
+        if before & state::ACTIVE == 0 {
+            live.polled().set(self.id.mask().bits(), false, false);
+            self.exit(&live, None);
+        } else {
+            self.schedule_own(&live, false);
+            self.report_of_core(live, Events::ERR);
+        }
+    }
+
+    /// Runs the handler for events that no poller has reported, and exits. The running bit is set.
+    fn report_of_core(&self, live: Live<'_>, events: Events) {
+        self.reported.set(live.fd());
+        self.reported_generation.set(live.generation());
+        let report = Report { context: self, live, events };
+        self.activity().fd_run.bump();
+        let ran = run_owner(&report);
+        self.reported.set(-1);
+        match ran {
+            Ok(()) => _ = self.exit(&report.live, None),
+            Err(panic) => _ = self.exit_after_panic(&report.live, panic),
         }
     }
 

@@ -81,6 +81,8 @@ pub struct FdCore {
     epoch: Instant,
     /// A forked child has a copy of the core.
     process: OwnerProcess,
+    /// The thread that handles signals. It changes only in a forked child, which has one thread then.
+    signal_thread: count::AtomicU32,
     /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
     /// The number of registrations of the runtime itself.
@@ -156,6 +158,7 @@ impl FdCore {
             epoch: clock.now(),
             clock,
             process: OwnerProcess::this(),
+            signal_thread: count::AtomicU32::new(ThreadId::FIRST.number()),
             working: count::AtomicU32::new(0),
             internal: count::AtomicU64::new(0),
             draining: std::sync::atomic::AtomicBool::new(false),
@@ -495,7 +498,6 @@ impl FdCore {
     /// handler that this ends.
     pub(crate) fn adopt(&self, worker: Option<(ThreadId, &[RawFd])>) -> Guarded {
         let me = worker.map(|(me, _)| me);
-        self.process.claim();
         self.draining.store(false, Ordering::Relaxed);
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
@@ -507,6 +509,11 @@ impl FdCore {
                 std::mem::forget(shared.tasks.close());
             }
         }
+        if let Some(me) = me {
+            unless!(SignalsStayBehind => self.move_signals(me));
+        }
+        // From now on a signal handler wakes threads: none of the parent's any more.
+        self.process.claim();
         let mut guarded = Guarded::default();
         fault!(ForkKeepsUsers => return guarded);
         let ended = self.table.after_fork(worker, |fd, group, recv, send, reason| {
@@ -514,6 +521,22 @@ impl FdCore {
         });
         ended.into_iter().for_each(|retired| guarded.run(|| self.end(retired)));
         guarded
+    }
+
+    /// The thread that handles signals. A signal handler may call it.
+    pub(crate) fn signal_thread(&self) -> ThreadId {
+        ThreadId::from_number(self.signal_thread.load(Ordering::Relaxed))
+    }
+
+    /// Makes `me` handle signals in a forked child, those too that were caught and not handled.
+    fn move_signals(&self, me: ThreadId) {
+        let former = self.signal_thread();
+        self.signal_thread.store(me.number(), Ordering::Relaxed);
+        if let (Some(former), Some(mine)) = (self.thread(former), self.thread(me)) {
+            // Pair: signals. After the store: a signal that arrives in between is noted for one of the two.
+            let caught = former.signals.swap(0, Ordering::AcqRel);
+            mine.signals.fetch_or(caught, Ordering::AcqRel);
+        }
     }
 
     /// Marks all registrations as [cloned](crate::State::CLONED). Call it before the process forks: the

@@ -92,6 +92,16 @@ impl ThreadId {
         self.index as usize
     }
 
+    /// The thread as one number, for an atomic.
+    pub(crate) const fn number(self) -> u32 {
+        (self.group.0 as u32) << 8 | self.index as u32
+    }
+
+    /// The thread of this [`ThreadId::number`].
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self { group: GroupId((number >> 8) as u16), index: number as u8 }
+    }
+
     /// The mask with the bit of this thread alone. It is valid for this thread's group only.
     pub const fn mask(self) -> ThreadMask {
         ThreadMask(1 << self.index)

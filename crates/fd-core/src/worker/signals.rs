@@ -1,4 +1,5 @@
-//! Signals: caught on any thread, handled on the first thread of the first group.
+//! Signals: caught on any thread, handled on the first thread of the first group. In a forked child, the thread
+//! that continues handles them.
 
 use std::io;
 use std::os::raw::c_int;
@@ -8,7 +9,6 @@ use signal_hook::SigId;
 
 use crate::shared::FdCore;
 use crate::shared::context::Context;
-use crate::words::ids::ThreadId;
 use crate::words::sync::Ordering;
 
 /// The action for a signal.
@@ -38,15 +38,20 @@ impl Signals {
         Self { actions }
     }
 
-    /// Starts to catch the signals for `thread`.
+    /// Whether there is no signal to handle.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// Starts to catch the signals.
     ///
     /// # Errors
     /// The error of `sigaction`.
-    pub(crate) fn catch(&self, core: &Arc<FdCore>, thread: ThreadId) -> io::Result<Caught> {
+    pub(crate) fn catch(&self, core: &Arc<FdCore>) -> io::Result<Caught> {
         let mut caught = Caught(Vec::new());
         for &(signal, _) in &self.actions {
             let core = Arc::clone(core);
-            let note = move || note(&core, thread, signal);
+            let note = move || note(&core, signal);
             // SAFETY: the action uses only atomics and the wake descriptor, which is async-signal-safe. Its
             // Arc keeps the core alive, and `Caught` drops it outside of any signal handler.
             caught.0.push(unsafe { signal_hook::low_level::register(signal, note) }?);
@@ -69,10 +74,17 @@ impl Signals {
     }
 }
 
-/// Records `signal` and wakes its thread. It runs in a signal handler, so it uses only atomics and the wake
-/// descriptor.
-pub(crate) fn note(core: &FdCore, thread: ThreadId, signal: c_int) {
-    if let Some(shared) = core.thread(thread) {
+/// Records `signal` and wakes the thread that handles it. It runs in a signal handler, so it uses only atomics
+/// and the wake descriptor.
+pub(crate) fn note(core: &FdCore, signal: c_int) {
+    if let Some(shared) = core.thread(core.signal_thread()) {
+        if core.is_inherited() {
+            // A child that has not adopted the core: the thread does not exist here, and its wake descriptor
+            // is the parent's. The adoption finds the bit.
+            // Pair: signals.
+            shared.signals.fetch_or(bit(signal), Ordering::AcqRel);
+            return;
+        }
         fault!(WakeBeforeSignal => shared.sleep.wake());
         // Pairs: signals, sleep. The bit is published before the wake-up, as for any work (L2, bug 62).
         shared.signals.fetch_or(bit(signal), Ordering::AcqRel);

@@ -485,6 +485,65 @@ fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
     }
 }
 
+/// A poller that was refused may hold another interest than it said. Without force, a change to the interest
+/// that it is known to hold would do nothing, and the interest would be lost.
+#[test]
+fn a_refused_change_is_repeated_with_force() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let handle = insert(&context);
+    let scripted = Scripted::default();
+    scripted.with(|script| script.refusals = 1);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.registration(handle).want_recv().unwrap();
+    for _ in 0..2 {
+        worker.iterate().unwrap();
+        time.pass(RETRY.as_millis() as u32);
+    }
+    let forced: Vec<_> = scripted.with(|script| script.changes.iter().map(|change| change.force).collect());
+    assert_eq!(forced, [true]);
+}
+
+/// `O_PATH` on epoll: every attempt is refused, and nothing else tells the program.
+#[test]
+fn a_change_that_is_refused_for_a_second_is_reported_as_an_error_and_given_up() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let reports = Arc::<Mutex<Vec<Events>>>::default();
+    let seen = Arc::clone(&reports);
+    let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
+    let options = InsertOptions::default();
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let (scripted, idle) = (Scripted::default(), insert(&context));
+    scripted.with(|script| script.refusals = usize::MAX);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let iterate = |worker: &mut Worker<'_>| {
+        worker.iterate().unwrap();
+        time.pass(RETRY.as_millis() as u32);
+        scripted.with(|script| script.timeouts.pop()).unwrap()
+    };
+    for _ in 0..2 {
+        context.registration(handle).want_recv().unwrap();
+        let started = time.since_start();
+        while reports.lock().unwrap().is_empty() {
+            iterate(&mut worker);
+            assert!(time.since_start() - started < 2000, "nobody is told");
+        }
+        assert!(time.since_start() - started >= 900, "a lack of memory may end");
+        assert_eq!(reports.lock().unwrap().split_off(0), [Events::ERR]);
+        let entry = context.core().entry(handle).unwrap();
+        assert!(!entry.state.intersects(crate::State::ACTIVE) && entry.running.is_empty());
+        (0..3).for_each(|_| _ = iterate(&mut worker));
+        assert_eq!(iterate(&mut worker), None, "no attempt is left");
+        assert!(reports.lock().unwrap().is_empty(), "once");
+    }
+    // The wake descriptor of a thread has no one who could be told.
+    context.core().table().pin(idle).unwrap().entry().state.fetch_or(state::INTERNAL, Ordering::AcqRel);
+    context.registration(idle).want_recv().unwrap();
+    (0..300).for_each(|_| _ = iterate(&mut worker));
+    assert!(iterate(&mut worker).is_some(), "it is tried on");
+}
+
 #[test]
 fn a_refused_change_is_repeated_until_the_poller_holds_it() {
     let time = Time::new();
@@ -711,7 +770,7 @@ fn only_a_task_a_signal_or_a_stop_is_work() {
     let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
     let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));
     assert!(!worker.has_work());
-    crate::worker::signals::note(context.core(), context.id(), 1);
+    crate::worker::signals::note(context.core(), 1);
     assert!(worker.has_work());
     worker.run_tasks();
     assert!(!worker.has_work());

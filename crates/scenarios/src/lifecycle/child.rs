@@ -104,6 +104,30 @@ impl Child {
         }
     }
 
+    /// As [`Child::fork`], by clone(2), so that no hook of the C library runs.
+    ///
+    /// # Errors
+    /// [`Failure::Unsupported`] where no system call forks without the C library; [`Failure::SetUp`] if the
+    /// call fails.
+    #[cfg_attr(not(any(target_os = "linux", target_os = "android")), expect(unused_variables))]
+    pub(crate) fn bare_fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let (reader, writer) = pipe().map_err(Failure::set_up)?;
+            // SAFETY: as in `Child::fork`. No thread is in the allocator, whose locks no hook releases.
+            let result = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+            match Errno::result(result).map_err(Failure::set_up)? {
+                0 => {
+                    action(Report(writer.as_raw_fd()));
+                    Report(writer.as_raw_fd()).end()
+                }
+                child => Ok(Self { process: Pid::from_raw(child as libc::pid_t), report: reader }),
+            }
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        Err(Failure::Unsupported("no system call forks without the C library here".into()))
+    }
+
     /// Forks on a worker thread, in a task; see [`continue_in_child`]. In the child the thread runs `action`
     /// and returns to its loop, where a task, timer or handler must end the report.
     ///

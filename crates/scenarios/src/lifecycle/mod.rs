@@ -4,6 +4,7 @@ pub(crate) mod child;
 mod held_at_fork;
 
 crate::scenario::family! {
+    bare_fork,
     calls_beside_stop,
     fork_drops_runtime,
     fork_goes_on,
@@ -11,6 +12,7 @@ crate::scenario::family! {
     insert_beside_stop,
     internal_handles,
     panics,
+    signals_in_a_child,
     start_stop_often,
     stopped_from_inside,
     tasks_at_stop,

@@ -16,6 +16,7 @@ crate::scenario::family! {
     takeover_refused_wrong_owner,
     takeover_storm,
     takeover_unread_data,
+    timeout_moves,
     update_overtaken,
 }
 

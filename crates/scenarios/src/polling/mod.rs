@@ -7,6 +7,8 @@ crate::scenario::family! {
     interrupted_wait,
     lowered_limit,
     rebuild_at_the_limit,
+    refused_for_ever,
     short_wait,
     timer_after_work,
+    work_beside_events,
 }
