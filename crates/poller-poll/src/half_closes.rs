@@ -5,11 +5,11 @@
 //! of UFS is never ready (docs/findings.md). fstat(2) decides, once per registration.
 
 use std::os::fd::RawFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::poller::Generation;
 use libc::c_short;
+use once_cell::race::OnceBox;
 
 use crate::sys;
 
@@ -22,13 +22,14 @@ const SOCKET: u64 = 2;
 /// descriptor that was ever polled.
 pub(crate) struct HalfCloses {
     bit: c_short,
-    chunks: Box<[OnceLock<Box<[AtomicU64; CHUNK]>>]>,
+    /// Without a lock: see [`GroupInterest`](fd_core::interest::GroupInterest).
+    chunks: Box<[OnceBox<[AtomicU64; CHUNK]>]>,
 }
 
 impl HalfCloses {
     /// For descriptors below `capacity`. `bit` is the kernel's `POLLRDHUP`.
     pub(crate) fn new(bit: c_short, capacity: usize) -> Self {
-        let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
+        let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceBox::new()).collect();
         Self { bit, chunks }
     }
 

@@ -14,7 +14,8 @@
 //!   or the writer finds the sleeper.
 
 use std::os::fd::RawFd;
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use crate::poller::mistakes;
 use crate::words::events::Interest;
@@ -44,7 +45,9 @@ pub(super) const CHUNK: usize = WORDS * BITS;
 /// assert!(map.read(7).is_none());
 /// ```
 pub struct GroupInterest {
-    chunks: Box<[OnceLock<Box<Chunk>>]>,
+    /// Two threads may make a chunk at once, and one of the two is kept. With a lock, a fork by another thread
+    /// while a chunk is made would leave it taken in the child.
+    chunks: Box<[OnceBox<Chunk>]>,
     /// One above the highest descriptor that ever had interest: the bound of scans. It never decreases,
     /// because that would race with a write above it.
     end: AtomicU64,
@@ -80,7 +83,7 @@ impl Chunk {
 impl GroupInterest {
     /// Creates a map for descriptors below `capacity`, without interest.
     pub fn new(capacity: usize) -> Self {
-        let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
+        let chunks = (0..capacity.div_ceil(CHUNK)).map(|_| OnceBox::new()).collect();
         Self { chunks, end: AtomicU64::new(0), writes: AtomicU64::new(0) }
     }
 
