@@ -322,6 +322,46 @@ thread_local! {
 
 struct Counting;
 
+/// A source that counts the calls of its code.
+struct Counted(UnixStream, std::sync::atomic::AtomicU32);
+
+impl AsFd for Counted {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        self.0.as_fd()
+    }
+}
+
+impl From<Counted> for OwnedFd {
+    fn from(counted: Counted) -> Self {
+        counted.0.into()
+    }
+}
+
+/// Its code could end the registration, which would wait for the call that it is called from.
+#[test]
+fn a_copy_is_made_without_the_code_of_the_source() {
+    let runtime = start(1);
+    let core = runtime.core();
+    let (group, threads, options) = place();
+    let (near, _far) = sockets();
+    let handler = |_: &ReadyGuard<'_, Counted>| {};
+    let handle = core.insert(Counted(near, 0.into()), handler, group, threads, options).unwrap();
+    let calls = || {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let count = move |ready: &ReadyGuard<'_, Counted>| {
+            sender.send(ready.source().1.load(std::sync::atomic::Ordering::SeqCst)).unwrap();
+        };
+        core.post(core.threads().next().unwrap(), move |context| context.enter(handle, count).unwrap()).unwrap();
+        receiver.recv().unwrap()
+    };
+    let before = calls();
+    let copy = core.registration(handle).duplicate().unwrap();
+    assert_eq!(calls(), before);
+    drop(copy);
+    runtime.stop().unwrap();
+}
+
 // SAFETY: the system's allocator does it all.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,7 +1,7 @@
 //! The owner of an entry, without the types of its source and its handler.
 
 use std::any::Any;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::entry::guarded::Guarded;
@@ -12,7 +12,7 @@ use crate::words::sync::count;
 /// registration.
 ///
 /// Only [`Registered::run`], [`Registered::close`] and [`Registered::release`] call the user's handler.
-pub(crate) trait Registered: AsFd + Send + Sync {
+pub(crate) trait Registered: Send + Sync {
     /// Calls the handler for a report.
     fn run(&self, report: &Report<'_>);
 

@@ -1,7 +1,7 @@
 //! Handlers, and the owner of an entry: a handler with its source.
 
 use std::any::Any;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::entry::guarded::Guarded;
@@ -108,12 +108,6 @@ impl<S, H> Registration<S, H> {
     }
 }
 
-impl<S: AsFd, H> AsFd for Registration<S, H> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.source.as_fd()
-    }
-}
-
 impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
     fn run(&self, report: &Report<'_>) {
         self.handler.ready(&ReadyGuard { report, source: &self.source });
@@ -149,7 +143,7 @@ impl<S: Source, H: Handler<S>> Registered for Registration<S, H> {
 /// Registrations for tests whose descriptors are only numbers.
 #[cfg(test)]
 pub(crate) mod numbers {
-    use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, RawFd};
 
     use super::*;
 

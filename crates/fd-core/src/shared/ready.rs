@@ -645,7 +645,11 @@ impl<'a> RegistrationRef<'a> {
         let pin = self.core.table().pin(self.handle).map_err(stale)?;
         // Pair: drain. The end of the registration reads the flag.
         pin.entry().state.fetch_or(state::CLONED, Ordering::AcqRel);
-        let copy = fcntl(pin.owner(), FcntlArg::F_DUPFD_CLOEXEC(0))?;
+        // By its number, without the code of the user: a source whose `as_fd` ended the registration would
+        // wait for this pin.
+        // SAFETY: the pin keeps the number open.
+        let number = unsafe { BorrowedFd::borrow_raw(pin.fd()) };
+        let copy = fcntl(number, FcntlArg::F_DUPFD_CLOEXEC(0))?;
         // SAFETY: fcntl has made it, and no other code knows the number.
         Ok(Duplicate::new(unsafe { OwnedFd::from_raw_fd(copy) }))
     }

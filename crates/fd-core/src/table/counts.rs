@@ -93,16 +93,33 @@ impl Counts {
     /// The number of current registrations. While others begin and end, it counts each of them once or not
     /// at all.
     pub(crate) fn used(&self) -> u64 {
-        // The ends first: an end that is counted here has a beginning that is counted below.
-        let ended: u64 =
-            [Count::Closed, Count::Released, Count::Lost].map(|what| self.sum(what)).iter().sum();
-        self.sum(Count::Inserted) - ended
+        used(|what| self.sum(what))
     }
+}
+
+fn used(sum: impl Fn(Count) -> u64) -> u64 {
+    // The ends first: an end that is counted here has a beginning that is counted below.
+    let ended: u64 = [Count::Closed, Count::Released, Count::Lost].map(&sum).iter().sum();
+    sum(Count::Inserted) - ended
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registrations_that_begin_and_end_between_two_reads_do_not_make_the_number_negative() {
+        let counts = Counts::new();
+        let beside_others = |what| {
+            let sum = counts.sum(what);
+            for what in [Count::Inserted, Count::Closed, Count::Inserted, Count::Released] {
+                counts.add(what, 1);
+            }
+            sum
+        };
+        assert_eq!(used(beside_others), 5, "each of them once or not at all");
+        assert_eq!(counts.used(), 0);
+    }
 
     /// More threads than lines, so that some share one.
     #[test]

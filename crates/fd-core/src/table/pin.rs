@@ -142,8 +142,7 @@ impl FdTable {
 
     /// Pins the registration of `fd`, of any generation, if it belongs to `group`.
     pub(crate) fn pin_in(&self, group: GroupId, fd: RawFd) -> Option<Pin<'_>> {
-        // A locked entry may be moving to `group`, so this call waits for it.
-        self.pin_if(fd, |word| word.is_locked() || word.group() == Some(group))
+        self.pin_if(fd, |word| word.group() == Some(group))
     }
 
     /// Pins the registration of `fd`, of any generation and group.
