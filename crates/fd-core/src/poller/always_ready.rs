@@ -8,6 +8,9 @@ use crate::words::events::{Event, Events, Generation, Trigger};
 
 /// The list of one poller. While it has entries, the poller must not sleep. Only the poller's thread uses it.
 ///
+/// It is linear, because programs poll few such files: with 10,000 of them, a wait that reports 256 costs 11
+/// µs more, and all of them together cost 40 ms to add.
+///
 /// ```
 /// use fd_core::always_ready::AlwaysReady;
 /// use fd_core::poller::{Events, Trigger};

@@ -577,6 +577,10 @@ impl Context {
     /// or closed at the fork are free again, or are closed; tasks for those threads are refused. A descriptor
     /// that one of them was about to insert or to close stays open.
     ///
+    /// As everything in memory, the tasks and timers of this thread exist in both processes then, and so do
+    /// signals that were caught before the fork and not handled: each process runs its own. This thread
+    /// handles the child's signals.
+    ///
     /// In the process that started the runtime, the call does nothing.
     pub fn forked(&self) {
         if self.core.is_inherited() {

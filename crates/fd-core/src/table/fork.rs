@@ -20,7 +20,7 @@ impl FdTable {
     /// A slot that another thread was claiming or retiring is free afterwards. The values that only the stack
     /// of that thread held leak: the handler and descriptor of an incomplete insertion, and those of a
     /// registration that had ended and was not yet closed. A registration that was being moved stays in its
-    /// old group.
+    /// old group, for a thread of it: the old one, or one with the index of the new one.
     ///
     /// Only the single thread of a forked child may call this.
     pub(crate) fn after_fork(
@@ -35,7 +35,15 @@ impl FdTable {
             entry.link.reset();
             entry.update_mask.store(0, Ordering::Release);
             self.polled[fd].clear();
-            let group = entry.group.peek().group();
+            let word = entry.group.peek();
+            let group = word.group();
+            if let Some(group) = group.filter(|_| word.is_locked()) {
+                // The mask can be that of the new group already (S19).
+                let threads = self.threads(group);
+                if !threads.contains(ThreadMask::from_bits(entry.thread_mask.load(Ordering::Acquire))) {
+                    entry.thread_mask.store(ThreadMask::first(1).bits(), Ordering::Release);
+                }
+            }
             // The bit alone does not tell: a thread with the same index in another group may have left it.
             let user = worker.filter(|(_, inside)| inside.contains(&(fd as RawFd)));
             let mine = user.map_or(ThreadMask::NONE, |(me, _)| me.mask());

@@ -148,6 +148,21 @@ fn an_entry_that_was_being_moved_is_unlocked() {
     ends_at_once(&table, handle);
 }
 
+/// A relocation writes the mask of the new group while the word still has the old one.
+#[test]
+fn an_entry_that_was_being_moved_belongs_to_threads_that_its_group_has() {
+    let table = table();
+    let (here, there) = (thread(2, 1), thread(1, 3));
+    let inserted = table.insert(3, idle(3), here.group(), here.mask(), 0);
+    let handle = inserted.map_err(|(refused, _)| refused).unwrap();
+    table.entries[3].group.lock(handle.generation()).unwrap();
+    table.entries[3].thread_mask.store(there.mask().bits(), Ordering::Release);
+    assert_eq!(after_fork(&table, Some((thread(2, 0), &[]))), [0; 0]);
+    let mask = table.pin(handle).unwrap().thread_mask();
+    assert!(table.threads(here.group()).contains(mask) && !mask.is_empty(), "S19: {mask:?}");
+    ends_at_once(&table, handle);
+}
+
 #[test]
 fn lists_are_empty_and_whole_after_any_state_of_their_links() {
     let table = table();

@@ -43,8 +43,10 @@ use crate::words::update_list::{Link, Links, UpdateList};
 
 /// The name of one registration: the table, the descriptor number, and the generation of the number.
 ///
-/// A handle can be kept without limit. After its registration has ended, every call refuses the handle, even
-/// when the number is registered again. Every call also refuses a handle of another table.
+/// A handle can be kept. After its registration has ended, every call refuses the handle, even when the
+/// number is registered again; only after 2³² more registrations of the number is the generation the same
+/// again. A thread that does nothing else needs a quarter of an hour for them. Every call also refuses a
+/// handle of another table.
 ///
 /// ```
 /// # use std::os::unix::net::UnixStream;
