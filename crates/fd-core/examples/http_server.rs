@@ -1,7 +1,11 @@
-//! An HTTP/1.1 server with persistent connections. Two threads accept and serve.
+//! An HTTP/1.1 server with persistent connections, a timeout for idle ones, and a graceful end. Two threads
+//! accept and serve.
 //!
-//! Prints its address, and serves until its standard input ends:
-//! `cargo run -p pollmatrix-fd-core --example http_server`, then `curl -i http://127.0.0.1:PORT/`.
+//! Prints its address, and serves until its standard input ends: `cargo run -p pollmatrix-fd-core --example
+//! http_server`, then `curl -i http://127.0.0.1:PORT/`. An argument is the timeout in milliseconds.
+//!
+//! At the end it accepts no connection any more, closes those that are idle, and waits for the requests that
+//! have begun.
 
 mod backend;
 
@@ -9,6 +13,7 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
 use httparse::{EMPTY_HEADER, Request, Status};
@@ -16,18 +21,34 @@ use httparse::{EMPTY_HEADER, Request, Status};
 /// The largest head of a request.
 const LONGEST: usize = 8192;
 
+/// How long the end waits for requests that have begun.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// A connection: what has arrived of the next request. One thread serves it, so the lock is always free.
-#[derive(Default)]
-struct Connection(Mutex<Vec<u8>>);
+struct Connection {
+    pending: Mutex<Vec<u8>>,
+    timeout: Duration,
+}
 
 impl Handler<TcpStream> for Connection {
     fn ready(&self, ready: &ReadyGuard<'_, TcpStream>) {
-        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match receive(ready.source(), &mut pending).and_then(|()| answer(ready.source(), &mut pending)) {
-            Ok(()) => {}
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let (registration, is_draining) = (ready.registration(), ready.context().core().is_draining());
+        let served = if !ready.events().is_timeout() {
+            receive(ready.source(), &mut pending).and_then(|()| answer(ready.source(), &mut pending))
+        } else if is_draining && !pending.is_empty() {
+            // The rest of the request may come.
+            Ok(())
+        } else {
+            Err(io::ErrorKind::TimedOut.into())
+        };
+        match served {
+            Ok(()) if is_draining && pending.is_empty() => _ = registration.delete(),
+            Ok(()) => _ = registration.set_timeout(Some(self.timeout)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // The client has gone, sends something else, does not read, or wants no further answer.
-            Err(_) => _ = ready.registration().delete(),
+            // The client has gone, was idle for too long, sends something else, does not read, or wants no
+            // further answer.
+            Err(_) => _ = registration.delete(),
         }
     }
 }
@@ -77,20 +98,24 @@ fn refuse(mut stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Accepts a connection, and registers it for the thread that runs.
-fn accept(ready: &ReadyGuard<'_, TcpListener>) {
+fn accept(ready: &ReadyGuard<'_, TcpListener>, timeout: Duration) {
     // Both threads are called for one connection, and one of them gets it.
     let Ok((stream, _)) = ready.source().accept() else { return };
     if stream.set_nonblocking(true).is_err() {
         return;
     }
     let (context, id, options) = (ready.context(), ready.context().id(), InsertOptions::default());
-    let inserted = context.core().insert(stream, Connection::default(), id.group(), id.mask(), options);
+    let connection = Connection { pending: Mutex::default(), timeout };
+    let inserted = context.core().insert(stream, connection, id.group(), id.mask(), options);
     if let Ok(handle) = inserted {
-        let _ = context.registration(handle).want_recv();
+        let registration = context.registration(handle);
+        let _ = registration.set_timeout(Some(timeout)).and_then(|()| registration.want_recv());
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let timeout = std::env::args().nth(1).map_or(Ok(60_000), |milliseconds| milliseconds.parse())?;
+    let timeout = Duration::from_millis(timeout);
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     listener.set_nonblocking(true)?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
@@ -99,10 +124,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let core = runtime.core();
     let group = core.threads().next().ok_or("a runtime has threads")?.group();
     let both = core.table().threads(group);
+    let accept = move |ready: &ReadyGuard<'_, TcpListener>| accept(ready, timeout);
     let handle = core.insert(listener, accept, group, both, InsertOptions::default())?;
     core.registration(handle).want_recv()?;
 
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    runtime.stop()?;
+    core.registration(handle).delete()?;
+    core.begin_drain();
+    // Each connection looks at once whether it is idle.
+    for connection in core.entries().0 {
+        let _ = core.registration(connection.handle).set_timeout(Some(Duration::ZERO));
+    }
+    let left = runtime.drain(GRACE)?;
+    writeln!(io::stdout(), "{left} requests were not answered")?;
     Ok(())
 }

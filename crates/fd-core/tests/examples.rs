@@ -40,9 +40,14 @@ struct Example {
 
 impl Example {
     fn start(name: &str) -> Self {
+        Self::start_with(name, &[])
+    }
+
+    fn start_with(name: &str, arguments: &[&str]) -> Self {
         let program = programs().iter().find(|program| program.file_name().is_some_and(|file| file == name));
         let program = program.unwrap_or_else(|| panic!("there is no example {name}"));
-        let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = Command::new(program);
+        let mut child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Self { child, input, output: BufReader::new(output) }
     }
@@ -141,7 +146,93 @@ fn the_http_server_answers_each_request_of_a_connection_in_order() {
     };
     ends_refused("nonsense\r\n\r\n");
     ends_refused("POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n");
-    assert_eq!(server.finish(), "");
+    // The idle clients are still connected.
+    assert_eq!(server.finish(), "0 requests were not answered\n");
+}
+
+#[test]
+fn the_http_server_closes_idle_connections() {
+    let mut server = Example::start_with("http_server", &["50"]);
+    let mut client = BufReader::new(connect(server.address()));
+    client.get_ref().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(http_answer(&mut client).1, "hello\n");
+    assert_eq!(client.read(&mut [0]).unwrap(), 0, "the server closes the connection");
+    server.finish();
+}
+
+#[test]
+fn the_http_server_answers_what_has_begun_before_it_ends() {
+    let mut server = Example::start("http_server");
+    let address = server.address();
+    let mut idle = connect(address);
+    let mut client = BufReader::new(connect(address));
+    client.get_ref().write_all(b"GET /a HTTP/1.1\r\n\r\nGET /b HT").unwrap();
+    assert_eq!(http_answer(&mut client).1, "hello\n");
+    drop(server.input.take());
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0, "idle connections are closed");
+    client.get_ref().write_all(b"TP/1.1\r\n\r\n").unwrap();
+    assert_eq!(http_answer(&mut client).1, "hello\n");
+    assert_eq!(client.read(&mut [0]).unwrap(), 0, "and this one after its last answer");
+    assert_eq!(server.finish(), "0 requests were not answered\n");
+}
+
+/// Answers each request of a connection with its path.
+fn serve_paths(stream: TcpStream) {
+    let mut requests = BufReader::new(stream);
+    let mut line = move |answer: Option<String>| {
+        if let Some(answer) = answer {
+            requests.get_ref().write_all(answer.as_bytes()).ok()?;
+        }
+        let mut line = String::new();
+        requests.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line.trim_end().to_owned())
+    };
+    let mut answer = None;
+    while let Some(request) = line(answer.take()) {
+        while line(None).is_some_and(|header| !header.is_empty()) {}
+        let path = request.split(' ').nth(1).unwrap().to_owned();
+        answer = Some(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{path}", path.len()));
+    }
+}
+
+/// Starts a server of [`serve_paths`].
+fn paths() -> SocketAddr {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = move || {
+        for stream in listener.incoming() {
+            let stream = stream.unwrap();
+            std::thread::Builder::new().spawn(move || serve_paths(stream)).unwrap();
+        }
+    };
+    std::thread::Builder::new().spawn(serve).unwrap();
+    address
+}
+
+#[test]
+fn the_pool_takes_idle_connections_over_from_the_other_thread() {
+    let server = paths().to_string();
+    let mut proxy = Example::start_with("takeover_pool", &[&server]);
+    let address = proxy.address();
+    // They belong to the two threads by turns.
+    let mut clients: Vec<_> = (0..4).map(|_| BufReader::new(connect(address))).collect();
+    let ask = |client: &mut BufReader<TcpStream>, path: &str| {
+        client.get_ref().write_all(format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        http_answer(client)
+    };
+    let ok = |path: &str| ("HTTP/1.1 200 OK".to_owned(), path.to_owned());
+    for round in 0..10 {
+        for (number, client) in clients.iter_mut().enumerate() {
+            let path = format!("/{round}/{number}");
+            assert_eq!(ask(client, &path), ok(&path));
+        }
+    }
+    // Two at once, from one client.
+    clients[0].get_ref().write_all(b"GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!((http_answer(&mut clients[0]), http_answer(&mut clients[0])), (ok("/a"), ok("/b")));
+    let said = proxy.finish();
+    let numbers: Vec<u64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(numbers[0], 1, "one request at a time needs one connection: {said}");
+    assert!(numbers[1] >= 39, "each request came from the other thread: {said}");
 }
 
 #[test]
@@ -187,7 +278,8 @@ fn every_example_has_a_test() {
     assert!(!programs().is_empty());
     for program in programs() {
         let name = program.file_name().and_then(|name| name.to_str()).unwrap();
-        let starts = format!("Example::start(\"{name}\")");
-        assert!(include_str!("examples.rs").contains(&starts), "no test runs the example {name}");
+        let starts = ["start", "start_with"].map(|start| format!("Example::{start}(\"{name}\""));
+        let is_run = starts.iter().any(|starts| include_str!("examples.rs").contains(starts));
+        assert!(is_run, "no test runs the example {name}");
     }
 }

@@ -352,7 +352,8 @@ fn a_copy_is_made_without_the_code_of_the_source() {
         let count = move |ready: &ReadyGuard<'_, Counted>| {
             sender.send(ready.source().1.load(std::sync::atomic::Ordering::SeqCst)).unwrap();
         };
-        core.post(core.threads().next().unwrap(), move |context| context.enter(handle, count).unwrap()).unwrap();
+        core.post(core.threads().next().unwrap(), move |context| context.enter(handle, count).unwrap())
+            .unwrap();
         receiver.recv().unwrap()
     };
     let before = calls();

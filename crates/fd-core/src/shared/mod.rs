@@ -427,13 +427,15 @@ impl FdCore {
         unless!(StopWithoutWake, WakeBeforeStop => wake());
     }
 
-    /// Whether [`Runtime::drain`](crate::Runtime::drain) waits for the registrations to end. Handlers then
-    /// close a connection as soon as it is idle.
+    /// Whether the runtime [drains](FdCore::begin_drain). Handlers then close a connection as soon as it is
+    /// idle.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn begin_drain(&self) {
+    /// Makes [`FdCore::is_draining`] true. [`Runtime::drain`](crate::Runtime::drain) does it, too; a program
+    /// calls it before if its idle connections must be told, by a timeout or a task. It changes nothing else.
+    pub fn begin_drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
