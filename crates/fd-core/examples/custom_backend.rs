@@ -119,7 +119,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     near.set_nonblocking(true)?;
     let runtime = Runtime::builder().group(1).start(backend)?;
     let core = runtime.core();
-    let id = core.threads().next().ok_or("a runtime has threads")?;
+    let id = ThreadId::FIRST;
     let echo = |ready: &ReadyGuard<'_, UnixStream>| {
         let (mut stream, mut bytes) = (ready.source(), [0; 64]);
         if let Ok(count @ 1..) = stream.read(&mut bytes) {

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+use fd_core::ids::ThreadId;
 use fd_core::{InsertOptions, ReadyGuard, Runtime};
 
 /// Accepts a connection, and registers it for the thread that runs.
@@ -41,9 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     listener.set_nonblocking(true)?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
 
-    let runtime = Runtime::builder().group(1).start(backend::backend)?;
+    let runtime = Runtime::single(backend::backend)?;
     let core = runtime.core();
-    let id = core.threads().next().ok_or("a runtime has threads")?;
+    let id = ThreadId::FIRST;
     let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
     core.registration(handle).want_recv()?;
 

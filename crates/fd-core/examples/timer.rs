@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use fd_core::ids::ThreadId;
 use fd_core::{Context, Runtime};
 
 const PERIOD: Duration = Duration::from_millis(10);
@@ -23,9 +24,9 @@ fn tick(context: &Context, left: u32, ticks: Sender<u32>) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let runtime = Runtime::builder().group(1).start(backend::backend)?;
+    let runtime = Runtime::single(backend::backend)?;
     let core = runtime.core();
-    let id = core.threads().next().ok_or("a runtime has threads")?;
+    let id = ThreadId::FIRST;
     let (sender, ticks) = channel();
     // Timers belong to a worker thread, so a task sets the first one.
     core.post(id, move |context| tick(context, 3, sender))?;

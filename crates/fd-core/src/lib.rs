@@ -45,6 +45,7 @@
 //! use std::io::{self, Read, Write};
 //! use std::net::{TcpListener, TcpStream};
 //!
+//! use fd_core::ids::ThreadId;
 //! use fd_core::{InsertOptions, ReadyGuard, Runtime};
 //!
 //! /// Accepts a connection, and registers it for the thread that runs.
@@ -77,9 +78,9 @@
 //! listener.set_nonblocking(true)?;
 //! let address = listener.local_addr()?;
 //!
-//! let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+//! let runtime = Runtime::single(poller_poll::backend)?;
 //! let core = runtime.core();
-//! let id = core.threads().next().ok_or("a runtime has threads")?;
+//! let id = ThreadId::FIRST;
 //! let handle = core.insert(listener, accept, id.group(), id.mask(), InsertOptions::default())?;
 //! core.registration(handle).want_recv()?;
 //!
@@ -93,7 +94,8 @@
 //! # }
 //! ```
 //!
-//! The folder `examples` has this server, a listener that several threads share, a connection that moves
+//! The folder `examples` has this server, an HTTP server with timeouts and a graceful end, a proxy whose threads
+//! take idle connections over from each other, a listener that several threads share, a connection that moves
 //! between threads, a timer, and a backend.
 //!
 //! # What to use for
@@ -106,10 +108,13 @@
 //! - **State of a connection**: a [`Handler`] of your own, or a closure that owns it. The handler is shared,
 //!   so the state is atomic or behind a lock.
 //! - **A connection that moves to another thread**: [`RegistrationRef::migrate_on`] in a task, or
-//!   [`Context::takeover`] on the thread that gets it.
-//! - **A timeout**: [`Context::after`], which has an example that closes an idle connection.
-//! - **A graceful stop**: delete the listener and wait until the handlers of the connections are dropped.
-//!   [`Runtime::stop`] has an example.
+//!   [`Context::takeover_with`] on the thread that gets it.
+//! - **A timeout of a connection**: [`RegistrationRef::set_timeout`]. **Anything else at a time**:
+//!   [`Context::after`].
+//! - **A graceful stop**: delete the listener, then [`Runtime::drain`].
+//! - **Work that comes faster than it is done**: [`FdCore::try_post`] refuses it.
+//! - **A value for each thread**: [`Builder::thread_data`]. **Affinity, priority, names**:
+//!   [`Builder::on_start`].
 //!
 //! # Which thread may call what
 //!
@@ -121,8 +126,8 @@
 //! | [`Handler::released`], the drop of a handler | happen in the thread that ends the registration, any |
 //! | [`Runtime::stop`] | any; a thread of the runtime itself does not wait |
 //!
-//! No call waits for a handler or for a sleeping thread, except [`Runtime::stop`] and the drop of a
-//! [`Runtime`], which wait for the threads to end.
+//! No call waits for a handler or for a sleeping thread, except [`Runtime::wait`], [`Runtime::drain`],
+//! [`Runtime::stop`] and the drop of a [`Runtime`].
 //!
 //! # How it is built
 //!

@@ -234,6 +234,7 @@ impl Builder {
     /// use std::sync::{Arc, Mutex};
     /// use std::time::{Duration, Instant};
     ///
+    /// # use fd_core::ids::ThreadId;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// const HOUR: Duration = Duration::from_secs(60 * 60);
     /// let time = Arc::new(Mutex::new(Instant::now()));
@@ -242,7 +243,7 @@ impl Builder {
     ///     .group(1)
     ///     .clock(move || *now.lock().expect("no panic"))
     ///     .start(poller_poll::backend)?;
-    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let (set, is_set) = channel();
     /// let (late, is_late) = channel();
     /// runtime.core().post(id, move |context| {
@@ -268,11 +269,12 @@ impl Builder {
     ///
     /// ```
     /// # use std::net::TcpListener;
+    /// # use fd_core::ids::ThreadId;
     /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let prepared = Runtime::builder().group(2).prepare(poller_poll::backend)?;
     /// let core = prepared.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
     /// listener.set_nonblocking(true)?;
     /// let accept = |ready: &ReadyGuard<'_, TcpListener>| _ = ready.source().accept();
@@ -543,15 +545,14 @@ fn work(
 /// ```
 /// use std::panic::resume_unwind;
 ///
+/// use fd_core::ids::ThreadId;
 /// use fd_core::WorkerError;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
-/// let id = runtime.core().threads().next().expect("a runtime has threads");
+/// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+/// let id = ThreadId::FIRST;
 /// runtime.core().post(id, |_| panic!("on purpose"))?;
-/// while !runtime.core().is_stopping() {
-///     std::thread::yield_now();
-/// }
+/// runtime.wait(None);
 /// let Err(WorkerError::Panic { thread, panic }) = runtime.stop() else { panic!("the task panicked") };
 /// assert_eq!(thread, id);
 /// assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
@@ -639,13 +640,12 @@ impl Runtime {
     /// there are no threads to wait for.
     ///
     /// ```
+    /// # use fd_core::ids::ThreadId;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+    /// let id = ThreadId::FIRST;
     /// runtime.core().post(id, |_| panic!("on purpose"))?;
-    /// while !runtime.core().is_stopping() {
-    ///     std::thread::yield_now();
-    /// }
+    /// runtime.wait(None);
     /// assert_eq!(runtime.stop().unwrap_err().to_string(), "thread 1/0 panicked: on purpose");
     /// # Ok(())
     /// # }
@@ -658,11 +658,12 @@ impl Runtime {
     /// ```
     /// # use std::os::unix::net::UnixStream;
     /// # use std::sync::mpsc::channel;
+    /// # use fd_core::ids::ThreadId;
     /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let runtime = Runtime::single(poller_poll::backend)?;
     /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let id = ThreadId::FIRST;
     /// # let (connection, client) = UnixStream::pair()?;
     /// # connection.set_nonblocking(true)?;
     /// let (open, closed) = channel::<()>();

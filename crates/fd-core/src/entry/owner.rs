@@ -58,15 +58,9 @@ impl OwnerId {
     /// The identity of a registration whose handler is a clone of this `Arc`.
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// # use std::sync::Arc;
     /// # use fd_core::{InsertOptions, OwnerId, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
     /// let handler = Arc::new(|_: &ReadyGuard<'_, UnixStream>| {});
     /// let clone = Arc::clone(&handler);
     /// let handle = core.insert(near, clone, id.group(), id.mask(), InsertOptions::default())?;

@@ -116,15 +116,7 @@ impl<S: Source> Duplicate<S> {
     /// insertion of it needs [`InsertOptions::cloned`](crate::InsertOptions::cloned).
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
-    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// use std::io::{Read, Write};
     ///
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;

@@ -67,7 +67,7 @@ impl Capabilities {
 /// Every method may be called from any thread. No method may panic.
 ///
 /// ```
-/// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
 /// let backend = runtime.core().backend();
 /// assert_eq!(backend.name(), "poll");
 /// assert!(!backend.capabilities().edge);

@@ -41,10 +41,11 @@ macro_rules! counters {
             /// The difference to an earlier copy of the same thread's counters.
             ///
             /// ```
-            /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+            /// # use fd_core::ids::ThreadId;
+            /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
             /// let counters = || runtime.core().activity().0[0].1;
             /// let before = counters();
-            /// let id = runtime.core().threads().next().expect("a runtime has threads");
+            /// let id = ThreadId::FIRST;
             /// let (sender, receiver) = std::sync::mpsc::channel();
             /// runtime.core().post(id, move |_| sender.send(()).expect("main waits"))?;
             /// receiver.recv()?;

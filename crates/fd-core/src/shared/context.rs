@@ -137,9 +137,10 @@ impl Context {
     /// use std::sync::mpsc::channel;
     /// use std::time::Duration;
     ///
+    /// # use fd_core::ids::ThreadId;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// let id = runtime.core().threads().next().expect("a runtime has threads");
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
+    /// let id = ThreadId::FIRST;
     /// let (sender, receiver) = channel();
     /// runtime.core().post(id, move |context| {
     ///     let late = sender.clone();
@@ -216,13 +217,14 @@ impl Context {
     /// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
     /// let handle = core.insert(near, ignore, group, first, InsertOptions::default())?;
     /// let owner = core.registration(handle).owner()?;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
     /// core.post(threads[1], move |context| {
     ///     context.takeover(handle, owner).expect("no thread uses it");
     ///     context.registration(handle).want_recv().expect("it is not deleted");
+    ///     sender.send(()).expect("main waits");
     /// })?;
-    /// while core.entry(handle)?.thread_mask != threads[1].mask() {
-    ///     std::thread::yield_now();
-    /// }
+    /// receiver.recv()?;
+    /// assert_eq!(core.entry(handle)?.thread_mask, threads[1].mask());
     /// runtime.stop()?;
     /// # Ok(())
     /// # }
@@ -388,12 +390,13 @@ impl Context {
     /// use std::io::{Read, Write};
     /// use std::os::unix::net::UnixStream;
     ///
+    /// use fd_core::ids::ThreadId;
     /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let runtime = Runtime::single(poller_poll::backend)?;
     /// let core = runtime.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let (near, mut far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};

@@ -16,16 +16,9 @@ use crate::words::sync::Ordering;
 /// `Display` gives a line of HAProxy's `show fd`.
 ///
 /// ```
-/// # use std::os::unix::net::UnixStream;
+#[doc = include_str!("../doc/one_thread.txt")]
 /// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-/// # let core = runtime.core();
-/// # let id = core.threads().next().expect("a runtime has threads");
-/// # let (near, far) = UnixStream::pair()?;
-/// # near.set_nonblocking(true)?;
-/// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
 /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
 /// let entry = core.entry(handle)?;
 /// assert_eq!((entry.handle, entry.group, entry.thread_mask), (handle, id.group(), id.mask()));
@@ -142,15 +135,7 @@ impl FdCore {
     /// snapshots may be of different moments.
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
-    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
     /// core.registration(handle).want_recv()?;
     /// for line in core.entries().to_string().lines() {

@@ -109,13 +109,14 @@ pub(crate) struct SharedThread {
 ///
 /// ```
 /// # use std::os::unix::net::UnixStream;
+/// # use fd_core::ids::ThreadId;
 /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let runtime = Runtime::builder().group(2).start(poller_poll::backend)?;
 /// let core = runtime.core();
 /// assert_eq!(core.registration_counts().inserted, 2, "a wake descriptor for each thread");
 ///
-/// # let id = core.threads().next().expect("a runtime has threads");
+/// # let id = ThreadId::FIRST;
 /// # let (near, far) = UnixStream::pair()?;
 /// # near.set_nonblocking(true)?;
 /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
@@ -216,13 +217,14 @@ impl FdCore {
     /// ```
     /// use std::net::TcpListener;
     ///
+    /// use fd_core::ids::ThreadId;
     /// use fd_core::error::InsertRefused;
     /// use fd_core::{InsertOptions, ReadyGuard, Runtime};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let runtime = Runtime::single(poller_poll::backend)?;
     /// let core = runtime.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let accept = |ready: &ReadyGuard<'_, TcpListener>| _ = ready.source().accept();
     ///
     /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
@@ -303,9 +305,9 @@ impl FdCore {
     /// use fd_core::ids::ThreadId;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
     /// let core = runtime.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let (sender, receiver) = channel();
     /// core.post(id, move |context| sender.send(context.id()).expect("the receiver waits"))?;
     /// assert_eq!(receiver.recv()?, id);
@@ -343,10 +345,12 @@ impl FdCore {
     /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
     /// let (core, id) = (runtime.core(), ThreadId::FIRST);
     /// let (hold, held) = std::sync::mpsc::channel::<()>();
-    /// core.post(id, move |_| drop(held.recv()))?;
-    /// while core.activity().0[0].1.tasks == 0 {
-    ///     std::thread::yield_now();
-    /// }
+    /// let (runs, running) = std::sync::mpsc::channel();
+    /// core.post(id, move |_| {
+    ///     runs.send(()).expect("main waits");
+    ///     let _ = held.recv();
+    /// })?;
+    /// running.recv()?;
     ///
     /// assert!(core.try_post(id, 1, |_| ()).is_ok());
     /// let Err(TryPostError::Full { waiting, .. }) = core.try_post(id, 1, |_| ()) else {
@@ -406,15 +410,14 @@ impl FdCore {
     /// handlers, tasks and signal actions too.
     ///
     /// ```
+    /// # use fd_core::ids::ThreadId;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let runtime = fd_core::Runtime::builder().group(2).start(poller_poll::backend)?;
     /// let core = std::sync::Arc::clone(runtime.core());
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// // A worker thread cannot wait for itself, so it requests the stop.
     /// core.post(id, |context| context.core().request_stop())?;
-    /// while !core.is_stopping() {
-    ///     std::thread::yield_now();
-    /// }
+    /// runtime.wait(None);
     /// runtime.stop()?;
     /// # Ok(())
     /// # }
@@ -548,15 +551,7 @@ impl FdCore {
     /// A child that continues with a worker's loop also calls [`Context::forked`].
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
-    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
     /// core.before_fork();
     /// assert!(core.entry(handle)?.state.contains(State::CLONED));
@@ -574,7 +569,7 @@ impl FdCore {
     ///
     /// ```
     /// # fn main() -> Result<(), fd_core::error::StartError> {
-    /// let runtime = fd_core::Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let runtime = fd_core::Runtime::single(poller_poll::backend)?;
     /// let table = runtime.core().activity();
     /// assert_eq!(table.0[0].1.fd_run, 0, "no handler has run");
     /// assert!(table.to_string().contains("fd_run: 0"));

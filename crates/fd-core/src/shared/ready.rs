@@ -38,12 +38,13 @@ pub(crate) struct Report<'a> {
 /// use std::os::unix::net::UnixStream;
 /// use std::sync::mpsc::channel;
 ///
+/// use fd_core::ids::ThreadId;
 /// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let runtime = Runtime::single(poller_poll::backend)?;
 /// let core = runtime.core();
-/// let id = core.threads().next().expect("a runtime has threads");
+/// let id = ThreadId::FIRST;
 /// let (near, mut far) = UnixStream::pair()?;
 /// near.set_nonblocking(true)?;
 ///
@@ -138,12 +139,13 @@ impl<S> fmt::Debug for ReadyGuard<'_, S> {
 /// ```
 /// use std::os::unix::net::UnixStream;
 ///
+/// use fd_core::ids::ThreadId;
 /// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+/// let runtime = Runtime::single(poller_poll::backend)?;
 /// let core = runtime.core();
-/// let id = core.threads().next().expect("a runtime has threads");
+/// let id = ThreadId::FIRST;
 /// let (near, far) = UnixStream::pair()?;
 /// near.set_nonblocking(true)?;
 /// let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
@@ -204,15 +206,8 @@ impl<'a> RegistrationRef<'a> {
     /// writable: enable it when a write was incomplete, and [stop](RegistrationRef::stop_send) it afterwards.
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// # use std::sync::mpsc::channel;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
     /// let (sender, receiver) = channel();
     /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
     ///     // Here a program writes the rest.
@@ -244,15 +239,7 @@ impl<'a> RegistrationRef<'a> {
         /// Notes that receiving would block: clears [`State::READY_R`]. The next report sets it again.
         ///
         /// ```
-        /// # use std::os::unix::net::UnixStream;
-        /// # use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
-        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-        /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-        /// # let core = runtime.core();
-        /// # let id = core.threads().next().expect("a runtime has threads");
-        /// # let (near, far) = UnixStream::pair()?;
-        /// # near.set_nonblocking(true)?;
-        /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+        #[doc = include_str!("../doc/one_thread.txt")]
         /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
         /// let registration = core.registration(handle);
         /// registration.cant_recv()?;
@@ -360,11 +347,12 @@ impl<'a> RegistrationRef<'a> {
     /// use std::io::{ErrorKind, Read};
     /// use std::net::{TcpListener, TcpStream};
     ///
+    /// # use fd_core::ids::ThreadId;
     /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// # let runtime = Runtime::single(poller_poll::backend)?;
     /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
+    /// # let id = ThreadId::FIRST;
     /// # let listener = TcpListener::bind(("127.0.0.1", 0))?;
     /// let mut client = TcpStream::connect(listener.local_addr()?)?;
     /// let (stream, _) = listener.accept()?;
@@ -449,15 +437,7 @@ impl<'a> RegistrationRef<'a> {
     /// that has begun in another thread, or is about to begin there, may still run after the delete.
     ///
     /// ```
-    /// # use std::os::unix::net::UnixStream;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = core.threads().next().expect("a runtime has threads");
-    /// # let (near, far) = UnixStream::pair()?;
-    /// # near.set_nonblocking(true)?;
-    /// # let ignore = |_: &ReadyGuard<'_, UnixStream>| {};
+    #[doc = include_str!("../doc/one_thread.txt")]
     /// use fd_core::error::DeleteError;
     ///
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
@@ -481,6 +461,7 @@ impl<'a> RegistrationRef<'a> {
     /// use std::os::unix::net::UnixStream;
     /// use std::sync::mpsc::{Sender, channel};
     ///
+    /// use fd_core::ids::ThreadId;
     /// use fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
     ///
     /// struct Return(Sender<UnixStream>);
@@ -494,9 +475,9 @@ impl<'a> RegistrationRef<'a> {
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = Runtime::builder().group(1).start(poller_poll::backend)?;
+    /// let runtime = Runtime::single(poller_poll::backend)?;
     /// let core = runtime.core();
-    /// let id = core.threads().next().expect("a runtime has threads");
+    /// let id = ThreadId::FIRST;
     /// let (sender, returned) = channel();
     /// let (near, far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
