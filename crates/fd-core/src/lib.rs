@@ -129,6 +129,12 @@
 //! No call waits for a handler or for a sleeping thread, except [`Runtime::wait`], [`Runtime::drain`],
 //! [`Runtime::stop`] and the drop of a [`Runtime`].
 //!
+//! # Tracing
+//!
+//! With the feature `tracing`, the core emits events for the [`tracing`](https://docs.rs/tracing) crate, with
+//! the target `fd_core`: `insert` and `takeover` (trace), why they were refused (debug), handlers of 10 ms and
+//! more (warn), and the work of each iteration (trace).
+//!
 //! # How it is built
 //!
 //! The model is HAProxy's. Its protocol relies on locks that the callers hold; this one holds under every

@@ -27,6 +27,7 @@ pub mod fault;
 pub mod inject;
 pub mod invariants;
 pub mod mutant;
+pub(crate) mod trace;
 
 pub use crate::{fault, unless};
 

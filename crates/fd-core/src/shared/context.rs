@@ -11,6 +11,7 @@ use crate::entry::error::{EnterError, MoveError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::{OwnerId, Registered};
 use crate::entry::source::Source;
+use crate::hooks::trace::{self, Stopwatch};
 use crate::shared::activity::Activity;
 use crate::shared::handler::Handler;
 use crate::shared::mistakes;
@@ -239,7 +240,7 @@ impl Context {
             Err(NotTaken::Refused(refused)) => Err(refused),
             Ok(()) => Ok(()),
         };
-        self.count_takeover(&result);
+        self.count_takeover(handle, &result);
         result
     }
 
@@ -312,14 +313,14 @@ impl Context {
         let result = match (taken, answer) {
             (Ok(()), Some(Ok(answer))) => answer.ok_or(MoveError::WrongType),
             (Ok(()), Some(Err(panic))) => {
-                self.count_takeover(&Ok(()));
+                self.count_takeover(handle, &Ok(()));
                 resume_unwind(panic)
             }
             (Ok(()), None) => Err(MoveError::Busy),
             (Err(NotTaken::Refused(refused)), _) => Err(refused),
             (Err(NotTaken::Elsewhere), _) => self.relocate_with(handle, expected, action),
         };
-        self.count_takeover(&result);
+        self.count_takeover(handle, &result);
         result
     }
 
@@ -343,7 +344,8 @@ impl Context {
         })
     }
 
-    fn count_takeover<R>(&self, result: &Result<R, MoveError>) {
+    fn count_takeover<R>(&self, handle: FdHandle, result: &Result<R, MoveError>) {
+        trace::takeover(handle.number(), handle.generation(), self.id, result.as_ref().err());
         let activity = self.activity();
         let count = if result.is_ok() { &activity.fd_takeover } else { &activity.fd_takeover_fail };
         count.bump();
@@ -988,10 +990,13 @@ fn with_parts<S: Source, H: Handler<S>, R>(
 #[inline(always)]
 fn run_owner(report: &Report<'_>) -> Result<(), Panic> {
     let owner = report.live.owner();
-    catch_unwind(AssertUnwindSafe(|| {
+    let stopwatch = Stopwatch::of_handler();
+    let ran = catch_unwind(AssertUnwindSafe(|| {
         owner.run(report);
         fault!(HandlerCalledTwice => if mistakes::is_of_both_directions(report.events) { owner.run(report) });
-    }))
+    }));
+    stopwatch.handler_returned(report.live.fd(), report.live.generation(), report.context.id());
+    ran
 }
 
 /// Applies a report to the state, and returns the previous state.

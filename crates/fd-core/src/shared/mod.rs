@@ -23,6 +23,7 @@ use crate::entry::error::{InsertError, MoveError, PostError, TryPostError};
 use crate::entry::guarded::Guarded;
 use crate::entry::owner::OwnerId;
 use crate::entry::source::{IntoSource, Source};
+use crate::hooks::trace;
 use crate::poller::owner_process::OwnerProcess;
 use crate::poller::{Backend, Capabilities};
 use crate::shared::activity::{Activity, ActivitySnapshot, ActivityTable};
@@ -279,10 +280,17 @@ impl FdCore {
     ) -> Result<FdHandle, InsertError<S, H>> {
         let fd = source.as_fd().as_raw_fd();
         let owner = Box::new(Registration::new(handler, source));
-        self.table.insert(fd, owner, group, threads, flags).map_err(|(reason, owner)| {
-            let Registration { handler, source, .. } = *owner;
-            InsertError { reason, source, handler }
-        })
+        match self.table.insert(fd, owner, group, threads, flags) {
+            Ok(handle) => {
+                trace::insert(fd, handle.generation(), group, threads);
+                Ok(handle)
+            }
+            Err((reason, owner)) => {
+                trace::insert_refused(fd, reason);
+                let Registration { handler, source, .. } = *owner;
+                Err(InsertError { reason, source, handler })
+            }
+        }
     }
 
     /// Returns the calls on one registration. It does not check the handle; each of the calls does. In a
@@ -640,7 +648,9 @@ impl FdCore {
     ) -> Result<(), MoveError> {
         let shared_interest = !self.capabilities.kernel_state;
         let forget = |fd, group, recv, send, reason| self.forget(fd, group, recv, send, reason);
-        let has_timeout = self.table.relocate(handle, target, expected, shared_interest, forget)?;
+        let moved = self.table.relocate(handle, target, expected, shared_interest, forget);
+        trace::relocate(handle.number(), handle.generation(), target, moved.as_ref().err());
+        let has_timeout = moved?;
         fault!(TimeoutStaysBehind: has_timeout => false);
         if has_timeout {
             // If another thread has taken it over meanwhile, that thread looks at the timeout.

@@ -16,6 +16,7 @@ use nix::errno::Errno;
 use nix::poll::{PollTimeout, poll};
 
 use crate::entry::guarded::Guarded;
+use crate::hooks::trace::Stopwatch;
 use crate::poller::{BATCH, Capabilities, Poller};
 use crate::shared::context::{Context, Reported};
 use crate::shared::task_queue::Task;
@@ -64,6 +65,8 @@ pub(crate) struct Worker<'c> {
     inherited: bool,
     /// The number of consecutive waits that have failed.
     failed_waits: u32,
+    /// Started after the last wait.
+    since_wait: Stopwatch,
 }
 
 impl<'c> Worker<'c> {
@@ -86,6 +89,7 @@ impl<'c> Worker<'c> {
             rebuild_at: None,
             inherited: false,
             failed_waits: 0,
+            since_wait: Stopwatch::of_iteration(),
         }
     }
 
@@ -142,8 +146,10 @@ impl<'c> Worker<'c> {
         let timeout = if busy { Some(Duration::ZERO) } else { self.timeout() };
         fault!(SleepingClearedEarly => shared.sleep.end());
         checkpoint!(BeforeWait);
+        self.since_wait.waits(context.id());
         let waited = self.poller.wait(context.core().table(), timeout, &mut self.batch);
         shared.sleep.end();
+        self.since_wait = Stopwatch::of_iteration();
         if !self.kernel_state && self.poller.is_degraded() {
             context.activity().poll_degraded.bump();
         }
