@@ -306,9 +306,8 @@ impl Context {
     ) -> Result<R, MoveError> {
         let mut action = Some(action);
         let mut answer = None;
-        let taken = self.try_takeover(handle, expected, fits::<S, H>, |live| {
-            let action = action.take();
-            answer = action.map(|action| self.lend(live, action));
+        let taken = self.takeover_and(handle, expected, fits::<S, H>, &mut |live| {
+            answer = action.take().map(|action| self.lend(live, action));
         });
         let result = match (taken, answer) {
             (Ok(()), Some(Ok(answer))) => answer.ok_or(MoveError::WrongType),
@@ -322,6 +321,17 @@ impl Context {
         };
         self.count_takeover(handle, &result);
         result
+    }
+
+    /// One function for the actions of all types: the takeover itself is not compiled for each of them.
+    fn takeover_and(
+        &self,
+        handle: FdHandle,
+        expected: OwnerId,
+        fits: fn(&dyn Registered) -> bool,
+        then: &mut dyn FnMut(&Live<'_>),
+    ) -> Result<(), NotTaken> {
+        self.try_takeover(handle, expected, fits, then)
     }
 
     /// As [`Context::takeover_with`], for a descriptor of another group.

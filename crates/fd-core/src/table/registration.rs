@@ -244,7 +244,8 @@ impl FdTable {
         forget(fd, group, ThreadMask::from_bits(recv), ThreadMask::from_bits(send), reason);
         unless!(OrphanKeepsPolled, WipeBeforeDrain => polled.clear());
         if state & state::TIMED != 0 {
-            unless!(TimeoutNotMoved => self.timeouts[fd as usize].0.store(0, Ordering::Release));
+            let timeout = &self.timeouts[fd as usize].0;
+            unless!(TimeoutNotMoved => timeout.store(0, Ordering::Release));
         }
         entry.write_flags(0);
         // SAFETY: the registration is retired. There is one orphan per registration, and this call consumes

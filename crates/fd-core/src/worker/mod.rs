@@ -176,7 +176,8 @@ impl<'c> Worker<'c> {
     /// Whether a task is in the queue, or was taken from it and has not run.
     #[inline]
     fn has_tasks(&self) -> bool {
-        !self.tasks.is_empty() || !self.context.shared().tasks.is_empty()
+        // Both are read, which is cheaper than to predict whether the second is needed.
+        !self.tasks.is_empty() | !self.context.shared().tasks.is_empty()
     }
 
     /// Whether a task, a signal or a stop is pending. The sleep is announced already.
