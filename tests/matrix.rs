@@ -992,6 +992,73 @@ mod migration {
         }
     }
 
+    mod timeout_moves {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "migration/timeout-moves", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "migration/timeout-moves", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            unix_edge_2t1g "unix-edge-2t1g"
+            unix_edge_2t2g "unix-edge-2t2g"
+            unix_edge_4t1g "unix-edge-4t1g"
+            unix_edge_4t2g "unix-edge-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+            pipe_edge_2t1g "pipe-edge-2t1g"
+            pipe_edge_2t2g "pipe-edge-2t2g"
+            pipe_edge_4t1g "pipe-edge-4t1g"
+            pipe_edge_4t2g "pipe-edge-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "migration/timeout-moves", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "migration/timeout-moves", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            unix_level_2t2g "unix-level-2t2g"
+            unix_level_4t1g "unix-level-4t1g"
+            unix_level_4t2g "unix-level-4t2g"
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+            pipe_level_4t1g "pipe-level-4t1g"
+            pipe_level_4t2g "pipe-level-4t2g"
+        }
+    }
+
     mod update_overtaken {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4456,6 +4523,29 @@ mod polling {
         }
     }
 
+    mod refused_for_ever {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/refused-for-ever", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/refused-for-ever", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/refused-for-ever", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/refused-for-ever", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
+
     mod short_wait {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4505,9 +4595,59 @@ mod polling {
             pipe_level_2t1g "pipe-level-2t1g"
         }
     }
+
+    mod work_beside_events {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "polling/work-beside-events", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "polling/work-beside-events", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "polling/work-beside-events", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "polling/work-beside-events", 60 seconds;
+            pipe_level_1t1g "pipe-level-1t1g"
+        }
+    }
 }
 
 mod lifecycle {
+    mod bare_fork {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/bare-fork", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/bare-fork", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/bare-fork", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/bare-fork", 60 seconds;
+            unix_level_2t1g "unix-level-2t1g"
+            pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
     mod calls_beside_stop {
         cells! {
             #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
@@ -4682,6 +4822,33 @@ mod lifecycle {
             select: "lifecycle/panics", 60 seconds;
             pipe_level_1t1g "pipe-level-1t1g"
             pipe_level_2t1g "pipe-level-2t1g"
+        }
+    }
+
+    mod signals_in_a_child {
+        cells! {
+            #[cfg_attr(not(any(target_os = "linux")), ignore = "epoll does not exist on this OS")]
+            epoll: "lifecycle/signals-in-a-child", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg_attr(not(any(target_os = "freebsd", target_os = "macos", target_os = "netbsd", target_os = "openbsd", target_os = "dragonfly")), ignore = "kqueue does not exist on this OS")]
+            kqueue: "lifecycle/signals-in-a-child", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            poll: "lifecycle/signals-in-a-child", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
+        }
+        cells! {
+            #[cfg(unix)]
+            select: "lifecycle/signals-in-a-child", 60 seconds;
+            pipe_level_2t1g "pipe-level-2t1g"
+            pipe_level_2t2g "pipe-level-2t2g"
         }
     }
 

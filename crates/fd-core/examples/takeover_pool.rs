@@ -1,12 +1,12 @@
 //! A proxy for HTTP/1.1 with a pool of connections to its server, as HAProxy has it (`http-reuse always`).
 //!
 //! Each client belongs to one of two threads. A connection to the server that is idle belongs to the thread
-//! that used it last. A thread that needs one takes it over, whichever thread has it: the request and the answer
-//! are then served by one thread, without locks between threads and without a move of the client.
+//! that used it last. A thread that needs one takes it over, whichever thread has it: the request and the
+//! answer are then served by one thread, without locks between threads and without a move of the client.
 //!
-//! `takeover_pool SERVER` prints its address, and serves until its standard input ends. Then it prints how many
-//! connections to the server it has opened and taken over. Requests and answers may have a body of a length
-//! that their head states for the answers, and none for the requests.
+//! `takeover_pool SERVER` prints its address, and serves until its standard input ends. Then it prints how
+//! many connections to the server it has opened and taken over. Requests and answers may have a body of a
+//! length that their head states for the answers, and none for the requests.
 
 mod backend;
 

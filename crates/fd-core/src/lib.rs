@@ -94,9 +94,9 @@
 //! # }
 //! ```
 //!
-//! The folder `examples` has this server, an HTTP server with timeouts and a graceful end, a proxy whose threads
-//! take idle connections over from each other, a listener that several threads share, a connection that moves
-//! between threads, a timer, and a backend.
+//! The folder `examples` has this server, an HTTP server with timeouts and a graceful end, a proxy whose
+//! threads take idle connections over from each other, a listener that several threads share, a connection
+//! that moves between threads, a timer, and a backend.
 //!
 //! # What to use for
 //!
@@ -132,8 +132,8 @@
 //! # Tracing
 //!
 //! With the feature `tracing`, the core emits events for the [`tracing`](https://docs.rs/tracing) crate, with
-//! the target `fd_core`: `insert` and `takeover` (trace), why they were refused (debug), handlers of 10 ms and
-//! more (warn), and the work of each iteration (trace).
+//! the target `fd_core`: `insert` and `takeover` (trace), why they were refused (debug), handlers of 10 ms
+//! and more (warn), and the work of each iteration (trace).
 //!
 //! # How it is built
 //!

@@ -128,9 +128,10 @@ impl Builder {
         self
     }
 
-    /// Runs `action` on the first thread of the first group after `signal` has arrived; in a forked child that
-    /// goes on, on the thread that does. It is an ordinary function call, not the body of a signal handler, and it must not block. Signals that arrive before the
-    /// action runs count as one. A second action for the same signal runs after the first one.
+    /// Runs `action` on the first thread of the first group after `signal` has arrived; in a forked child
+    /// that goes on, on the thread that does. It is an ordinary function call, not the body of a signal
+    /// handler, and it must not block. Signals that arrive before the action runs count as one. A second
+    /// action for the same signal runs after the first one.
     ///
     /// [`Builder::prepare`] refuses a signal that cannot be caught (`SIGKILL`), or whose handler cannot
     /// return (`SIGSEGV`). A panic of the action stops the runtime; [`Runtime::stop`] returns it.

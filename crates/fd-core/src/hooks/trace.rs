@@ -1,5 +1,5 @@
-//! Events for the `tracing` crate, with the target `fd_core`. Without the feature `tracing` these functions do
-//! nothing.
+//! Events for the `tracing` crate, with the target `fd_core`. Without the feature `tracing` these functions
+//! do nothing.
 //!
 //! | event | level | fields |
 //! |---|---|---|

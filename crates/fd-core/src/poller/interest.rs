@@ -45,8 +45,8 @@ pub(super) const CHUNK: usize = WORDS * BITS;
 /// assert!(map.read(7).is_none());
 /// ```
 pub struct GroupInterest {
-    /// Two threads may make a chunk at once, and one of the two is kept. With a lock, a fork by another thread
-    /// while a chunk is made would leave it taken in the child.
+    /// Two threads may make a chunk at once, and one of the two is kept. With a lock, a fork by another
+    /// thread while a chunk is made would leave it taken in the child.
     chunks: Box<[OnceBox<Chunk>]>,
     /// One above the highest descriptor that ever had interest: the bound of scans. It never decreases,
     /// because that would race with a write above it.

@@ -112,9 +112,9 @@ pub trait Poller: Send {
     /// A poller *holds* an interest if the kernel reports it, or if the poller reports it in the kernel's
     /// place (a file that the kernel does not poll). If the kernel refuses the change for another reason, the
     /// poller returns the interest that it holds in fact. The core compares it with `wanted`, and repeats the
-    /// change after a short delay, forced; after a second of refusals it reports an error and gives up. If the
-    /// poller does not know what it holds, it returns [`Interest::anything_but`] the wanted interest, so that
-    /// [`Backend::forget`] reaches it.
+    /// change after a short delay, forced; after a second of refusals it reports an error and gives up. If
+    /// the poller does not know what it holds, it returns [`Interest::anything_but`] the wanted interest, so
+    /// that [`Backend::forget`] reaches it.
     fn update(&mut self, change: &Change) -> Option<Interest>;
 
     /// The number of queued changes. The core flushes when the queue grows large, and before every wait.

@@ -1,8 +1,8 @@
 //! Which process owns an object that a fork copies.
 //!
 //! A word of this process is zero in each of its children: the kernel does not copy it (Linux, FreeBSD,
-//! OpenBSD, NetBSD), and a hook of pthread_atfork(3) clears it where the kernel cannot do that. The hook alone
-//! would miss `_Fork()` and clone(2), which do not run it.
+//! OpenBSD, NetBSD), and a hook of pthread_atfork(3) clears it where the kernel cannot do that. The hook
+//! alone would miss `_Fork()` and clone(2), which do not run it.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// The process that owns an object. A forked child has a copy of the object, and is not its owner.
 ///
 /// The question needs no system call. A child of vfork(2), which shares its parent's memory, is not noticed;
-/// on systems whose kernel copies every page, neither is a child of a bare clone or fork without the C library.
+/// on systems whose kernel copies every page, neither is a child of a bare clone or fork without the C
+/// library.
 ///
 /// Every thread may call every method, and a signal handler may call [`OwnerProcess::is_this`].
 ///

@@ -1,5 +1,5 @@
-//! Signals: caught on any thread, handled on the first thread of the first group. In a forked child, the thread
-//! that continues handles them.
+//! Signals: caught on any thread, handled on the first thread of the first group. In a forked child, the
+//! thread that continues handles them.
 
 use std::io;
 use std::os::raw::c_int;
@@ -74,8 +74,8 @@ impl Signals {
     }
 }
 
-/// Records `signal` and wakes the thread that handles it. It runs in a signal handler, so it uses only atomics
-/// and the wake descriptor.
+/// Records `signal` and wakes the thread that handles it. It runs in a signal handler, so it uses only
+/// atomics and the wake descriptor.
 pub(crate) fn note(core: &FdCore, signal: c_int) {
     if let Some(shared) = core.thread(core.signal_thread()) {
         if core.is_inherited() {

@@ -71,6 +71,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.core().post(thread, |context| context.core().request_stop()).map_err(Failure::set_up)?;
     post(&harness, &ran)?;
     drop(guard);
+    // The task stops the runtime, and not this thread: the others have been taken with it.
+    harness.wait_until("the stop", || harness.core().is_stopping())?;
     harness.finish_with(test, &[], |test, runtime| {
         let stopped = runtime.stop().map_err(|error| Failure::Wrong(error.to_string()));
         test.check_eq("tasks that ran after the stop", 0, ran.load(Ordering::SeqCst), "L8");
