@@ -11,6 +11,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark that gets no thread may panic")]
 
 use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::OpenOptions;
 use std::hint::black_box;
 use std::io;
@@ -32,6 +33,9 @@ use fd_core::{Context, FdHandle, FdTable, Handler, InsertOptions, OwnerId, Ready
 
 /// Entries per measurement: as many as one batch holds, and few enough to stay in the cache.
 const ENTRIES: usize = 256;
+
+/// A timeout that does not come.
+const IDLE: Duration = Duration::from_secs(3600);
 
 /// A backend without a kernel: it reports the events of its scripts.
 struct Scripted {
@@ -450,6 +454,38 @@ fn want_stop_inside(bench: &Bench, rounds: usize, threads: usize) -> Duration {
     longest((0..threads).map(start).collect())
 }
 
+/// Moves the timeout of a registration to a later time, as a handler does it at every read.
+fn timeout_inside(bench: &Bench, rounds: usize, threads: usize) -> Duration {
+    let start = |index: usize| {
+        let handles = bench.handles.clone();
+        bench.start(index, move |context| {
+            let call = |ready: &ReadyGuard<'_>| {
+                let fd = ready.registration();
+                (0..rounds).for_each(|_| fd.set_timeout(Some(IDLE)).unwrap());
+            };
+            timed(|| handles.iter().for_each(|handle| context.enter(*handle, call).unwrap()))
+        })
+    };
+    longest((0..threads).map(start).collect())
+}
+
+/// The timers of an ordered map: the obvious implementation of timeouts that are moved.
+#[derive(Default)]
+struct Ordered {
+    due: Mutex<(BTreeSet<(Instant, usize)>, HashMap<usize, Instant>)>,
+}
+
+impl Ordered {
+    fn set(&self, entry: usize) {
+        let due = Instant::now() + IDLE;
+        let (order, of) = &mut *self.due.lock().unwrap();
+        if let Some(former) = of.insert(entry, due) {
+            order.remove(&(former, entry));
+        }
+        order.insert((due, entry));
+    }
+}
+
 /// Inserts and disowns: a registration without the system calls that open, check and close. It allocates
 /// memory for the source and its handler, and frees it.
 fn insert_delete(bench: &Bench, rounds: usize, threads: usize) -> Duration {
@@ -482,6 +518,7 @@ fn main() {
     let bench = |threads: usize| if threads == 1 { &exclusive } else { &shared };
     let handler = Arc::new(Counter);
     let locked = guarded(&handler);
+    let (ordered, begun) = (Ordered::default(), Instant::now());
     let bare: Box<[Bare]> = (0..ENTRIES).map(|_| Bare::default()).collect();
     let repeat = |rounds: usize, threads: usize, action: &(dyn Fn(usize, u64) + Sync)| {
         on_threads(threads, |me| (0..rounds).for_each(|_| (0..ENTRIES).for_each(|entry| action(entry, me))))
@@ -515,6 +552,18 @@ fn main() {
             }),
         },
         Operation {
+            name: "timeout-inside",
+            protocol: Box::new(|rounds, threads| timeout_inside(bench(threads), rounds, threads)),
+            mutex: Box::new(|rounds, threads| repeat(rounds, threads, &|n, _| ordered.set(n))),
+            // The time, and one exchange.
+            atomics: Box::new(|rounds, threads| {
+                repeat(rounds, threads, &|n, _| {
+                    let due = begun.elapsed() + IDLE;
+                    black_box(bare[n].state.swap(due.as_nanos() as u64, SeqCst));
+                })
+            }),
+        },
+        Operation {
             name: "insert-delete",
             protocol: Box::new(|rounds, threads| insert_delete(&exclusive, rounds, threads)),
             mutex: Box::new(|rounds, threads| {
@@ -526,7 +575,7 @@ fn main() {
     let mut ratios = Vec::new();
     for operation in &operations {
         for (threads, label) in [(1, "uncontended"), (2, "contended")] {
-            if ["takeover", "dispatch", "want-stop-inside"].contains(&operation.name) {
+            if ["takeover", "dispatch", "want-stop-inside", "timeout-inside"].contains(&operation.name) {
                 // An earlier measurement may have changed the owner of the entries.
                 exclusive.start(0, reset(&exclusive)).recv().unwrap();
             }

@@ -322,6 +322,28 @@ thread_local! {
 
 struct Counting;
 
+/// An idle timeout is moved at every read.
+#[test]
+fn a_timeout_that_is_moved_allocates_nothing() {
+    let runtime = start(1);
+    let core = runtime.core();
+    let (group, threads, options) = place();
+    let (near, _far) = sockets();
+    let handle = core.insert(near, |_: &ReadyGuard<'_, UnixStream>| {}, group, threads, options).unwrap();
+    let (sender, receiver) = channel();
+    let move_often = move |context: &Context| {
+        let registration = context.registration(handle);
+        registration.set_timeout(Some(PATIENCE)).unwrap();
+        let (_, allocated) = allocations(|| {
+            (0..1000).for_each(|_| registration.set_timeout(Some(PATIENCE)).unwrap());
+        });
+        sender.send(allocated).unwrap();
+    };
+    core.post(thread(0), move_often).unwrap();
+    assert_eq!(receiver.recv().unwrap(), (0, 0));
+    runtime.stop().unwrap();
+}
+
 /// A source that counts the calls of its code.
 struct Counted(UnixStream, std::sync::atomic::AtomicU32);
 

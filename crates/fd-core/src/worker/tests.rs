@@ -291,6 +291,41 @@ fn a_forked_child_without_its_own_poller_does_not_wait_and_continues() {
     assert_eq!((counters.poll_rebuild_fail, counters.poll_pause), (2, 2 * RETRY.as_millis() as u64));
 }
 
+/// A waker that counts its calls.
+#[derive(Default)]
+struct Counting(AtomicU32);
+
+impl crate::poller::Wake for Counting {
+    fn wake(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// The wake descriptor is the parent's: until the child has adopted the core, its signals wake no thread. The
+/// adoption finds them.
+#[test]
+fn a_signal_in_a_child_that_has_not_adopted_the_core_wakes_no_thread_of_the_parent() {
+    let context = context(Capabilities::ALL, &Time::new());
+    let (core, waker) = (context.core(), Arc::new(Counting::default()));
+    context.shared().sleep.set_waker(waker.clone());
+    context.shared().sleep.announce();
+    // SAFETY: the child reads and writes atomics, and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        crate::worker::signals::note(core, 1);
+        let woke = waker.0.load(Ordering::SeqCst) != 0;
+        let noted = context.shared().signals.load(Ordering::SeqCst) == 1;
+        // SAFETY: ends this process, the child, at once.
+        unsafe { libc::_exit(i32::from(!woke && noted)) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` is valid for the call.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1, "{status}");
+    crate::worker::signals::note(core, 1);
+    assert_eq!(waker.0.load(Ordering::SeqCst), 1, "in the parent it does");
+}
+
 /// Two posts, each with a task that notes its name. The queue is emptied in between.
 #[test]
 fn tasks_run_in_the_order_of_their_posts() {
