@@ -652,37 +652,7 @@ impl Runtime {
     /// # }
     /// ```
     ///
-    /// A graceful stop first deletes the listener, so that no connection is accepted any more. Then it waits
-    /// for the connections: here each handler owns a sender, and the receiver ends when the last handler is
-    /// dropped, which is after the close of its source.
-    ///
-    /// ```
-    /// # use std::os::unix::net::UnixStream;
-    /// # use std::sync::mpsc::channel;
-    /// # use fd_core::ids::ThreadId;
-    /// # use fd_core::{InsertOptions, ReadyGuard, Runtime};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let runtime = Runtime::single(poller_poll::backend)?;
-    /// # let core = runtime.core();
-    /// # let id = ThreadId::FIRST;
-    /// # let (connection, client) = UnixStream::pair()?;
-    /// # connection.set_nonblocking(true)?;
-    /// let (open, closed) = channel::<()>();
-    /// let handler = move |ready: &ReadyGuard<'_, UnixStream>| {
-    ///     let _ = &open;
-    ///     if ready.events().is_read_closed() {
-    ///         let _ = ready.registration().delete();
-    ///     }
-    /// };
-    /// let handle = core.insert(connection, handler, id.group(), id.mask(), InsertOptions::default())?;
-    /// core.registration(handle).want_recv()?;
-    ///
-    /// drop(client);
-    /// assert!(closed.recv().is_err(), "no handler is left");
-    /// runtime.stop()?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// [`Runtime::drain`] ends the connections first.
     ///
     /// # Errors
     /// [`WorkerError`] of the first thread that ended by itself, or in which a handler, task, timer or signal
