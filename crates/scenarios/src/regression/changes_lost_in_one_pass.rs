@@ -11,7 +11,7 @@ use metadata::{Axes, Layer, Transport};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair};
@@ -51,6 +51,7 @@ struct Endpoint {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     descriptor_limit::raise(2 * ENDPOINTS as nix::libc::rlim_t + 64)?;
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut endpoints = Vec::new();
@@ -85,7 +86,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })
     })?;
     changed.map_err(Failure::set_up)?;
-    harness.fence(thread)?;
+    // The iteration that applies them is complete.
+    sleepers.wait(&harness)?;
 
     for endpoint in &mut endpoints {
         let polled = harness.entry(endpoint.handle)?.polled_recv.contains(thread.mask());
