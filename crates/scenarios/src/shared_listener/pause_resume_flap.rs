@@ -203,6 +203,12 @@ fn resumes(
 ) -> Result<(), Failure> {
     let (gate, held) = acceptor.hold();
     fixture.call(Caller::Outside, Action::Start)?;
+    // A handler from before would accept the client.
+    let is_held = || {
+        let arrived = gate.arrived();
+        fixture.entry().is_ok_and(|entry| entry.running.len() == arrived)
+    };
+    fixture.harness.wait_until("every handler that runs is held", is_held)?;
     drop(fixture.address.connect().map_err(Failure::set_up)?);
     fixture.wait_until_each_reports(&gate, "resumed at the end")?;
     drop(held);
