@@ -328,10 +328,14 @@ impl Harness {
             .map_or_else(ActivitySnapshot::default, |(_, counters)| counters)
     }
 
-    /// Proves that a thread has dispatched everything that its poller had to report before this call, and
-    /// that its poller has the interest that was set before this call: two later events on another descriptor
-    /// have passed through the same poller. After the first event, its batch may still be in dispatch; after
-    /// the second, it is complete. All changes that the kernel refused have been applied again.
+    /// Proves that a thread has dispatched everything that its poller had to report before this call: two
+    /// later events on another descriptor have passed through the same poller. After the first event, its
+    /// batch may still be in dispatch; after the second, it is complete. All changes that the kernel refused
+    /// have been applied again.
+    ///
+    /// The events wake the thread, which then runs its tasks and timers, applies every pending update and
+    /// builds its arrays. So afterwards its poller is up to date, whether or not the core has woken it: what
+    /// must come by itself is waited for before.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the events do not arrive.

@@ -191,6 +191,7 @@ fn between_wait_and_dispatch(
     endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     held_batch.release();
+    harness.wait_until_polled(endpoint.handle, new.mask())?;
     harness.fence_all()?;
     let counted = harness.activity(old).since(&counted);
     // The masks of another group are not checked: there the event counts as dropped.

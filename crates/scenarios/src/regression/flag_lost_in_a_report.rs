@@ -55,7 +55,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
             writes |                  |
                    | at ReportEntered |
                    |                  | marks = Ok(())
-                   | ends             |
+                   | continues        |
             ",
         )?;
     endpoint.wait_for_bytes(harness, b"x")?;

@@ -61,7 +61,7 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
                    |              | steals at MoveLocked
                    | at PinWaits  |
                    |              | ends = Err(WrongOwner)
-                   | ends         |
+                   | continues    |
             ",
         )?;
     endpoint.wait_for_bytes(harness, b"one")?;
