@@ -251,8 +251,8 @@ impl Harness {
         self.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
-    /// Returns whether the pollers of the threads of `mask`, and no others, have the descriptor for receiving,
-    /// and no update is pending. The masks are what the core believes; epoll must say the same.
+    /// Returns whether the pollers of the threads of `mask`, and no others, have the descriptor for
+    /// receiving, and no update is pending. The masks are what the core believes; epoll must say the same.
     ///
     /// With poll and select, one thread writes the masks for all: only [`Harness::reported_by_each`] shows
     /// that the others know it.
@@ -284,7 +284,8 @@ impl Harness {
         })
     }
 
-    /// Waits until no thread uses the descriptor: no running bit and no reference is left. It wakes no thread.
+    /// Waits until no thread uses the descriptor: no running bit and no reference is left. It wakes no
+    /// thread.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if that never happens.

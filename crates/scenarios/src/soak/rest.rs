@@ -144,8 +144,8 @@ pub(super) fn check_quiescent(
     client: &mut Client,
 ) {
     shared.resting.store(true, Ordering::SeqCst);
-    // A thread that has stopped, or that sleeps, is past every handler that did not see the flag: from then on
-    // no handler disables an interest.
+    // A thread that has stopped, or that sleeps, is past every handler that did not see the flag: from then
+    // on no handler disables an interest.
     let sleeps =
         |index: usize| worker::stays_parked(shared, index) && sleepers.sleep(&[shared.threads[index].id]);
     wait(
