@@ -10,12 +10,18 @@ use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::mutex::unpoisoned;
 
-/// The hook at the core's checkpoints, installed for as long as this value exists. A process has one at a
-/// time.
+type Hook = Arc<dyn Fn(Point, RawFd) + Send + Sync>;
+
+/// The hooks of all [`Checkpoints`], oldest first. The core has one, which calls these.
+static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
+
+/// A hook at the core's checkpoints, for as long as this value exists. If there are several, a thread calls
+/// the oldest first.
 ///
 /// Declare it after the [`Harness`](crate::Harness): then it is dropped first, and the threads can end.
 pub struct Checkpoints {
     holds: Arc<Mutex<Vec<Hold>>>,
+    hook: Hook,
 }
 
 /// A gate at one checkpoint.
@@ -44,7 +50,7 @@ impl Checkpoints {
     pub fn with_listener(listener: impl Fn(Point, RawFd) + Send + Sync + 'static) -> Self {
         let holds: Arc<Mutex<Vec<Hold>>> = Arc::default();
         let list = Arc::clone(&holds);
-        checkpoint::install(move |point, fd| {
+        let hook: Hook = Arc::new(move |point, fd| {
             listener(point, fd);
             let current = std::thread::current();
             let gate = {
@@ -62,7 +68,8 @@ impl Checkpoints {
                 gate.pass();
             }
         });
-        Self { holds }
+        change_hooks(|hooks| hooks.push(Arc::clone(&hook)));
+        Self { holds, hook }
     }
 
     /// Holds `thread` the next time it reaches `point` for `fd`, once.
@@ -88,8 +95,9 @@ impl Checkpoints {
         gate
     }
 
-    /// Holds `thread` after its next wait, before it dispatches the batch. The thread must be asleep, and
-    /// only what the caller does next may wake it.
+    /// Holds `thread` after its next wait, before it dispatches the batch. A thread that is awake is held
+    /// after whichever wait comes first: if it must sleep, use
+    /// [`Sleepers::hold_batch`](crate::harness::Sleepers::hold_batch).
     pub fn hold_batch(&self, thread: ThreadId) -> HeldThread {
         self.hold(thread, Point::AfterWait, -1)
     }
@@ -97,8 +105,19 @@ impl Checkpoints {
 
 impl Drop for Checkpoints {
     fn drop(&mut self) {
-        checkpoint::remove();
+        change_hooks(|hooks| hooks.retain(|hook| !Arc::ptr_eq(hook, &self.hook)));
     }
+}
+
+/// Changes the list of hooks, and installs what it has now.
+fn change_hooks(change: impl FnOnce(&mut Vec<Hook>)) {
+    let mut hooks = unpoisoned(&HOOKS);
+    change(&mut hooks);
+    if hooks.is_empty() {
+        return checkpoint::remove();
+    }
+    let now = hooks.clone();
+    checkpoint::install(move |point, fd| now.iter().for_each(|hook| hook(point, fd)));
 }
 
 impl HeldThread {

@@ -112,6 +112,20 @@ pub(crate) fn unacknowledged(fd: RawFd) -> usize {
     if answered == 0 { usize::try_from(count).unwrap_or(0) } else { 0 }
 }
 
+/// Returns how many epoll descriptors of this process have the number registered. `None` if the system does
+/// not tell, or if nothing is registered. The look opens descriptors for a moment.
+pub(crate) fn epolls_with(fd: RawFd) -> Option<usize> {
+    let files = std::fs::read_dir("/proc/self/fdinfo").ok()?;
+    // A file may be closed meanwhile. proc_pid_fdinfo(5): a line `tfd: NUMBER …` for each registration.
+    let texts = files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    let registered = |text: String| -> Vec<Option<RawFd>> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("tfd:"));
+        lines.map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+    };
+    let epolls: Vec<_> = texts.map(registered).filter(|numbers| !numbers.is_empty()).collect();
+    (!epolls.is_empty()).then(|| epolls.iter().filter(|numbers| numbers.contains(&Some(fd))).count())
+}
+
 /// Returns the inode number of the open file, which tells open files apart.
 pub(crate) fn inode(fd: &impl AsFd) -> Option<u64> {
     #[allow(clippy::unnecessary_cast, reason = "the width of ino_t differs between systems")]

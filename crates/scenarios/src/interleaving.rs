@@ -13,7 +13,7 @@
 //! - `at POINT`: the thread continues from where it is, reaches this checkpoint, and is held there.
 //! - `ACTION`: the thread performs the action of this name ([`Interleaving::action`]) completely.
 //! - `ACTION at POINT`: the thread begins the action, and is held at the checkpoint on the way.
-//! - `ends`: the thread completes its action, or its iteration if it performs none.
+//! - `ends`: the thread completes its action, or its iteration if it performs none. Two fences then wake it.
 //! - `continues`: the thread is released, and the drawing does not wait for it: it may depend on a thread
 //!   that a later line releases.
 //! - `= RESULT` behind an action, or behind its `ends`, is the expected result of the action.

@@ -8,7 +8,7 @@ use fd_core::poller::Events;
 use fd_core::{Handler, OwnerId, ReadyGuard};
 
 use crate::checkpoints::HeldThread;
-use crate::gate::Gate;
+use crate::gate::{Gate, GateGuard};
 use crate::mutex::unpoisoned;
 use crate::transport;
 
@@ -17,6 +17,7 @@ use crate::transport;
 pub struct Recorder {
     seen: Mutex<Vec<Report>>,
     next_gate: Mutex<Option<Gate>>,
+    gate_of_all: Mutex<Option<Gate>>,
     leaves_unread: AtomicBool,
 }
 
@@ -71,6 +72,15 @@ impl Recorder {
         HeldThread::at(gate, "a thread in the handler")
     }
 
+    /// Holds every thread that handles a report from now on at the returned gate, before it reads, until the
+    /// guard is dropped.
+    pub(crate) fn hold_all(&self) -> (Gate, GateGuard) {
+        let gate = Gate::new();
+        *unpoisoned(&self.gate_of_all) = Some(gate.clone());
+        let guard = gate.guard();
+        (gate, guard)
+    }
+
     /// Sets whether reports are recorded without reading. Receiving is stopped instead.
     pub fn leave_unread(&self, leave: bool) {
         self.leaves_unread.store(leave, Ordering::SeqCst);
@@ -78,10 +88,9 @@ impl Recorder {
 
     /// Records a report, as [`Handler::ready`] does: for handlers that do more than that.
     pub fn record(&self, ready: &ReadyGuard<'_>) {
-        let gate = unpoisoned(&self.next_gate).take();
-        if let Some(gate) = gate {
-            gate.pass();
-        }
+        let next = unpoisoned(&self.next_gate).take();
+        let all = unpoisoned(&self.gate_of_all).clone();
+        next.into_iter().chain(all).for_each(|gate| gate.pass());
         let mut bytes = Vec::new();
         if self.leaves_unread.load(Ordering::SeqCst) {
             let _ = ready.registration().stop_recv();

@@ -1,6 +1,7 @@
 //! No scenario writes to a descriptor and fences its threads without anything between the two that proves
 //! that the bytes have arrived: where TCP over loopback is asynchronous, the bytes may come after the fence,
-//! and the checks behind it prove nothing.
+//! and the checks behind it prove nothing. And no scenario fences its threads before it has looked at the
+//! polled masks: the fence wakes a thread that the core has forgotten, and the masks are right then.
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ const PROOFS: &[&str] = &[
     "wait_for_reports(",
     "wait_for(",
     "wait_with_core(",
+    "wait_until_each_reports(",
+    "reported_by_each(",
     ".reached()",
     "recv_timeout(",
     "child(harness, ",
@@ -33,15 +36,18 @@ const PROOFS: &[&str] = &[
 const FENCES: &[&str] = &[".fence(", ".fence_all(", ".check_converged("];
 
 /// Writes whose fences prove something else, each with the reason.
-const OTHERS: &[(&str, &str, &str)] = &[
-    ("migration/old_thread_forgets.rs", "far.write_all(&[written as u8])?", "it writes all the time"),
-    ("polling/failed_wait.rs", "far.write_all(format!(", "the errors of waits are counted, not reports"),
-    (
-        "shared_listener/pause_resume_flap.rs",
-        "drop(fixture.address.connect()",
-        "nothing is said of this client",
-    ),
-];
+const OTHERS: &[(&str, &str, &str)] =
+    &[("migration/old_thread_forgets.rs", "far.write_all(&[written as u8])?", "it writes all the time")];
+
+/// Calls that look without waking a thread.
+const LOOKS: &[&str] = &["wait_until", "wait_with_core(", "wait_for(", ".wait(&", "is_polled("];
+
+/// Looks at masks after a fence that must find nothing, each with the reason.
+const NOTHING: &[(&str, &str, &str)] = &[(
+    "migration/old_thread_forgets.rs",
+    "polled_recv;",
+    "the data that were sent before made the thread forget it",
+)];
 
 /// A write in a file, and the fence behind it.
 #[derive(PartialEq, Debug)]
@@ -68,6 +74,23 @@ fn unproven(text: &str) -> Vec<Unproven> {
     found
 }
 
+/// Returns the lines that look at a polled mask after a fence, without an earlier look in their function.
+fn repaired(text: &str) -> Vec<usize> {
+    let has = |line: &str, calls: &[&str]| calls.iter().any(|call| line.contains(call));
+    let (mut found, mut fenced, mut looked) = (Vec::new(), false, false);
+    for (index, line) in text.lines().map(|line| line.split("//").next().unwrap_or_default()).enumerate() {
+        if line.starts_with('}') {
+            (fenced, looked) = (false, false);
+        }
+        looked |= has(line, LOOKS);
+        fenced |= has(line, FENCES);
+        if fenced && !looked && has(line, &["polled_recv", "polled_send"]) {
+            found.push(index + 1);
+        }
+    }
+    found
+}
+
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -79,16 +102,21 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
+/// Returns the name and the text of every file of the crate.
+fn files() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut paths = Vec::new();
+    sources(&root, &mut paths);
+    assert!(paths.len() > 100, "{} files", paths.len());
+    let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+    paths.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
 #[test]
 fn what_was_sent_has_arrived_before_a_fence() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
     let mut wrong = Vec::new();
     let mut excused = Vec::new();
-    for path in &files {
-        let text = std::fs::read_to_string(path).unwrap();
-        let name = path.strip_prefix(&root).unwrap().display().to_string();
+    for (name, text) in files() {
         for Unproven { write, fence } in unproven(&text) {
             let line = text.lines().nth(write - 1).unwrap().trim();
             match OTHERS.iter().find(|(file, call, _)| *file == name && line.contains(call)) {
@@ -97,10 +125,44 @@ fn what_was_sent_has_arrived_before_a_fence() {
             }
         }
     }
-    assert!(files.len() > 100, "{} files", files.len());
     assert!(wrong.is_empty(), "send with Harness::send or Endpoint::send:\n{}", wrong.join("\n"));
     let unused: Vec<_> = OTHERS.iter().filter(|other| !excused.contains(other)).collect();
     assert!(unused.is_empty(), "no such write: {unused:?}");
+}
+
+#[test]
+fn masks_are_looked_at_before_a_fence_repairs_them() {
+    let mut wrong = Vec::new();
+    let mut excused = Vec::new();
+    for (name, text) in files() {
+        for line in repaired(&text) {
+            let look = text.lines().nth(line - 1).unwrap().trim();
+            match NOTHING.iter().find(|(file, part, _)| *file == name && look.contains(part)) {
+                Some(other) => excused.push(other),
+                None => wrong.push(format!("{name}:{line}: {look}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "wait with Harness::wait_until_polled before the fence:\n{}", wrong.join("\n"));
+    let unused: Vec<_> = NOTHING.iter().filter(|other| !excused.contains(other)).collect();
+    assert!(unused.is_empty(), "no such look: {unused:?}");
+}
+
+#[test]
+fn a_fence_before_the_first_look_is_found() {
+    let text = "
+fn one() {
+    harness.fence_all()?;
+    let entry = harness.entry(handle)?;
+    test.check_eq(what, 1, entry.polled_recv.bits(), source);
+}
+fn two() {
+    harness.wait_until_polled(handle, mask)?;
+    harness.fence_all()?;
+    test.check_eq(what, 1, entry.polled_recv.bits(), source);
+}
+";
+    assert_eq!(repaired(text), [5]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ const SENTINELS: usize = 8;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
+    harness.fence_all()?;
     let (before, used) = (harness.core().registration_counts(), harness.core().table().used());
     let workload = Workload::new(&harness, test.params)?;
     for thread in harness.threads() {
@@ -55,6 +56,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         outsider.join().map_err(|_| Failure::Wrong("a thread outside the runtime panicked".into()))?;
     }
     harness.wait_until("the workload ends", || !workload.is_active())?;
+    // Nothing wakes a thread for that.
+    harness.wait_until("the peer of every registration that has ended sees the end", || {
+        let registrations = workload.registrations();
+        registrations.iter().filter(|known| known.ended() > 0).all(|ended| ended.peer_saw_the_end())
+    })?;
     // No task or event of the workload is left in any thread.
     harness.fence_all()?;
     let registrations = workload.registrations();

@@ -13,9 +13,10 @@ use metadata::{Axes, Layer};
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
+use crate::descriptors;
 use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair, read_all};
@@ -30,10 +31,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let released = harness.core().registration_counts().released;
     let ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let (near, mut far) = disown_idle(test, &mut harness, ends.near, ends.far)?;
+    let (near, mut far) = disown_idle(test, &mut harness, &sleepers, ends.near, ends.far)?;
     test.stop_if_failed()?;
     let near = disown_in_handler(test, &mut harness, near, &mut far)?;
     test.stop_if_failed()?;
@@ -62,6 +64,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn disown_idle(
     test: &mut TestContext,
     harness: &mut Harness,
+    sleepers: &Sleepers,
     near: OwnedFd,
     mut far: FarEnd,
 ) -> Result<(OwnedFd, FarEnd), Failure> {
@@ -69,7 +72,8 @@ fn disown_idle(
     let group_mask = harness.core().table().threads(thread.group());
     let handle = harness.insert_shared(near, monitor.recording(), thread, group_mask)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    harness.fence_all()?;
+    harness.wait_until_polled(handle, group_mask)?;
+    sleepers.wait(harness)?;
     let closed = harness.core().registration_counts().closed;
     let disowned = harness.core().registration(handle).disown();
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
@@ -159,7 +163,12 @@ fn check_in_no_poller(
     near: &OwnedFd,
     far: &mut FarEnd,
 ) -> Result<(), Failure> {
-    harness.fence_all()?;
+    let polls = descriptors::epolls_with(near.as_raw_fd()).unwrap_or(0);
+    test.check_eq("epoll descriptors that have it", 0, polls, "S20, bug 34");
+    if !harness.core().backend().capabilities().kernel_state {
+        // A thread that was woken may not have built its array again yet.
+        harness.fence_all()?;
+    }
     let before = snapshots(harness);
     harness.send(far, near.as_raw_fd(), b"unreported")?;
     harness.fence_all()?;

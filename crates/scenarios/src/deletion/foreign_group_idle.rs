@@ -2,8 +2,6 @@
 //! group's update list, then mixed the masks of both groups, then isolated all threads to be safe, which
 //! deadlocked (bug 64).
 
-use std::io::Write;
-
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer};
 
@@ -11,7 +9,7 @@ use super::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
@@ -26,12 +24,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
     if home.group() == foreign.group() {
         return Err(Failure::Unsupported("needs two groups".into()));
     }
-    delete_while_polled(test, &mut harness, home, foreign)?;
+    delete_while_polled(test, &mut harness, &sleepers, home, foreign)?;
     test.stop_if_failed()?;
     delete_while_listed(test, &mut harness, home, foreign)?;
     harness.finish(test, &[])
@@ -41,6 +40,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn delete_while_polled(
     test: &mut TestContext,
     harness: &mut Harness,
+    sleepers: &Sleepers,
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
@@ -48,10 +48,13 @@ fn delete_while_polled(
     let monitor = HandlerMonitor::new(&ends.near);
     let group_mask = harness.core().table().threads(home.group());
     let handle = harness.insert_shared(ends.near, monitor.recording(), home, group_mask)?;
+    sleepers.wait(harness)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    harness.fence_all()?;
-    let entry = harness.core().entry(handle).map_err(Failure::set_up)?;
-    test.check_eq("polled by", group_mask.bits(), entry.polled_recv.bits(), "L3");
+    harness.wait_until_polled(handle, group_mask)?;
+    harness.reported_by_each(group_mask, &monitor.recorder, &mut ends.far, b"all")?;
+    harness.wait_until_unused(handle)?;
+    sleepers.wait(harness)?;
+    let calls = monitor.calls();
 
     let closed = harness.core().registration_counts().closed;
     let before = harness.activity(foreign);
@@ -74,7 +77,7 @@ fn delete_while_polled(
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     harness.send_unseen(&mut ends.far, b"too late")?;
     harness.fence_all()?;
-    test.check_eq("handler calls", 0, monitor.calls(), "S6");
+    test.check_eq("handler calls", 0, monitor.calls() - calls, "S6");
     Ok(())
 }
 
@@ -109,8 +112,8 @@ fn delete_while_listed(
     test.check_eq("pending updates of other threads", 0, pending.without(foreign_mask).bits(), "S9");
     // The list of its own group must contain the descriptor, although the other group's list has not been
     // walked yet.
-    spare.far.write_all(b"second registration").map_err(Failure::set_up)?;
-    harness.wait_until("the report to the number's new group", || second.text() == "second registration")?;
+    harness.wait_until_polled(next, foreign_mask)?;
+    harness.reported_by_each(foreign_mask, &second.recorder, &mut spare.far, b"second registration")?;
     gates.iter().for_each(Gate::open);
     harness.fence_all()?;
     let foreign_reports =

@@ -68,6 +68,7 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
     held.release();
     drop(checkpoints);
+    harness.wait_until_polled(next, thread.mask())?;
     harness.fence(thread)?;
     let dropped = harness.activity(thread).since(&before).poll_drop;
     test.check_eq("calls of the old handler", 0, old.calls(), "S6");
@@ -92,6 +93,7 @@ fn held_before_running(
     harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
     late.gate.open();
     drop(late.checkpoints);
+    harness.wait_until_polled(next, thread.mask())?;
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&late.before);
     test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");
@@ -121,6 +123,7 @@ fn held_while_running(
     let near = at_number(spare.near, late.old.number()).map_err(Failure::set_up)?;
     let next = harness.insert(near, late.new.recording(), thread)?;
     harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::set_up)?;
+    harness.wait_until_polled(next, thread.mask())?;
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&late.before);
     test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");

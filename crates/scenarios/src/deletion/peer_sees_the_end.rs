@@ -11,7 +11,7 @@ use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::pair;
@@ -41,10 +41,11 @@ enum Case {
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for case in [Case::Deleted, Case::Disowned, Case::TakenOver, Case::TakenOverAndPolled, Case::Stopped] {
-        end_registration(test, &mut harness, case, owner, other)?;
+        end_registration(test, &mut harness, &sleepers, case, owner, other)?;
     }
     harness.finish(test, &[])
 }
@@ -52,6 +53,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn end_registration(
     test: &mut TestContext,
     harness: &mut Harness,
+    sleepers: &Sleepers,
     case: Case,
     owner: ThreadId,
     other: ThreadId,
@@ -61,13 +63,12 @@ fn end_registration(
     let handler = monitor.recording();
     let identity = OwnerId::of(&handler);
     let number = ends.near.as_raw_fd();
-    let handle = if matches!(case, Case::Stopped) {
-        harness.insert_shared(ends.near, handler, owner, harness.core().table().threads(owner.group()))?
-    } else {
-        harness.insert(ends.near, handler, owner)?
-    };
+    let is_shared = matches!(case, Case::Stopped);
+    let mask = if is_shared { harness.core().table().threads(owner.group()) } else { owner.mask() };
+    let handle = harness.insert_shared(ends.near, handler, owner, mask)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     // Every thread of the mask sleeps with the descriptor.
+    harness.wait_until_polled(handle, mask)?;
     harness.fence_all()?;
     match case {
         Case::Deleted | Case::Disowned => {}
@@ -78,6 +79,7 @@ fn end_registration(
                 harness
                     .on(other, move |context| context.registration(handle).want_recv())?
                     .map_err(Failure::set_up)?;
+                harness.wait_until_polled_by(handle, other)?;
                 harness.fence(other)?;
             }
         }
@@ -91,6 +93,7 @@ fn end_registration(
         }
     }
     let closed = harness.core().registration_counts().closed;
+    sleepers.wait(harness)?;
     if matches!(case, Case::Disowned) {
         harness.core().registration(handle).disown().map_err(Failure::set_up)?;
         test.check_eq(

@@ -52,6 +52,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let handle = harness.insert(ends.near, handler, thread)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.wait_until_polled(handle, thread.mask())?;
     harness.fence_all()?;
 
     let before = harness.activity(thread);

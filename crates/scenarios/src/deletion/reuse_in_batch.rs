@@ -83,13 +83,14 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     held.open();
 
     harness.wait_until("the swap", || swap.done.get().is_some())?;
-    harness.fence(thread)?;
     let Some(Swapped { victim, next, monitor, error }) = swap.done.get() else { unreachable!("waited for") };
     let mut checks = CollectedChecks::default();
     checks.eq("delete, move and insert", &None, error, "bug 75");
     checks.record(test);
     test.stop_if_failed()?;
     let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
+    harness.wait_until_polled(next, thread.mask())?;
+    harness.fence(thread)?;
     test.check_eq(
         "the next registration has the victim's number",
         handles[*victim].number(),

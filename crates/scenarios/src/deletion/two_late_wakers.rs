@@ -4,7 +4,7 @@
 //! user, and both close (bug 66); the last user has read the thread mask too early, and no thread closes
 //! (suspect 1).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,6 +114,8 @@ impl Schedule {
             steps.push(("main", format!("see-{}-go", COLUMNS[thread])));
         }
         steps.push((COLUMNS[2], "ends = Ok(())".into()));
+        // Before a fence wakes a thread.
+        steps.push(("main", "closes".into()));
         steps.extend(COLUMNS[..2].iter().map(|waker| (*waker, "ends".to_owned())));
         let columns = ["main", COLUMNS[0], COLUMNS[1], COLUMNS[2]];
         let line = |cells: [&str; 4]| cells.map(|cell| format!("{cell:24}")).join("| ");
@@ -128,7 +130,8 @@ impl Schedule {
 const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
 fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let far = RefCell::new(ends.far);
     let monitor = HandlerMonitor::new(&ends.near);
     // Hundreds of rounds: the option avoids connections in TIME_WAIT.
     let options = InsertOptions { reset_on_close: true, ..harness.options() };
@@ -138,10 +141,7 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
         .insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)
         .map_err(Failure::set_up)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    // The thread that was woken has applied the update, for all threads if the backend shares its interest.
-    // Then both threads sleep with the descriptor.
-    harness.fence_all()?;
-    schedule.wakers.into_iter().try_for_each(|thread| harness.fence(thread))?;
+    harness.wait_until_polled(handle, both)?;
     let closed = harness.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
@@ -163,7 +163,7 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
             returned.store(true, Ordering::SeqCst);
             answer
         })
-        .main_action("writes", || ends.far.write_all(b"x").map_err(Failure::set_up))
+        .main_action("writes", || far.borrow_mut().write_all(b"x").map_err(Failure::set_up))
         // Both are held, so a wait that ended earlier does not count as an iteration after the release.
         .main_action("counts", || {
             (0..2).for_each(|waker| loops[waker].set(count(waker)));
@@ -174,8 +174,12 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
         .main_action("see-deleter-go", || {
             wait_for("the deleter continues", &|| deleted.load(Ordering::SeqCst))
         })
+        .main_action("closes", || {
+            Harness::wait_with_core(&core, "the last user closes, and the peer sees the end", || {
+                monitor.dropped() > 0 && far.borrow().ended()
+            })
+        })
         .run(test, harness, &schedule.drawing())?;
-    harness.wait_until(&format!("the close: {schedule:?}"), || monitor.dropped() > 0)?;
     let ran = schedule.handlers_run();
     test.check_eq(format!("handler calls: {schedule:?}"), ran, monitor.calls(), "S6");
     test.check_eq(format!("handlers dropped: {schedule:?}"), 1, monitor.dropped(), "S4");
@@ -188,5 +192,5 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
     test.stop_if_failed()?;
     harness.fence_all()?;
     test.check_eq(format!("handler calls afterwards: {schedule:?}"), ran, monitor.calls(), "S6");
-    harness.wait_until("the peer sees the end", || ends.far.ended())
+    Ok(())
 }

@@ -104,6 +104,7 @@ fn deleted(
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.wait_until_polled(handle, group_mask)?;
     harness.fence_all()?;
     match by {
         Deleter::Outsider => harness.core().registration(handle).delete().map_err(Failure::set_up)?,

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
 use crate::patience::{Looks, patience};
+use crate::recorder::Recorder;
 use crate::retry;
 use crate::test_context::TestContext;
 use crate::transport::{self, FarEnd};
@@ -45,12 +46,37 @@ fn arrival(bytes: &[u8], near: RawFd) -> String {
 /// A pipe into one thread's poller.
 struct Fence {
     thread: ThreadId,
+    /// Registered by the first use: a registration wakes the thread.
+    near: Option<OwnedFd>,
     far: FarEnd,
     passed: Arc<AtomicU64>,
 }
 
+impl Fence {
+    /// Opens the pipe. The numbers of a scenario's own descriptors do not depend on its first use.
+    fn new(thread: ThreadId) -> Result<Self, Failure> {
+        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
+        Ok(Self { thread, near: Some(ends.near), far: ends.far, passed: Arc::default() })
+    }
+
+    fn register(&mut self, core: &FdCore) -> Result<(), Failure> {
+        let Some(near) = self.near.take() else { return Ok(()) };
+        let passed = Arc::clone(&self.passed);
+        let handler = move |ready: &ReadyGuard<'_>| {
+            let mut bytes = Vec::new();
+            let _ = transport::read_all(ready, &mut bytes);
+            passed.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+        };
+        // Level-triggered in every cell: the fence is not under test.
+        let (group, mask, options) = (self.thread.group(), self.thread.mask(), InsertOptions::default());
+        let handle = core.insert(near, handler, group, mask, options).map_err(Failure::set_up)?;
+        core.registration(handle).want_recv().map_err(Failure::set_up)
+    }
+}
+
 impl Harness {
-    /// Starts the runtime: the cell's threads, spread evenly over its groups, all asleep.
+    /// Starts the runtime: the cell's threads, spread evenly over its groups. They go to sleep by themselves,
+    /// and nothing that the harness does wakes them before the first task or fence.
     ///
     /// # Errors
     /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::SetUp`] if anything else
@@ -89,14 +115,8 @@ impl Harness {
         boot(prepared.core())?;
         let runtime = ManuallyDrop::new(prepared.start().map_err(Failure::from_start)?);
         let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
-        let mut harness =
-            Self { runtime, fences: Vec::new(), open_before, options, expects_errors: false, clock: None };
-        let ids: Vec<_> = harness.core().threads().collect();
-        for thread in ids {
-            let fence = harness.make_fence(thread)?;
-            harness.fences.push(fence);
-        }
-        Ok(harness)
+        let fences = runtime.core().threads().map(Fence::new).collect::<Result<_, _>>()?;
+        Ok(Self { runtime, fences, open_before, options, expects_errors: false, clock: None })
     }
 
     /// Returns the runtime without the checks of [`Harness::finish`]: for a forked child.
@@ -231,6 +251,70 @@ impl Harness {
         self.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
+    /// Returns whether the pollers of the threads of `mask`, and no others, have the descriptor for
+    /// receiving, and no update is pending. The masks are what the core believes; epoll must say the same.
+    ///
+    /// With poll and select, one thread writes the masks for all: only [`Harness::reported_by_each`] shows
+    /// that the others know it.
+    pub(crate) fn is_polled(&self, handle: FdHandle, mask: ThreadMask) -> bool {
+        let is_noted = |entry: EntryInfo| entry.polled_recv == mask && entry.update_mask.is_empty();
+        self.core().entry(handle).is_ok_and(is_noted)
+            && descriptors::epolls_with(handle.number()).is_none_or(|count| count == mask.len())
+    }
+
+    /// Waits until the descriptor [is polled](Harness::is_polled) by the threads of `mask`. It wakes no
+    /// thread: a fence would wake one that the core has forgotten.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if that never happens.
+    pub(crate) fn wait_until_polled(&self, handle: FdHandle, mask: ThreadMask) -> Result<(), Failure> {
+        let what = format!("{mask:?} poll number {}, and nothing but the core wakes them", handle.number());
+        self.wait_until(&what, || self.is_polled(handle, mask))
+    }
+
+    /// As [`Harness::wait_until_polled`], for one thread: the pollers of former owners may still have the
+    /// descriptor.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if that never happens.
+    pub(crate) fn wait_until_polled_by(&self, handle: FdHandle, thread: ThreadId) -> Result<(), Failure> {
+        let what = format!("{thread} polls number {}, and nothing but the core wakes it", handle.number());
+        self.wait_until(&what, || {
+            self.core().entry(handle).is_ok_and(|entry| entry.polled_recv.contains(thread.mask()))
+        })
+    }
+
+    /// Waits until no thread uses the descriptor: no running bit and no reference is left. It wakes no
+    /// thread.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if that never happens.
+    pub(crate) fn wait_until_unused(&self, handle: FdHandle) -> Result<(), Failure> {
+        let is_unused = |entry: EntryInfo| entry.running.is_empty() && entry.references == 0;
+        let what = format!("no thread uses number {}", handle.number());
+        self.wait_until(&what, || self.core().entry(handle).is_ok_and(is_unused))
+    }
+
+    /// Sends `bytes`, and waits until each thread of `mask` has reported them, as `recorder` is the handler.
+    /// Nothing reads them before, and nothing but the core and its pollers wakes a thread.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if a thread does not report them.
+    pub(crate) fn reported_by_each(
+        &self,
+        mask: ThreadMask,
+        recorder: &Recorder,
+        far: &mut FarEnd,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
+        let (gate, held) = recorder.hold_all();
+        far.write_all(bytes).map_err(Failure::set_up)?;
+        let what = format!("each of {mask:?} reports '{}' by itself", String::from_utf8_lossy(bytes));
+        self.wait_until(&what, || gate.arrived() >= mask.len())?;
+        drop(held);
+        self.wait_until("they are read", || recorder.bytes().ends_with(bytes))
+    }
+
     /// Returns the current counters of a thread.
     pub fn activity(&self, thread: ThreadId) -> ActivitySnapshot {
         Self::activity_of(self.core(), thread)
@@ -245,10 +329,14 @@ impl Harness {
             .map_or_else(ActivitySnapshot::default, |(_, counters)| counters)
     }
 
-    /// Proves that a thread has dispatched everything that its poller had to report before this call, and
-    /// that its poller has the interest that was set before this call: two later events on another descriptor
-    /// have passed through the same poller. After the first event, its batch may still be in dispatch; after
-    /// the second, it is complete. All changes that the kernel refused have been applied again.
+    /// Proves that a thread has dispatched everything that its poller had to report before this call: two
+    /// later events on another descriptor have passed through the same poller. After the first event, its
+    /// batch may still be in dispatch; after the second, it is complete. All changes that the kernel refused
+    /// have been applied again.
+    ///
+    /// The events wake the thread, which then runs its tasks and timers, applies every pending update and
+    /// builds its arrays. So afterwards its poller is up to date, whether or not the core has woken it: what
+    /// must come by itself is waited for before.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the events do not arrive.
@@ -280,6 +368,7 @@ impl Harness {
     fn send_fence_event(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
         let fence = fence.ok_or_else(|| Failure::SetUp(format!("no thread {thread}")))?;
+        fence.register(self.runtime.core())?;
         let before = fence.passed.load(Ordering::SeqCst);
         fence.far.write_all(&[0]).map_err(Failure::set_up)?;
         let passed = Arc::clone(&fence.passed);
@@ -340,25 +429,6 @@ impl Harness {
             _ => {}
         }
         self.wait_until("the sent bytes are acknowledged", || far.is_acknowledged())
-    }
-
-    fn make_fence(&self, thread: ThreadId) -> Result<Fence, Failure> {
-        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
-        let passed = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&passed);
-        let handler = move |ready: &ReadyGuard<'_>| {
-            let mut bytes = Vec::new();
-            let _ = transport::read_all(ready, &mut bytes);
-            count.fetch_add(bytes.len() as u64, Ordering::SeqCst);
-        };
-        // Level-triggered in every cell: the fence is not under test.
-        let options = InsertOptions::default();
-        let handle = self
-            .core()
-            .insert(ends.near, Arc::new(handler), thread.group(), thread.mask(), options)
-            .map_err(Failure::set_up)?;
-        self.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-        Ok(Fence { thread, far: ends.far, passed })
     }
 
     /// Stops the runtime and makes the checks of every scenario:

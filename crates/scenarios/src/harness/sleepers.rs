@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use fd_core::hooks::checkpoint::Point;
+use fd_core::ids::ThreadId;
 
 use super::Harness;
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{Checkpoints, HeldThread};
 use crate::failure::Failure;
 use crate::mutex::unpoisoned;
 
@@ -14,9 +15,14 @@ use crate::mutex::unpoisoned;
 ///
 /// A fence and a task wake the thread that they concern, and so repair a wake-up that the core has forgotten.
 /// A scenario about threads that sleep looks with this value first.
+///
+/// A thread counts as asleep from the last step before its wait to its return from it. If another thread has
+/// just woken it, or if its wait has no timeout because there is work, it counts as asleep although it is
+/// about to return. So a scenario first waits for the effects of its own calls. It must not have two runtimes
+/// at once: their threads have the same names.
 pub(crate) struct Sleepers {
     asleep: Arc<Mutex<BTreeMap<String, bool>>>,
-    _checkpoints: Checkpoints,
+    checkpoints: Checkpoints,
 }
 
 impl Sleepers {
@@ -30,13 +36,13 @@ impl Sleepers {
                 unpoisoned(&by_name).insert(name, point == Point::BeforeWait);
             }
         });
-        Self { asleep, _checkpoints: checkpoints }
+        Self { asleep, checkpoints }
     }
 
-    /// Whether every thread has announced its sleep and has not returned from its wait.
-    fn all_sleep(&self, harness: &Harness) -> bool {
+    /// Whether each of the threads sleeps.
+    pub(crate) fn sleep(&self, threads: &[ThreadId]) -> bool {
         let asleep = unpoisoned(&self.asleep);
-        asleep.len() == harness.threads().len() && asleep.values().all(|asleep| *asleep)
+        threads.iter().all(|thread| asleep.get(&format!("worker {thread}")) == Some(&true))
     }
 
     /// Waits until every thread sleeps.
@@ -44,7 +50,15 @@ impl Sleepers {
     /// # Errors
     /// [`Failure::Wrong`] if a thread keeps working.
     pub(crate) fn wait(&self, harness: &Harness) -> Result<(), Failure> {
-        self.wait_until(harness, "every thread sleeps", || true)
+        self.wait_for(harness, &harness.threads())
+    }
+
+    /// Waits until each of the threads sleeps.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if one of them keeps working.
+    pub(crate) fn wait_for(&self, harness: &Harness, threads: &[ThreadId]) -> Result<(), Failure> {
+        harness.wait_until(&format!("these threads sleep: {threads:?}"), || self.sleep(threads))
     }
 
     /// Waits until every thread sleeps and `holds` returns true. Nothing wakes a thread meanwhile.
@@ -57,6 +71,17 @@ impl Sleepers {
         what: &str,
         mut holds: impl FnMut() -> bool,
     ) -> Result<(), Failure> {
-        harness.wait_until(what, || self.all_sleep(harness) && holds())
+        let threads = harness.threads();
+        harness.wait_until(what, || self.sleep(&threads) && holds())
+    }
+
+    /// Waits until `thread` sleeps, then holds it after that wait, before it dispatches the batch. Only what
+    /// the caller does next may wake it.
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if the thread keeps working.
+    pub(crate) fn hold_batch(&self, harness: &Harness, thread: ThreadId) -> Result<HeldThread, Failure> {
+        self.wait_for(harness, &[thread])?;
+        Ok(self.checkpoints.hold_batch(thread))
     }
 }

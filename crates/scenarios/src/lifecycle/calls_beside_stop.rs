@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::{DropCounter, both_ends, idle, stop};
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::patience::patience;
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
@@ -99,6 +99,7 @@ fn ignored<T>(_: T) {}
 /// Holds a thread in the middle of the call until the stop has begun, and releases it during the stop.
 fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failure> {
     let about = |what: &str| format!("stop while {call:?} is at {point:?}: {what}");
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     let (near, mut far) = both_ends(test)?;
@@ -143,6 +144,9 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         Call::Sleep => harness.core().wake(owner),
     }
     held.reached()?;
+    // The others sleep, and the stop must wake them.
+    let others = harness.threads().into_iter().filter(|thread| caller != format!("worker {thread}"));
+    sleepers.wait_for(&harness, &others.collect::<Vec<_>>())?;
     harness.finish_with(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
         let stopping = stop_elsewhere(runtime)?;

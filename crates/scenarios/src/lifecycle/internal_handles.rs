@@ -5,7 +5,7 @@ use fd_core::{FdHandle, OwnerId, ReadyGuard, State};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -19,6 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let harness = Harness::start(test)?;
     let own: Vec<_> = harness
         .core()
@@ -39,6 +40,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let left =
         harness.core().entries().0.iter().filter(|entry| entry.state.contains(State::INTERNAL)).count();
     test.check_eq("the runtime's own descriptors", own.len(), left, "core 12");
+    sleepers.wait(&harness)?;
     for thread in harness.threads() {
         let ran_on = harness.on(thread, |context| context.id())?;
         test.check_eq("a task runs on", thread, ran_on, "L2");

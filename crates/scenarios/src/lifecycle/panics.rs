@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::FarEnd;
@@ -95,10 +95,6 @@ impl Panics {
             _ => "run",
         }
     }
-
-    fn at_stop(self) -> bool {
-        matches!(self, Self::TaskDroppedAtStop | Self::TimerDroppedAtStop | Self::HandlerDroppedAtStop)
-    }
 }
 
 fn panic_on_purpose(what: &str) -> ! {
@@ -175,6 +171,7 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     let about = |of: &str| format!("{what:?} panics: {of}");
     let tally = DropCounter::default();
     let action = |_: &Context| panic_on_purpose("run");
+    let sleepers = Sleepers::watch();
     let mut harness =
         Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, action), |_| Ok(()))?;
     // The first thread handles all signals.
@@ -194,12 +191,15 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
         peers.push(far);
     }
     harness.fence_all()?;
+    sleepers.wait(&harness)?;
     let tokens = 1 + harness.threads().len() + usize::from(matches!(what.first(), "dropped unrun"));
     harness.finish_with(test, &[], |test, runtime| {
         trigger(&runtime, what, handle, &mut far, &tally)?;
         let core = Arc::clone(runtime.core());
-        if !what.at_stop() {
-            Harness::wait_with_core(&core, &about("the runtime stops"), || core.is_stopping())?;
+        let is_ended = || far.ended() && peers.iter().all(FarEnd::ended) && tally.dropped() == tokens;
+        if what != Panics::HandlerDroppedAtStop {
+            // The call of `stop` would wake a thread that the panic has not woken.
+            Harness::wait_with_core(&core, &about("the runtime ends"), is_ended)?;
         }
         let expected = format!("{thread}: {ON_PURPOSE}{}", what.first());
         let error = match runtime.stop() {
@@ -215,8 +215,7 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
             _ => error == expected,
         };
         test.check(about("the error of the stop"), expected, error, "core 7", same);
-        let ended = far.ended() && peers.iter().all(FarEnd::ended);
-        test.check_eq(about("every peer sees the end"), true, ended, "L8");
+        test.check_eq(about("every peer sees the end"), true, is_ended(), "L8");
         test.check_eq(about("handlers, tasks and timers dropped"), tokens, tally.dropped(), "S4, L8");
         drop((far, peers));
         Ok(())

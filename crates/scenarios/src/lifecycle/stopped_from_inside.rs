@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends, stop};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
 use crate::scenario::Scenario;
@@ -118,6 +118,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         let end = end.clone();
         builder.signal(Signal::SIGUSR1 as i32, move |_| end.now())
     };
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start_with(test, with_signal, |_| Ok(()))?;
     let (near, mut far) = both_ends(test)?;
     let tally = DropCounter::default();
@@ -142,6 +143,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
     }
     harness.fence_all()?;
+    sleepers.wait(&harness)?;
     let (slot, tokens) = (Arc::clone(&end.runtime), 1 + 2 * threads.len());
     harness.finish_with(test, &[], |test, runtime| {
         let core = Arc::clone(runtime.core());
@@ -159,10 +161,6 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         }
         let answer = receiver.recv_timeout(patience());
         answer.map_err(|_| Failure::Wrong(about("the call does not return")))??;
-        if how == How::RequestStop {
-            let runtime = unpoisoned(&slot).take();
-            runtime.map_or(Ok(()), stop)?;
-        }
         // No call waits for the other threads of the runtime.
         Harness::wait_with_core(&core, &about("every peer sees the end"), || {
             far.ended() && peers.iter().all(crate::transport::FarEnd::ended)
@@ -170,6 +168,11 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         Harness::wait_with_core(&core, &about("every handler and timer is dropped"), || {
             tally.dropped() >= tokens
         })?;
+        if how == How::RequestStop {
+            // Only now: its own stop would wake a thread that the request has not woken.
+            let runtime = unpoisoned(&slot).take();
+            runtime.map_or(Ok(()), stop)?;
+        }
         drop((far, peers));
         test.check_eq(about("handlers and timers dropped"), tokens, tally.dropped(), "core 14");
         test.check_eq(

@@ -8,9 +8,8 @@ use fd_core::{EntryInfo, State};
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, reads_by_thread};
-use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -24,17 +23,16 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (first, last) = (harness.thread(0), harness.thread(test.params.threads - 1));
     if first.group() == last.group() {
         return Err(Failure::Unsupported("needs two groups".into()));
     }
-    let checkpoints = Checkpoints::watch();
     there_and_back(test, &mut harness, first, last)?;
     // In the other group a mask of the wrong group would show: the same bit stands for another thread.
     there_and_back(test, &mut harness, last, first)?;
-    while_in_batch(test, &mut harness, &checkpoints, first, last)?;
-    drop(checkpoints);
+    while_in_batch(test, &mut harness, &sleepers, first, last)?;
     harness.finish(test, &[])
 }
 
@@ -68,6 +66,7 @@ fn there_and_back(
         );
 
         endpoint.want_recv(harness, thread)?;
+        harness.wait_until_polled(handle, thread.mask())?;
         harness.fence(thread)?;
         let entry = harness.entry(handle)?;
         test.check_eq(
@@ -123,7 +122,7 @@ fn check_moved(
 fn while_in_batch(
     test: &mut TestContext,
     harness: &mut Harness,
-    checkpoints: &Checkpoints,
+    sleepers: &Sleepers,
     home: ThreadId,
     away: ThreadId,
 ) -> Result<(), Failure> {
@@ -132,7 +131,7 @@ fn while_in_batch(
     let handle = endpoint.handle;
 
     let counted = harness.activity(home);
-    let held_batch = checkpoints.hold_batch(home);
+    let held_batch = sleepers.hold_batch(harness, home)?;
     endpoint.write(b"1")?;
     held_batch.reached()?;
     check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
@@ -155,7 +154,7 @@ fn while_in_batch(
     harness.fence_all()?;
 
     // Moves the descriptor home and away again while the thread of the other group holds an event.
-    let held_batch = checkpoints.hold_batch(away);
+    let held_batch = sleepers.hold_batch(harness, away)?;
     endpoint.write(b"2")?;
     held_batch.reached()?;
     check_answer(test, label("takeover back"), Ok(()), endpoint.take_over(harness, home)?, "L7")?;
@@ -172,6 +171,7 @@ fn while_in_batch(
     test.check_eq(label("reports before the interest is enabled"), 1, endpoint.recorder.reports(), "S18");
     endpoint.want_recv(harness, away)?;
     endpoint.wait_for_bytes(harness, b"12")?;
+    harness.wait_until_polled(handle, away.mask())?;
     harness.fence_all()?;
     let expected = format!("{away}:1 {away}:2");
     test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3, bug 77");

@@ -53,6 +53,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
         test.stop_if_failed()?;
         endpoint.want_recv(&harness, new)?;
+        harness.wait_until_polled_by(handle, new)?;
         harness.fence(new)?;
         let polled = harness.entry(handle)?.polled_recv;
         test.check(

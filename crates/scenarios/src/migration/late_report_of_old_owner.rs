@@ -127,6 +127,7 @@ fn check_lost(
     expected: RangeInclusive<u64>,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
+    harness.wait_until_unused(endpoint.handle)?;
     harness.fence_all()?;
     test.check_eq(
         label("reports before the interest is enabled"),
@@ -175,6 +176,7 @@ fn refused_while_reporting(
     check_unchanged(test, label("entry"), before, harness.entry(endpoint.handle)?, "S2, bug 53")?;
     late.release();
     endpoint.wait_for_bytes(harness, b"one")?;
+    harness.wait_until_unused(endpoint.handle)?;
     harness.fence_all()?;
     test.check_eq(
         label("reports"),

@@ -10,7 +10,7 @@ use metadata::{Axes, Layer, Transport};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -34,10 +34,11 @@ enum Caller {
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
         for by in [Caller::Owner, Caller::Target, Caller::Outsider] {
-            migrated(test, &mut harness, route, by)?;
+            migrated(test, &mut harness, &sleepers, route, by)?;
         }
         migrated_while_listed(test, &mut harness, route)?;
         refused_in_handler(test, &mut harness, route)?;
@@ -46,7 +47,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn migrated(test: &mut TestContext, harness: &mut Harness, route: Route, by: Caller) -> Result<(), Failure> {
+fn migrated(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    sleepers: &Sleepers,
+    route: Route,
+    by: Caller,
+) -> Result<(), Failure> {
     let caller = match by {
         Caller::Owner => "its owner",
         Caller::Target => "the target",
@@ -96,6 +103,7 @@ fn migrated(test: &mut TestContext, harness: &mut Harness, route: Route, by: Cal
     test.check_eq(label("reports before the interest is enabled"), 0, endpoint.recorder.reports(), "S3, S18");
     if by == Caller::Outsider {
         // The target sleeps, and must be woken for the update.
+        sleepers.wait_for(harness, &[target])?;
         harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
     } else {
         endpoint.want_recv(harness, target)?;
@@ -151,6 +159,7 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     busy.wait_for_bytes(harness, b"busy")?;
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
+    harness.wait_until_polled(handle, new.mask())?;
     harness.fence_all()?;
     test.check_eq(
         label("reports"),

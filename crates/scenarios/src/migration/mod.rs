@@ -143,7 +143,7 @@ impl Endpoint {
 }
 
 /// Returns which thread read which data, as text: `1/0:data`.
-fn reads_by_thread(seen: &[Report]) -> String {
+pub(crate) fn reads_by_thread(seen: &[Report]) -> String {
     let format_read = |seen: &Report| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
     seen.iter().map(format_read).collect::<Vec<_>>().join(" ")
 }

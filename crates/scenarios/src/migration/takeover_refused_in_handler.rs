@@ -82,6 +82,7 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     endpoint.wait_for_bytes(harness, b"one")?;
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
+    harness.wait_until_unused(handle)?;
     harness.fence(old)?;
 
     // Use outside a report protects as well, and also against the thread itself.

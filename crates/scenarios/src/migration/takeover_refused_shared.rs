@@ -42,8 +42,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let mut endpoint =
             Endpoint { handle, owner: recorder.id(), recorder: Arc::clone(&recorder), far: ends.far };
         endpoint.want_recv(&harness, first)?;
-        // Every sharing thread applies the update in its next iteration.
+        harness.wait_until_polled(handle, sharing)?;
+        harness.reported_by_each(sharing, &recorder, &mut endpoint.far, b"all")?;
         harness.fence_all()?;
+        let others = || recorder.reports() - recorder.reports_on(target);
+        let others_before = others();
         let before = harness.entry(handle)?;
         for thread in harness.threads() {
             let takeover = label(&format!("takeover by {thread}"));
@@ -75,15 +78,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.check_eq(label("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         test.stop_if_failed()?;
         endpoint.want_recv(&harness, target)?;
-        harness.fence(target)?;
         endpoint.write(b"one")?;
-        endpoint.wait_for_bytes(&harness, b"one")?;
+        endpoint.wait_for_bytes(&harness, b"allone")?;
         harness.fence_all()?;
         endpoint.write(b"two")?;
-        endpoint.wait_for_bytes(&harness, b"onetwo")?;
+        endpoint.wait_for_bytes(&harness, b"allonetwo")?;
         harness.fence_all()?;
-        let other_reports = recorder.reports() - recorder.reports_on(target);
-        test.check_eq(label("reports on other threads"), 0, other_reports, "S3");
+        test.check_eq(label("reports on other threads"), 0, others() - others_before, "S3");
         endpoint.end(&harness)?;
     }
     harness.finish(test, &[])

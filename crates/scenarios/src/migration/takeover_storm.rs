@@ -4,6 +4,7 @@
 //! are delayed wherever only one of two masks has been changed.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +17,7 @@ use metadata::{Axes, Layer};
 use super::stream::Connection;
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::mutex::unpoisoned;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -35,6 +36,8 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const CONNECTIONS: usize = 6;
 /// Numbers sent through each connection, four bytes each.
 const FRAMES: u32 = 4000;
+/// Those that are sent while threads take connections.
+const FRAMES_OF_STORM: u32 = FRAMES / 4 * 3;
 
 struct Workload {
     connections: Vec<Arc<Connection>>,
@@ -76,16 +79,16 @@ impl Workload {
         let _ = core.post(context.id(), move |context| self.take_one(context));
     }
 
-    /// Waits until every connection has read everything: as long as frames arrive, there is no time limit.
-    fn read_everything(&self, harness: &Harness) -> Result<(), Failure> {
+    /// Waits until every connection has read `frames`: as long as frames arrive, there is no time limit.
+    fn have_read(&self, harness: &Harness, frames: u32) -> Result<(), Failure> {
         let read = || self.connections.iter().map(|connection| connection.received()).collect::<Vec<_>>();
         loop {
             let before = read();
-            if before.iter().all(|frames| *frames >= FRAMES) {
+            if before.iter().all(|read| *read >= frames) {
                 return Ok(());
             }
             harness.wait_until("a connection reads another frame", || read() != before).map_err(
-                |stalled| Failure::Wrong(format!("frames read of {FRAMES}: {before:?}; {stalled}")),
+                |stalled| Failure::Wrong(format!("frames read of {frames}: {before:?}; {stalled}")),
             )?;
         }
     }
@@ -103,6 +106,7 @@ impl Workload {
 }
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let mut fars = Vec::new();
     let mut connections = Vec::new();
@@ -135,8 +139,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     let seed = test.seed;
     // Not joined if the scenario fails: the stop closes the near ends, which ends the writer.
-    let writer = spawn(move || write_all(fars, seed))?;
-    let ended = workload.read_everything(&harness);
+    let writer = spawn(move || write_all(fars, seed, 0..FRAMES_OF_STORM))?;
+    let ended = workload.have_read(&harness, FRAMES_OF_STORM);
     workload.stop.store(true, Ordering::SeqCst);
     drop(delays);
     ended?;
@@ -145,6 +149,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     })?;
     let fars =
         writer.join().map_err(|_| Failure::SetUp("the writer panicked".into()))?.map_err(Failure::set_up)?;
+    // Now the threads sleep, and only their pollers wake them for the rest, which fits into any buffer.
+    sleepers.wait(&harness)?;
+    let fars = write_all(fars, seed, FRAMES_OF_STORM..FRAMES).map_err(Failure::set_up)?;
+    workload.have_read(&harness, FRAMES)?;
+    for connection in &workload.connections {
+        connection.handle.get().map_or(Ok(()), |handle| harness.wait_until_unused(*handle))?;
+    }
     harness.fence_all()?;
     check(test, &harness, &workload, &threads)?;
     drop(fars);
@@ -166,10 +177,10 @@ fn delay(point: Point) {
     }
 }
 
-/// Sends the numbers in pieces of all sizes, through all connections in turn.
-fn write_all(mut fars: Vec<FarEnd>, seed: u64) -> std::io::Result<Vec<FarEnd>> {
+/// Sends these numbers in pieces of all sizes, through all connections in turn.
+fn write_all(mut fars: Vec<FarEnd>, seed: u64, frames: Range<u32>) -> std::io::Result<Vec<FarEnd>> {
     fastrand::seed(seed);
-    let bytes: Vec<u8> = (0..FRAMES).flat_map(u32::to_le_bytes).collect();
+    let bytes: Vec<u8> = frames.flat_map(u32::to_le_bytes).collect();
     let mut sent = [0; CONNECTIONS];
     while sent.iter().any(|sent| *sent < bytes.len()) {
         let index = fastrand::usize(..CONNECTIONS);

@@ -5,13 +5,14 @@
 //! an edge can be consumed before the new owner enables its interest.
 
 use fd_core::hooks::checkpoint::Point;
+use fd_core::hooks::inject;
 use fd_core::poller::Trigger;
 use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -25,13 +26,14 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
-        reported_and_unread(test, &mut harness, route)?;
+        reported_and_unread(test, &mut harness, &sleepers, route)?;
         reported_to_the_former_owner(test, &mut harness, route)?;
-        between_wait_and_dispatch(test, &mut harness, &checkpoints, route)?;
-        round_trip_between_wait_and_dispatch(test, &mut harness, &checkpoints, route)?;
+        between_wait_and_dispatch(test, &mut harness, &sleepers, route)?;
+        round_trip_between_wait_and_dispatch(test, &mut harness, &sleepers, route)?;
         // A level needs no mark. An update pins its entry, and a change of group waits for that pin.
         let is_marked = test.trigger == Trigger::Edge && harness.core().backend().capabilities().kernel_state;
         if is_marked && !route.crosses() {
@@ -44,7 +46,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// The owner receives the report, reads nothing, and loses the descriptor: the edge is consumed, the data is
 /// still unread.
-fn reported_and_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn reported_and_unread(
+    test: &mut TestContext,
+    harness: &mut Harness,
+    sleepers: &Sleepers,
+    route: Route,
+) -> Result<(), Failure> {
     let (first, second) = (route.from, route.to);
     let label = |what: &str| format!("{}, reported and unread: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
@@ -58,7 +65,7 @@ fn reported_and_unread(test: &mut TestContext, harness: &mut Harness, route: Rou
     // registered interest then equals the wanted one.
     check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, second)?, "L9")?;
     // Its iteration may still hold a reference to the entry, with which another group takes nothing back.
-    harness.fence(second)?;
+    sleepers.wait_for(harness, &[second])?;
     endpoint.recorder.leave_unread(false);
     let (handle, owner) = (endpoint.handle, endpoint.owner);
     let taken = harness.on(first, move |context| {
@@ -164,7 +171,7 @@ fn reported_to_the_former_owner(
 fn between_wait_and_dispatch(
     test: &mut TestContext,
     harness: &mut Harness,
-    checkpoints: &Checkpoints,
+    sleepers: &Sleepers,
     route: Route,
 ) -> Result<(), Failure> {
     let (old, new) = (route.from, route.to);
@@ -172,7 +179,7 @@ fn between_wait_and_dispatch(
     let mut endpoint = Endpoint::start(test, harness, old)?;
 
     let counted = harness.activity(old);
-    let held_batch = checkpoints.hold_batch(old);
+    let held_batch = sleepers.hold_batch(harness, old)?;
     endpoint.write(b"one")?;
     held_batch.reached()?;
     check_answer(
@@ -185,6 +192,10 @@ fn between_wait_and_dispatch(
     endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     held_batch.release();
+    // An injected error can end the wait of the held batch in place of the event.
+    if !inject::is_on() {
+        harness.wait_until_polled(endpoint.handle, new.mask())?;
+    }
     harness.fence_all()?;
     let counted = harness.activity(old).since(&counted);
     // The masks of another group are not checked: there the event counts as dropped.
@@ -214,18 +225,18 @@ fn between_wait_and_dispatch(
 fn round_trip_between_wait_and_dispatch(
     test: &mut TestContext,
     harness: &mut Harness,
-    checkpoints: &Checkpoints,
+    sleepers: &Sleepers,
     route: Route,
 ) -> Result<(), Failure> {
     let (home, away) = (route.from, route.to);
     let label = |what: &str| format!("{}, round trip during a held batch: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, home)?;
 
-    let held_batch = checkpoints.hold_batch(home);
+    let held_batch = sleepers.hold_batch(harness, home)?;
     endpoint.write(b"one")?;
     held_batch.reached()?;
     check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
-    harness.fence(away)?;
+    sleepers.wait_for(harness, &[away])?;
     let moved_back = harness.core().registration(endpoint.handle).migrate_on(home);
     check_answer(test, label("migrate_on back"), Ok(()), moved_back, "protocol 9")?;
     held_batch.release();

@@ -11,7 +11,7 @@ use metadata::{Axes, Layer};
 use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
 use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -28,13 +28,14 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const ROUNDS: usize = 10;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for round in 0..ROUNDS {
         for route in routes(&harness).into_iter().filter(|route| !route.crosses()) {
-            overtaken(test, &mut harness, &checkpoints, route, round)?;
+            overtaken(test, &mut harness, &checkpoints, &sleepers, route, round)?;
             if !harness.core().backend().capabilities().kernel_state {
-                repaired(test, &mut harness, &checkpoints, route, round)?;
+                repaired(test, &mut harness, &checkpoints, &sleepers, route, round)?;
             }
         }
     }
@@ -46,6 +47,7 @@ fn overtaken(
     test: &mut TestContext,
     harness: &mut Harness,
     points: &Checkpoints,
+    sleepers: &Sleepers,
     route: Route,
     round: usize,
 ) -> Result<(), Failure> {
@@ -69,8 +71,14 @@ fn overtaken(
         "protocol 8.2: no thread is running",
     )?;
     endpoint.want_recv(harness, new)?;
-    harness.fence(new)?;
+    harness.wait_until_polled_by(handle, new)?;
+    sleepers.wait_for(harness, &[new])?;
     late.release();
+    endpoint.write(b"one")?;
+    endpoint.wait_for_bytes(harness, b"one")?;
+    // The former owner's late update is over when that thread sleeps.
+    sleepers.wait_for(harness, &[old])?;
+    harness.wait_until_polled_by(handle, new)?;
     harness.fence(old)?;
     harness.fence(new)?;
     let polled = harness.entry(handle)?.polled_recv;
@@ -80,12 +88,10 @@ fn overtaken(
     } else {
         test.check_eq(label("polled by"), new.mask().bits(), polled.bits(), "core 5");
     }
-    endpoint.write(b"one")?;
-    endpoint.wait_for_bytes(harness, b"one")?;
     let by = endpoint.recorder.reports_on(new);
     test.check_eq(label("reports to the new owner"), endpoint.recorder.reports(), by, "S3");
-    harness.fence(new)?;
     // Deleted by a thread outside the runtime: the new owner sleeps, and only the delete wakes it.
+    sleepers.wait_for(harness, &[new])?;
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.wait_until(&label("the peer sees the end"), || endpoint.far.ended())?;
     test.stop_if_failed()
@@ -106,6 +112,7 @@ fn repaired(
     test: &mut TestContext,
     harness: &mut Harness,
     points: &Checkpoints,
+    sleepers: &Sleepers,
     route: Route,
     round: usize,
 ) -> Result<(), Failure> {
@@ -130,6 +137,7 @@ fn repaired(
     repair.reached()?;
     // The new owner has built its arrays anew when the fence is over.
     harness.fence(new)?;
+    sleepers.wait_for(harness, &[new])?;
     repair.release();
     endpoint.write(b"one")?;
     endpoint.wait_for_bytes(harness, b"one")?;

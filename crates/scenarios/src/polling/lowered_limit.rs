@@ -78,6 +78,15 @@ fn under(
     for endpoint in &mut *endpoints {
         endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::set_up)?;
     }
+    let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
+    let wait = || {
+        let every = || endpoints.iter().all(is_read);
+        harness.wait_until(&format!("limit {limit}: every descriptor's data"), every)
+    };
+    if limit > 0 {
+        // Before a task wakes the threads.
+        wait()?;
+    }
     for thread in harness.threads() {
         let (fire, fired) = channel();
         harness.on(thread, move |context| {
@@ -87,14 +96,6 @@ fn under(
         })?;
         let fired = fired.recv_timeout(patience()).is_ok();
         test.check_eq(format!("limit {limit}: the timer of thread {thread}"), true, fired, "L10");
-    }
-    let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
-    let wait = || {
-        let every = || endpoints.iter().all(is_read);
-        harness.wait_until(&format!("limit {limit}: every descriptor's data"), every)
-    };
-    if limit > 0 {
-        wait()?;
     }
     drop(lowered);
     wait()

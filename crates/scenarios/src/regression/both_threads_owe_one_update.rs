@@ -46,12 +46,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                                | ends = Ok(())
                 ",
             )?;
-        harness.wait_until("every allowed thread polls it", || {
-            // Without kernel state, one of them applies the update for all.
-            harness.core().entry(handle).is_ok_and(|entry| entry.polled_recv.bits() == allowed)
-        })?;
-        endpoint.write(b"x")?;
-        endpoint.wait_for_bytes(&harness, b"x")?;
+        harness.wait_until_polled(handle, mask)?;
+        harness.reported_by_each(mask, &endpoint.recorder, &mut endpoint.far, b"x")?;
         endpoint.end(&harness)?;
     }
     harness.finish(test, &[])

@@ -11,7 +11,7 @@ use metadata::{Axes, Layer, Transport};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair};
@@ -51,6 +51,7 @@ struct Endpoint {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     descriptor_limit::raise(2 * ENDPOINTS as nix::libc::rlim_t + 64)?;
+    let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut endpoints = Vec::new();
@@ -85,15 +86,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })
     })?;
     changed.map_err(Failure::set_up)?;
-    harness.fence(thread)?;
-
-    for endpoint in &mut endpoints {
-        let polled = harness.entry(endpoint.handle)?.polled_recv.contains(thread.mask());
+    for endpoint in &endpoints {
         let expected = endpoint.kind != Kind::Gone;
-        if polled != expected {
-            let what = format!("number {} ({:?}) is polled", endpoint.monitor.number(), endpoint.kind);
-            test.check_eq(what, expected, polled, "S11");
-        }
+        let what = format!("number {} ({:?}) is polled: {expected}", endpoint.monitor.number(), endpoint.kind);
+        let is_applied = || {
+            let entry = harness.entry(endpoint.handle);
+            entry.is_ok_and(|entry| entry.polled_recv.contains(thread.mask()) == expected)
+        };
+        sleepers.wait_until(&harness, &what, is_applied)?;
+    }
+    for endpoint in &mut endpoints {
         endpoint.far.write_all(b"data").map_err(Failure::set_up)?;
     }
     for endpoint in endpoints.iter().filter(|endpoint| endpoint.kind != Kind::Gone) {

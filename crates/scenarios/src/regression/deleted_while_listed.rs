@@ -50,10 +50,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let near = at_number(next.near, number).map_err(Failure::set_up)?;
         let next = Listed::new(&harness, near, next.far, to)?;
         drop(guards);
-        for mut listed in [before, next, after] {
-            listed.far.write_all(b"x").map_err(Failure::set_up)?;
-            harness.wait_until("it is reported", || listed.recorder.bytes() == b"x")?;
-            harness.fence_all()?;
+        let mut all = [before, next, after];
+        for Listed { handle, thread, recorder, far } in &mut all {
+            harness.wait_until_polled(*handle, thread.mask())?;
+            far.write_all(b"x").map_err(Failure::set_up)?;
+            harness.wait_until("it is reported", || recorder.bytes() == b"x")?;
+        }
+        harness.fence_all()?;
+        for listed in all {
             let entry = harness.entry(listed.handle)?;
             test.check_eq("pending updates", 0, entry.update_mask.bits(), "L3");
             test.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");

@@ -40,6 +40,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.wait_until("the data", || descriptors::readable(waiting.number()))?;
     harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
     gate.open();
+    harness.wait_until("the data are reported", || waiting.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq("bytes read", "data".into(), waiting.text(), "L1: no event is lost");
     test.check_eq("reports", 1, waiting.calls(), "L1");

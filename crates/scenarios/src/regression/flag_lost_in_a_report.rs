@@ -55,7 +55,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
             writes |                  |
                    | at ReportEntered |
                    |                  | marks = Ok(())
-                   | ends             |
+                   | continues        |
             ",
         )?;
     endpoint.wait_for_bytes(harness, b"x")?;
@@ -74,6 +74,10 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
         .worker("runner", runner)
         .outsider("deleter")
         .main_action("writes", || endpoint.write(b"x"))
+        .main_action("closes", || {
+            let is_closed = || core.registration_counts().closed > before;
+            Harness::wait_with_core(&core, "the runner closes it", is_closed)
+        })
         .main_action("closed", || Ok(core.registration_counts().closed - before))
         .run(
             test,
@@ -83,6 +87,8 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
             writes     |                  |
                        | at ReportEntered |
                        |                  | deletes = Ok(())
+                       | continues        |
+            closes     |                  |
                        | ends             |
             closed = 1 |                  |
             ",

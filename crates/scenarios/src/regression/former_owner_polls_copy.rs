@@ -39,6 +39,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let taken = harness.on(new, move |context| context.takeover(handle, owner))?;
     test.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
     harness.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::set_up)?;
+    harness.wait_until_polled_by(handle, new)?;
     harness.fence(new)?;
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");

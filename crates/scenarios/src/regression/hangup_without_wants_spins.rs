@@ -50,6 +50,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // It stays registered for receiving, without interest.
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.wait_until_polled(handle, thread.mask())?;
     harness.fence(thread)?;
     harness.core().registration(handle).stop_recv().map_err(Failure::set_up)?;
     let polled = harness.entry(handle)?.polled_recv.contains(thread.mask());
@@ -57,6 +58,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let calls = monitor.calls();
     drop(ends.far);
     harness.wait_until("the end", || descriptors::readable(monitor.number()))?;
+    let is_removed = |harness: &Harness| {
+        harness.entry(handle).is_ok_and(|entry| entry.polled_recv.or(entry.polled_send).is_empty())
+    };
+    harness.wait_until("its report removes it from its poller", || is_removed(&harness))?;
     harness.fence(thread)?;
     harness.check_quiet(test, thread, "after a hang-up without interest", "L6, bugs 61 and 85")?;
     test.check_eq("handler calls for it", 0, monitor.calls() - calls, "S18");

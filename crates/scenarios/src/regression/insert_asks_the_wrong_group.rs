@@ -1,8 +1,6 @@
 //! A descriptor is inserted for threads that the caller's own group does not have. HAProxy filtered the mask
 //! by that group, which left no thread, or the wrong ones (bug 78).
 
-use std::io::Write;
-
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use metadata::{Axes, Layer, Mode, Transport};
 
@@ -62,7 +60,7 @@ fn insert(
     };
     test.check_eq(what, kept.bits(), harness.entry(handle)?.thread_mask.bits(), "S19, bug 78");
     harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    ends.far.write_all(b"x").map_err(Failure::set_up)?;
-    harness.wait_until("its report", || recorder.bytes() == b"x")?;
+    harness.wait_until_polled(handle, kept)?;
+    harness.reported_by_each(kept, &recorder, &mut ends.far, b"x")?;
     harness.core().registration(handle).delete().map_err(Failure::set_up)
 }

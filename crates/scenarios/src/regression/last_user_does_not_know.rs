@@ -36,6 +36,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             .caller("deleter", deleter)
             .main_action("writes", || endpoint.write(b"x"))
             .main_action("runs", || Ok(recorder.reports()))
+            .main_action("closes", || {
+                let is_closed = || core.registration_counts().closed > before;
+                Harness::wait_with_core(&core, "the runner closes it", is_closed)
+            })
             .main_action("closed", || Ok(core.registration_counts().closed - before))
             .run(
                 test,
@@ -47,6 +51,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                            |              | deletes = Ok(())
                 runs = 1   |              |
                 closed = 0 |              |
+                           | continues    |
+                closes     |              |
                            | ends         |
                 closed = 1 |              |
                 ",

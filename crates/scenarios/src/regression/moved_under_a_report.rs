@@ -61,7 +61,7 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
                    |              | steals at MoveLocked
                    | at PinWaits  |
                    |              | ends = Err(WrongOwner)
-                   | ends         |
+                   | continues    |
             ",
         )?;
     endpoint.wait_for_bytes(harness, b"one")?;
@@ -90,6 +90,7 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
                 "
             ),
         )?;
+    harness.wait_until_polled(handle, new.mask())?;
     harness.fence_all()?;
     let entry = harness.entry(handle)?;
     test.check_eq("group", new.group().to_string(), entry.group.to_string(), "S9");

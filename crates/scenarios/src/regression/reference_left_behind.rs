@@ -36,6 +36,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             .worker("new", new)
             .action("pushes", move |participant| participant.registration(handle).migrate_on(old))
             .main_action("writes", || endpoint.write(b"x"))
+            .main_action("unused", || {
+                let is_unused = || core.entry(handle).is_ok_and(|entry| entry.references == 0);
+                Harness::wait_with_core(&core, "the refused report returns its reference", is_unused)
+            })
             .main_action("references", || {
                 core.entry(handle)
                     .map(|entry| entry.references)
@@ -51,6 +55,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                     writes         |             |
                                    | at {window} |
                                    |             | takes = Ok(())
+                                   | continues   |
+                    unused         |             |
                                    | ends        |
                                    |             | ends
                     references = 0 |             |

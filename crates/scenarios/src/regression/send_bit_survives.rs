@@ -39,6 +39,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).stop_both())
     })?;
     stopped.map_err(Failure::set_up)?;
+    let is_removed =
+        |harness: &Harness| harness.entry(handle).is_ok_and(|entry| entry.polled_recv.or(entry.polled_send).is_empty());
+    harness.wait_until("it is removed from its poller", || is_removed(&harness))?;
     harness.fence(thread)?;
     let entry = harness.entry(handle)?;
     test.check_eq("polled for receiving", 0, entry.polled_recv.bits(), "S11");
@@ -47,6 +50,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_eq("handler calls", 1, calls, "S18");
 
     harness.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::set_up)?;
+    harness.wait_until("the report once sending is wanted again", || monitor.calls() > calls)?;
     harness.fence(thread)?;
     test.check_eq("handler calls once sending is wanted again", 2, monitor.calls(), "L1, bug 35");
     test.stop_if_failed()?;

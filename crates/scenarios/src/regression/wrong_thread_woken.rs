@@ -1,13 +1,12 @@
 //! The groups have different sizes. HAProxy chose the thread to wake by the caller's group: its count, its
 //! mask, its first thread (bug 58).
 
-use std::io::Write;
-
-use fd_core::ids::ThreadMask;
+use fd_core::ids::{ThreadId, ThreadMask};
 use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
+use crate::migration::reads_by_thread;
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -15,7 +14,7 @@ use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/wrong-thread-woken",
-    title: "A want for a descriptor of another group wakes an allowed thread of that group",
+    title: "A want for a descriptor of another group wakes every allowed thread of that group",
     layer: Layer::Contract,
     clauses: &["S19", "L1", "bug 58"],
     axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], groups: &[1, 2], ..Axes::PLAIN },
@@ -23,8 +22,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     // The last group has threads that no other has.
-    let mut harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;
+    let harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;
     let callers = [None, Some(harness.thread(0))];
     for thread in harness.threads() {
         // The thread alone, and with all others of its group but one.
@@ -36,7 +36,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                 let recorder = Recorder::new();
                 let handle = harness.insert_shared(ends.near, recorder.clone(), thread, mask)?;
                 // All threads sleep, and none polls it.
-                harness.fence_all()?;
+                sleepers.wait(&harness)?;
                 match caller {
                     Some(caller) => {
                         harness.on(caller, move |context| context.registration(handle).want_recv())?
@@ -44,19 +44,18 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                     None => harness.core().registration(handle).want_recv(),
                 }
                 .map_err(Failure::set_up)?;
-                ends.far.write_all(b"x").map_err(Failure::set_up)?;
-                harness.wait_until(
-                    &format!("a thread of {mask:?} of {} is woken by {caller:?}", thread.group()),
-                    || recorder.reports() > 0,
-                )?;
-                let by = recorder.seen()[0].thread;
-                let allowed = by.group() == thread.group() && mask.contains(by.mask());
+                harness.wait_until_polled(handle, mask)?;
+                harness.reported_by_each(mask, &recorder, &mut ends.far, b"x")?;
+                harness.wait_until_unused(handle)?;
+                let is_allowed =
+                    |by: ThreadId| by.group() == thread.group() && mask.contains(by.mask());
+                let seen = recorder.seen();
                 test.check(
-                    "the thread that handles it",
+                    format!("the threads that report it after a want by {caller:?}"),
                     format!("{mask:?} of {}", thread.group()),
-                    by,
+                    reads_by_thread(&seen),
                     "S19",
-                    allowed,
+                    seen.iter().all(|report| is_allowed(report.thread)),
                 );
                 harness.core().registration(handle).delete().map_err(Failure::set_up)?;
             }

@@ -13,7 +13,7 @@ use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -34,13 +34,16 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const CALLS: u64 = 60;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let harness = Harness::start(test)?;
     let bound = harness.thread(test.seed as usize % test.params.threads);
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread == bound)?;
-    fixture.call(Caller::Outside, Action::Start)?;
     fixture.harness.fence_all()?;
+    // The start is counted, too: it must wake the bound thread, and no other one.
+    sleepers.wait(&fixture.harness)?;
     let before = fixture.harness.core().activity();
+    fixture.call(Caller::Outside, Action::Start)?;
 
     for _ in 0..CALLS {
         let answer = call(&fixture.address)?;

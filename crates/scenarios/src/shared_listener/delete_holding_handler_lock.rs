@@ -146,6 +146,10 @@ fn delete_under_lock(
         format!("{answer:?}"),
         "S5",
     );
+    // The last user closes it in the exit from its handler, and needs no other event.
+    let core = Arc::clone(fixture.harness.core());
+    let is_closed = || core.registration_counts().closed > closed;
+    fixture.harness.wait_until(&format!("{label}: the last user closes the listener (L4)"), is_closed)?;
     fixture.harness.fence_all()?;
     test.check_eq(
         format!("{label}: closes after the exit of the last user"),

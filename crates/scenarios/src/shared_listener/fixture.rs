@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::descriptors;
 use crate::failure::Failure;
+use crate::gate::Gate;
 use crate::harness::{Harness, Sleepers};
 use crate::test_context::TestContext;
 use crate::transport::{Address, FarEnd, Listener};
@@ -129,17 +130,18 @@ impl ListenerFixture {
         self.harness.wait_until(&label, || self.entry().is_ok_and(|entry| entry.polled_recv.is_empty()))
     }
 
-    /// Whether the pollers of the sharing threads have the listener, by the masks, and no update is pending.
-    fn is_polled(&self) -> bool {
-        let is_polled = |entry: EntryInfo| entry.polled_recv == self.mask() && entry.update_mask.is_empty();
-        self.entry().is_ok_and(is_polled)
+    /// Waits until every sharing thread has reported a waiting client by itself, and is held at `gate`. With
+    /// poll and select, no mask shows which threads know the listener.
+    pub(super) fn wait_until_each_reports(&self, gate: &Gate, when: &str) -> Result<(), Failure> {
+        let label = format!("{when}, every sharing thread reports the waiting client");
+        self.harness.wait_until(&label, || gate.arrived() >= self.sharers.len())
     }
 
     /// Waits until every thread sleeps and the pollers of the sharing threads have the listener. Wakes no
     /// thread.
     pub(super) fn wait_until_polled(&self, sleepers: &Sleepers, when: &str) -> Result<(), Failure> {
         let label = format!("{when}, every sharing thread polls the listener, and sleeps");
-        sleepers.wait_until(&self.harness, &label, || self.is_polled())
+        sleepers.wait_until(&self.harness, &label, || self.harness.is_polled(self.handle, self.mask()))
     }
 
     /// Waits until the pollers of the sharing threads have the listener for receiving, and no update is
@@ -148,7 +150,7 @@ impl ListenerFixture {
     /// It looks before it fences: a fence wakes a thread that the core may have forgotten.
     pub(super) fn check_converged(&mut self, test: &mut TestContext, when: &str) -> Result<(), Failure> {
         let label = format!("{when}, every sharing thread polls the listener without being woken for it");
-        self.harness.wait_until(&label, || self.is_polled())?;
+        self.harness.wait_until(&label, || self.harness.is_polled(self.handle, self.mask()))?;
         self.harness.fence_all()?;
         let entry = self.entry()?;
         test.check_eq(

@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             if round % 2 == 0 {
                 stays_paused(test, &mut fixture, &acceptor)
             } else {
-                resumes(test, &mut fixture)
+                resumes(test, &mut fixture, &acceptor)
             }
         });
         stop.store(true, Ordering::SeqCst);
@@ -180,6 +180,8 @@ fn stays_paused(
     acceptor: &Acceptor,
 ) -> Result<(), Failure> {
     fixture.call(Caller::Outside, Action::Stop)?;
+    let is_applied = || fixture.entry().is_ok_and(|entry| entry.update_mask.is_empty());
+    fixture.harness.wait_until("the threads apply every update", is_applied)?;
     // A running handler continues to accept: it would take the connection that the pollers must report.
     fixture.harness.fence_all()?;
     // A connection waits, so that a poller that still has the listener reports it.
@@ -193,9 +195,22 @@ fn stays_paused(
     fixture.call(Caller::Outside, Action::Start)
 }
 
-/// Ends with a resume: the pollers have the listener, and a client is served.
-fn resumes(test: &mut TestContext, fixture: &mut ListenerFixture) -> Result<(), Failure> {
+/// Ends with a resume: the pollers have the listener, and every sharing thread reports a client.
+fn resumes(
+    test: &mut TestContext,
+    fixture: &mut ListenerFixture,
+    acceptor: &Acceptor,
+) -> Result<(), Failure> {
+    let (gate, held) = acceptor.hold();
     fixture.call(Caller::Outside, Action::Start)?;
+    // A handler from before would accept the client.
+    let is_held = || {
+        let arrived = gate.arrived();
+        fixture.entry().is_ok_and(|entry| entry.running.len() == arrived)
+    };
+    fixture.harness.wait_until("every handler that runs is held", is_held)?;
     drop(fixture.address.connect().map_err(Failure::set_up)?);
+    fixture.wait_until_each_reports(&gate, "resumed at the end")?;
+    drop(held);
     fixture.check_converged(test, "resumed at the end")
 }

@@ -45,9 +45,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         fixture.wait_until_polled(&sleepers, &when)?;
         let (gate, hold) = acceptor.hold();
         let client = fixture.address.connect().map_err(Failure::set_up)?;
-        fixture.harness.wait_until(&format!("{when}, every sharing thread reports a client"), || {
-            gate.arrived() >= fixture.sharers.len()
-        })?;
+        fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
         check_greeted(test, &when, client)?;
 
@@ -63,9 +61,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let (gate, hold) = acceptor.hold();
         sleepers.wait(&fixture.harness)?;
         fixture.call(resumer, Action::Start)?;
-        fixture.harness.wait_until(&format!("{when}, every sharing thread reports the client"), || {
-            gate.arrived() >= fixture.sharers.len()
-        })?;
+        fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
         check_greeted(test, &when, client)?;
         fixture.wait_until_polled(&sleepers, &when)?;

@@ -41,8 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         // Nothing but the start wakes the threads.
         sleepers.wait(&fixture.harness)?;
         fixture.call(*caller, Action::Start)?;
-        let reported = format!("{when}, every sharing thread's poller reports the waiting client (bug 20)");
-        fixture.harness.wait_until(&reported, || gate.arrived() >= fixture.sharers.len())?;
+        fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(index as u64);

@@ -61,6 +61,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop(hold);
     let first = greeting(client)?;
     test.check_eq("the client that connected before", "Greeted(0)".into(), format!("{first:?}"), "L1");
+    harness.wait_until_polled(handle, sharing_mask)?;
     harness.fence_all()?;
     let entry = entry(&harness)?;
     test.check_eq("pollers that have it", sharing_mask.bits(), entry.polled_recv.bits(), "S11");

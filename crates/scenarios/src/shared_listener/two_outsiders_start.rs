@@ -14,7 +14,7 @@ use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, Sleepers};
 use crate::interleaving::Interleaving;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
@@ -29,12 +29,16 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
     let mut client = fixture.connect_to_stopped()?;
     for (round, second) in [Caller::Outside, fixture.callers()[0], Caller::Outside].into_iter().enumerate() {
-        // All threads sleep, and their pollers do not have the listener.
+        // All threads sleep, and their pollers do not have the listener: the fence makes an array without it.
         fixture.harness.fence_all()?;
+        sleepers.wait(&fixture.harness)?;
+        let (gate, hold) = acceptor.hold();
+        let sharers = fixture.sharers.len();
         let (handle, pending) = (fixture.handle, fixture.mask().bits());
         let core = Arc::clone(fixture.harness.core());
         let drawing = Interleaving::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
@@ -43,11 +47,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             .action("starts", move |participant| participant.registration(handle).want_recv())
             .action("stops", move |participant| participant.registration(handle).stop_recv())
             .main_action("pending", || Ok(core.entry(handle).map_err(Failure::set_up)?.update_mask.bits()))
-            .main_action("greeted", || {
+            .main_action("all-report", || {
                 Harness::wait_with_core(
                     &core,
-                    "a thread accepts while an earlier start is unfinished",
-                    || acceptor.greeted() > round as u64,
+                    "every sharing thread reports the client while an earlier start is unfinished",
+                    || gate.arrived() >= sharers,
                 )
             });
         // While it is held, the first thread has listed nothing and woken no thread.
@@ -61,12 +65,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                 pending = {pending} |                         |
                                     |                         | stops = Ok(())
                                     |                         | starts = Ok(())
-                greeted             |                         |
+                all-report          |                         |
                                     | ends = Ok(())           |
                 "
             ),
         )?;
-        drop(core);
+        drop((core, hold));
         let answer = greeting(client)?;
         let expected = Answer::Greeted(round as u64);
         test.check_eq("the client", format!("{expected:?}"), format!("{answer:?}"), "L1");

@@ -13,6 +13,7 @@ use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::failure::Failure;
+use crate::harness::Sleepers;
 use crate::scenario::Scenario;
 use crate::test_context::TestContext;
 
@@ -28,12 +29,15 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const CALLS: u64 = 40;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
+    let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
-    fixture.call(Caller::Outside, Action::Start)?;
-    fixture.check_converged(test, "at first")?;
+    fixture.harness.fence_all()?;
+    sleepers.wait(&fixture.harness)?;
     let before: Vec<_> =
         fixture.other_threads.iter().map(|thread| fixture.harness.activity(*thread)).collect();
+    fixture.call(Caller::Outside, Action::Start)?;
+    fixture.check_converged(test, "at first")?;
 
     let mut answers = Vec::new();
     // Number of threads that reported a connection → number of such connections.
@@ -69,7 +73,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     for (thread, before) in fixture.other_threads.clone().into_iter().zip(before) {
         let activity = fixture.harness.activity(thread).since(&before);
-        fixture.check_activity(test, thread, &activity, 2 * CALLS, "not sharing");
+        // A fence after the start, and one after each call.
+        fixture.check_activity(test, thread, &activity, 2 * (1 + CALLS), "not sharing");
     }
     fixture.harness.finish(test, &[])
 }

@@ -64,6 +64,10 @@ impl SharedListener {
         core.registration(handle).want_recv().map_err(io::Error::other)
     }
 
+    pub(super) fn group(&self) -> GroupId {
+        self.group
+    }
+
     pub(super) fn handle(&self) -> Option<FdHandle> {
         self.handle.get().copied()
     }

@@ -17,13 +17,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fd_core::hooks::checkpoint;
 use fd_core::ids::ThreadId;
 use fd_core::poller::MakeBackend;
 use fd_core::{Builder, FdCore, FdHandle, Runtime};
 
+use crate::checkpoints::Checkpoints;
 use crate::descriptors;
 use crate::failure::Failure;
+use crate::harness::Sleepers;
 use crate::mutex::unpoisoned;
 use crate::patience::{LONGEST, patience};
 use crate::retry;
@@ -35,6 +36,7 @@ use slots::Slot;
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The time between two checks of the quiescent state.
 const ROUND: Duration = Duration::from_secs(1);
+const NO_WORKER: usize = usize::MAX;
 /// Descriptors in use, per thread.
 const SLOTS_PER_THREAD: usize = 64;
 
@@ -102,6 +104,8 @@ struct Shared {
     resting: AtomicBool,
     /// The number of workers that have seen `resting` and stopped.
     rested: AtomicUsize,
+    /// The index of a worker that stays parked once it is, to the end of the round. [`NO_WORKER`]: none.
+    stays_parked: AtomicUsize,
     /// Handlers dropped: registrations that have ended completely.
     dropped: AtomicU64,
     /// Handlers that exist.
@@ -159,6 +163,7 @@ pub fn run(
     let threads = |group| soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
     let builder = || (0..soak.groups).map(threads).fold(Runtime::builder(), Builder::group);
     let prepared = retry::prepare(builder, make).map_err(Failure::from_start)?;
+    let sleepers = Sleepers::watch();
     let runtime = prepared.start().map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     let thread = |id| Thread {
@@ -176,6 +181,7 @@ pub fn run(
         threads: core.threads().map(thread).collect(),
         resting: AtomicBool::new(false),
         rested: AtomicUsize::new(0),
+        stays_parked: AtomicUsize::new(NO_WORKER),
         dropped: AtomicU64::new(0),
         alive: AtomicU64::new(0),
         violation: Mutex::default(),
@@ -184,9 +190,9 @@ pub fn run(
     });
     record_panics(&shared);
     slots::fill(&shared, &core).map_err(Failure::set_up)?;
-    checkpoint::install(|_, _| worker::widen_windows());
-    let outcome = rounds(&shared, &core, &stop, &mut each);
-    checkpoint::remove();
+    let windows = Checkpoints::with_listener(|_, _| worker::widen_windows());
+    let outcome = rounds(&shared, &core, &sleepers, &stop, &mut each);
+    drop((windows, sleepers));
     let progress = progress(&shared, &core);
     if outcome.is_some() || shared.violated.load(Ordering::SeqCst) {
         // A stop waits for the threads, and one of them may hang.
@@ -227,6 +233,7 @@ pub fn run(
 fn rounds(
     shared: &Arc<Shared>,
     core: &Arc<FdCore>,
+    sleepers: &Sleepers,
     stop: &impl Fn() -> bool,
     each: &mut impl FnMut(&Progress),
 ) -> Option<()> {
@@ -235,6 +242,8 @@ fn rounds(
     loop {
         shared.resting.store(false, Ordering::SeqCst);
         shared.rested.store(0, Ordering::SeqCst);
+        shared.stays_parked.store(NO_WORKER, Ordering::SeqCst);
+        shared.threads.iter().for_each(|thread| thread.parked.store(false, Ordering::SeqCst));
         for index in 0..shared.threads.len() {
             worker::start(shared, core, index);
         }
@@ -244,6 +253,9 @@ fn rounds(
         while round.elapsed() < ROUND && Instant::now() < end && !stop() {
             client.step(shared, core);
             worker::unpark_all(shared, core);
+            if round.elapsed() >= ROUND / 2 && shared.stays_parked.load(Ordering::SeqCst) == NO_WORKER {
+                shared.stays_parked.store(client.choose(shared.threads.len()), Ordering::SeqCst);
+            }
             if last_check.elapsed() >= CHECK_INTERVAL {
                 last_check = Instant::now();
                 rest::check_progress(shared, &mut seen);
@@ -253,7 +265,7 @@ fn rounds(
                 return Some(());
             }
         }
-        rest::check_quiescent(shared, core, &mut client);
+        rest::check_quiescent(shared, core, sleepers, &mut client);
         if shared.violated.load(Ordering::SeqCst) {
             return Some(());
         }

@@ -2,12 +2,16 @@
 //! state.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fd_core::FdCore;
+use fd_core::{FdCore, FdHandle, State};
 
+use super::listener::SharedListener;
+use super::slots::Slot;
 use super::{Shared, worker};
+use crate::gate::Gate;
+use crate::harness::Sleepers;
 use crate::patience::{Looks, patience};
 
 /// A caller outside the runtime.
@@ -18,6 +22,11 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(seed: u64) -> Self {
         Self { random: fastrand::Rng::with_seed(!seed) }
+    }
+
+    /// Returns a random number below `end`.
+    pub(super) fn choose(&mut self, end: usize) -> usize {
+        self.random.usize(..end)
     }
 
     /// Connects to a listener, enables interests and writes from outside the runtime, and sleeps for a short
@@ -54,6 +63,66 @@ pub(super) fn check_progress(shared: &Shared, seen: &mut [(u64, Instant)]) {
     }
 }
 
+/// Checks the interests that are enabled, before anything but the core and its pollers wakes a thread: the
+/// threads sleep, or are about to.
+fn check_asleep(shared: &Shared, core: &FdCore, client: &mut Client) {
+    let enabled =
+        |handle: FdHandle| core.entry(handle).ok().filter(|entry| entry.state.contains(State::ACTIVE_R));
+    let slots = || {
+        shared.slots.iter().filter(|slot| slot.get().is_some_and(|(handle, ..)| enabled(handle).is_some()))
+    };
+    let handles = slots().filter_map(Slot::get).map(|(handle, ..)| handle);
+    for handle in handles.chain(shared.listeners.iter().filter_map(SharedListener::handle)) {
+        let what =
+            || format!("L1, L3: fd {} has read interest, and its threads do not poll it", handle.number());
+        // The pollers of former owners may have it, too.
+        wait(shared, what, || {
+            enabled(handle).is_none_or(|entry| entry.polled_recv.contains(entry.thread_mask))
+        });
+    }
+    for listener in &shared.listeners {
+        check_one_accepts(shared, core, client, listener);
+    }
+    for slot in slots() {
+        let Some((handle, _, handler)) = slot.get() else { continue };
+        // What was written before needs no new event.
+        for _ in 0..2 {
+            let what = || {
+                format!("L1: fd {} has read interest and unread data, and is not reported", handle.number())
+            };
+            wait(shared, what, || handler.upgrade().is_none_or(|handler| handler.is_read()));
+            slot.write();
+        }
+    }
+}
+
+/// Checks that one thread of the listener's group accepts while the others are held in a task.
+fn check_one_accepts(shared: &Shared, core: &FdCore, client: &mut Client, listener: &SharedListener) {
+    let Some(handle) = listener.handle() else { return };
+    let wanted = core.registration(handle).want_recv();
+    shared.require(wanted.is_ok(), || "S4: a listener that no thread has deleted has ended".into());
+    let group: Vec<_> = core.threads().filter(|thread| thread.group() == listener.group()).collect();
+    let alone = group[client.choose(group.len())];
+    let (gate, released) = (Gate::new(), Arc::new(AtomicBool::new(false)));
+    let guard = gate.guard();
+    for thread in group.iter().filter(|thread| **thread != alone) {
+        let (gate, released) = (gate.clone(), Arc::clone(&released));
+        let _ = core.post(*thread, move |_| {
+            gate.pass();
+            released.store(true, Ordering::SeqCst);
+        });
+    }
+    wait(shared, || "L2: a thread runs no task".into(), || gate.arrived() == group.len() - 1);
+    if let Err(error) = listener.connect() {
+        shared.violate(format!("a listener cannot be called: {error}"));
+    }
+    let what = || format!("L1: thread {alone} does not accept while the others of its group are busy");
+    wait(shared, what, || listener.is_served());
+    // No thread is held longer than this patience lasts.
+    shared.require(!released.load(Ordering::SeqCst), what);
+    drop(guard);
+}
+
 fn wait(shared: &Shared, what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let (end, mut looks) = (Instant::now() + patience(), Looks::default());
     while !holds() {
@@ -68,24 +137,29 @@ fn wait(shared: &Shared, what: impl Fn() -> String, mut holds: impl FnMut() -> b
 }
 
 /// Stops the workers and checks the quiescent state.
-pub(super) fn check_quiescent(shared: &Arc<Shared>, core: &Arc<FdCore>, client: &mut Client) {
+pub(super) fn check_quiescent(
+    shared: &Arc<Shared>,
+    core: &Arc<FdCore>,
+    sleepers: &Sleepers,
+    client: &mut Client,
+) {
     shared.resting.store(true, Ordering::SeqCst);
-    // A thread that has stopped is past every handler that did not see the flag: from then on no handler
-    // disables an interest.
+    // A thread that has stopped, or that sleeps, is past every handler that did not see the flag: from then
+    // on no handler disables an interest.
+    let sleeps =
+        |index: usize| worker::stays_parked(shared, index) && sleepers.sleep(&[shared.threads[index].id]);
     wait(
         shared,
         || "L2, L9: a worker does not stop at its next batch".into(),
         || {
             worker::unpark_all(shared, core);
-            shared.rested.load(Ordering::SeqCst) == shared.threads.len()
+            let parked = (0..shared.threads.len()).filter(|index| sleeps(*index)).count();
+            shared.rested.load(Ordering::SeqCst) + parked == shared.threads.len()
         },
     );
+    check_asleep(shared, core, client);
     client.step(shared, core);
-    for listener in &shared.listeners {
-        let wanted = listener.handle().is_some_and(|handle| core.registration(handle).want_recv().is_ok());
-        shared.require(wanted, || "S4: a listener that no thread has deleted has ended".into());
-    }
-    // Writes a new byte to each descriptor: an event that its poller lost shows now.
+    // Enables every interest that a thread has left disabled.
     for slot in &shared.slots {
         slot.write();
         if let Some((handle, ..)) = slot.get() {

@@ -68,13 +68,21 @@ fn unpark_one(shared: &Arc<Shared>, core: &Arc<FdCore>) {
     unpark(shared, core, fastrand::usize(..shared.threads.len()));
 }
 
-/// Posts the next batch to every parked worker.
+/// Returns whether the worker stays parked until the next round.
+pub(super) fn stays_parked(shared: &Shared, index: usize) -> bool {
+    shared.stays_parked.load(Ordering::SeqCst) == index && shared.threads[index].parked.load(Ordering::SeqCst)
+}
+
+/// Posts the next batch to every parked worker, except the one that stays parked.
 pub(super) fn unpark_all(shared: &Arc<Shared>, core: &Arc<FdCore>) {
     (0..shared.threads.len()).for_each(|index| unpark(shared, core, index));
 }
 
 fn unpark(shared: &Arc<Shared>, core: &Arc<FdCore>, index: usize) {
     let thread = &shared.threads[index];
+    if shared.stays_parked.load(Ordering::SeqCst) == index {
+        return;
+    }
     if thread.parked.load(Ordering::SeqCst) && thread.parked.swap(false, Ordering::SeqCst) {
         let task_shared = Arc::clone(shared);
         let _ = core.post(thread.id, move |context| batch(&task_shared, context, index));
