@@ -13,7 +13,7 @@ mod thread_state;
 mod waiters;
 mod worker_pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -138,6 +138,8 @@ struct Interpreter {
     /// The descriptors that the program of a poller must hold, with that poller. Empty if the poller takes
     /// descriptors.
     holders: BTreeMap<Name, Name>,
+    /// The descriptors that the script registers, each with a poller.
+    registered: BTreeSet<(Name, Name)>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
     /// The failure of a poller that exists no more.
     lost: Option<Failure>,
@@ -193,6 +195,15 @@ fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Sto
     (transcript, ended)
 }
 
+/// Returns the descriptors that the clauses register, each with a poller.
+fn registered(clauses: &[Clause]) -> BTreeSet<(Name, Name)> {
+    let change = |clause: &Clause| match &clause.action {
+        Action::Change(change) => Some((change.descriptor.clone(), change.poller.clone())),
+        _ => None,
+    };
+    clauses.iter().filter_map(change).collect()
+}
+
 /// Returns whether no later clause asks for this thread's answer to the same wait.
 fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
     let next = rest.iter().find_map(|clause| match &clause.action {
@@ -234,6 +245,7 @@ impl Interpreter {
                 Some(_) => held::holders(clauses),
                 None => BTreeMap::new(),
             },
+            registered: registered(clauses),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             lost: None,
             watched: BTreeMap::new(),
@@ -479,7 +491,19 @@ impl Interpreter {
         self.files += 1;
         let actor = Actor { file: self.files, ..Actor::new(fd) };
         self.actors.insert(name.to_owned(), actor);
+        self.pollers.iter().for_each(|(poller, made)| self.hand_over(name, poller, made));
         self.actor(name)
+    }
+
+    /// Hands a descriptor to a poller that the script registers it in. A poller that cannot have it now gets it
+    /// with its registration, or answers there why it cannot.
+    fn hand_over(&self, name: &str, poller: &str, made: &FencedPoller) {
+        let is_registered = self.registered.contains(&(name.to_owned(), poller.to_owned()));
+        if let Some(fd) = self.actors.get(name).and_then(|actor| actor.fd.as_ref())
+            && is_registered
+        {
+            let _ = made.selector.opened(fd.as_raw_fd());
+        }
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
@@ -509,6 +533,7 @@ impl Interpreter {
         }
         let poller = Arc::new(FencedPoller::open(self.setting)?);
         self.pollers.insert(name.to_owned(), Arc::clone(&poller));
+        self.actors.keys().for_each(|actor| self.hand_over(actor, name, &poller));
         Ok(poller)
     }
 

@@ -52,6 +52,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"ok": {}}
             case "takes-one" if command == "take" and self.numbers:
                 return {"errno": "EMFILE"}
+            case "closes-registered" if command == "closed" and self.numbers[given["fd"]] not in self.tokens:
+                return {"errno": "EBADF"}
             case "no-errno" if change:
                 return {"errno": "EWHATEVER"}
             case "early" if wait and given["timeout_ms"]:

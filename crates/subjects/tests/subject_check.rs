@@ -47,6 +47,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("dies-of-nonsense", "poll", "malformed-command", "without an answer to this is no JSON"),
     ("foreign-is-fine", "poll", "unknown-descriptor", r#""fd":999999"#),
     ("takes-one", "poll", "taken-twice", r#"take is answered by {"errno":"EMFILE"}"#),
+    ("closes-registered", "poll", "taken-twice", r#"{"closed":{"fd""#),
     ("ignores-numbers", "poll", "numbers", r#"the number 117 is in use, and take is answered by {"ok":{}}"#),
     (
         "never-reset",
