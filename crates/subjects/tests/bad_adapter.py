@@ -121,6 +121,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                     event["token"] = "1" + event["token"]
                 case "int-token":
                     event["token"] = str(int(event["token"]) & 0xFFFFFFFF)
+                case "stale-token" if event["token"] != "4294967295":  # the fence's
+                    event["token"] = "77"
                 case "word-token":
                     event["token"] = "seven"
                 case "sentences":

@@ -85,6 +85,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("loses-ends", "poll", "half-closed", "it is ready, but not reported"),
     ("loses-hang-ups", "poll", "hung-up", "it is ready, but not reported"),
     ("wrong-token", "poll", "token-round-trip", "token 0 is ready, but reported: 10: IN"),
+    ("stale-token", "poll", "token-round-trip", "token 0 is ready, but reported: 77: IN"),
     ("int-token", "poll", "token-round-trip", "token 4294967303 is ready, but reported: 7: IN"),
     ("never-modified", "poll", "modified", "it is ready, but not reported"),
     ("old-token", "poll", "modified", "token 2 is ready, but reported: 1: OUT"),
