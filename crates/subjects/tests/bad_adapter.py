@@ -54,6 +54,10 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"errno": "EMFILE"}
             case "closes-registered" if command == "closed" and self.numbers[given["fd"]] not in self.tokens:
                 return {"errno": "EBADF"}
+            case "nameless-errno" if change:
+                raise OSError(4095, "an error without a name")
+            case "errnoless" if change:
+                raise OSError("an error without a number")
             case "no-errno" if change:
                 return {"errno": "EWHATEVER"}
             case "early" if wait and given["timeout_ms"]:

@@ -209,6 +209,19 @@ fn an_adapter_without_a_mistake_passes() {
     }
 }
 
+/// The end of the program would be taken for the end of its library.
+#[rstest]
+#[case::no_name("nameless-errno", "this system has no errno '4095'")]
+#[case::no_number("errnoless", "an error without a number")]
+fn an_unknown_error_does_not_end_the_example(#[case] mistake: &str, #[case] expected: &str) {
+    if lacks("python3") {
+        return;
+    }
+    let checks = checks(mistake, "poll", &|name| name == "readable");
+    let seen = format!("{checks:?}");
+    assert!(seen.contains(expected) && !seen.contains("the program ended"), "{seen}");
+}
+
 /// Version 1 has no `reset`, and a poller without a limit of events is not asked about it.
 #[rstest]
 #[case::version_1(
