@@ -495,8 +495,8 @@ impl Interpreter {
         self.actor(name)
     }
 
-    /// Hands a descriptor to a poller that the script registers it in. A poller that cannot have it now gets it
-    /// with its registration, or answers there why it cannot.
+    /// Hands a descriptor to a poller that the script registers it in. A poller that cannot have it now gets
+    /// it with its registration, or answers there why it cannot.
     fn hand_over(&self, name: &str, poller: &str, made: &FencedPoller) {
         let is_registered = self.registered.contains(&(name.to_owned(), poller.to_owned()));
         if let Some(fd) = self.actors.get(name).and_then(|actor| actor.fd.as_ref())

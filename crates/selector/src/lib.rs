@@ -199,8 +199,8 @@ pub trait Selector: Send + Sync {
     }
 
     /// Reports that this process has opened a descriptor that may be registered later, or under a number that
-    /// a registration may name. A poller in another process then takes a copy, and not at its registration: by
-    /// then, the copy could get the number of one that was closed in the meantime.
+    /// a registration may name. A poller in another process then takes a copy, and not at its registration:
+    /// by then, the copy could get the number of one that was closed in the meantime.
     ///
     /// # Errors
     /// The poller cannot have this number now. Its later answers are about another state.

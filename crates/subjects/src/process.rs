@@ -176,8 +176,9 @@ impl Process {
             return if is_known { Ok(()) } else { Err(Changed::unsupported(reason)) };
         }
         let at = Some(fd).filter(|fd| self.numbers && *fd >= LOWEST_NUMBER);
-        // A copy gets the lowest free number of the adapter. That of a closed copy must stay free, because the
-        // poller can have a registration of it: other copies take it until this one has a number of its own.
+        // A copy gets the lowest free number of the adapter. That of a closed copy must stay free, because
+        // the poller can have a registration of it: other copies take it until this one has a number of its
+        // own.
         let closed = lock(&self.copies).values().filter(|is_open| !**is_open).count();
         let fillers = if at.is_some() || is_known { 0 } else { closed };
         let fillers: Vec<RawFd> = (0..=RawFd::MAX).rev().take(fillers).collect();
