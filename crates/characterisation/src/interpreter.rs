@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Act, Changed, Failure, Interest, RawArgument, Registered, Unsupported, View};
+use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
@@ -448,23 +448,16 @@ impl Interpreter {
     }
 
     fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<String, Stopped> {
-        let reports_once = self.reports_once();
         let responder = self.responder()?;
         let Some(waiter) = self.threads.get_mut(thread) else {
             return Err(setup_error(format!("'{thread}' does not wait")));
         };
-        waiter.answer(&responder, is_last, reports_once)
+        waiter.answer(&responder, is_last)
     }
 
     fn count_woken(&mut self, is_last: bool) -> Result<String, Stopped> {
-        let reports_once = self.reports_once();
         let responder = self.responder()?;
-        waiters::count_woken(&mut self.waiters, &responder, is_last, reports_once)
-    }
-
-    /// Returns whether the mode reports an event once: then an event beside the fence precedes the fence.
-    fn reports_once(&self) -> bool {
-        !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
+        waiters::count_woken(&mut self.waiters, &responder, is_last)
     }
 
     /// Checks that all pollers live in this process: signals and forks do not affect another one.
@@ -669,7 +662,8 @@ impl Interpreter {
         }
         if change.kind == ChangeKind::Watch {
             if edge_triggered {
-                poller.drain()?;
+                let token = poller.token(label);
+                refuse_others(&format!("watching '{label}'"), token, &poller.drain()?)?;
             }
             if is_plain(change) {
                 self.watched.insert(change.descriptor.clone(), (change.poller.clone(), label.clone()));
@@ -740,13 +734,21 @@ impl Interpreter {
             Err(errno) => return Ok(format!("{errno:?}")),
         };
         let token = poller.token(&label);
-        if edge_triggered && events.iter().any(|event| event.token != token) {
-            let why = format!(
-                "looking at '{at}' has consumed an event of another descriptor: watch that one `in second`"
-            );
-            return Err(setup_error(why));
+        if edge_triggered {
+            refuse_others(&format!("looking at '{at}'"), token, &events)?;
         }
         Ok(poller.describe(number, &events, token))
+    }
+}
+
+/// Checks that all events have this token: they are consumed, and no later answer would have the others.
+fn refuse_others(looking: &str, token: Token, events: &[Event]) -> Result<(), Stopped> {
+    match events.iter().all(|event| event.token == token) {
+        true => Ok(()),
+        false => {
+            let lost = "has consumed an event of another descriptor: watch that one `in second`";
+            Err(setup_error(format!("{looking} {lost}")))
+        }
     }
 }
 

@@ -168,11 +168,6 @@ impl FencedPoller {
         }
     }
 
-    /// Returns whether all events are the fence's.
-    pub(super) fn is_only_fence(&self, events: &[Event]) -> bool {
-        events.iter().all(|event| event.token == FENCE)
-    }
-
     /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the
     /// fence is reported, every earlier event has been reported, too. `room` is at least 1.
     pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
@@ -204,17 +199,17 @@ impl FencedPoller {
         }
     }
 
-    /// Consumes events until a wait returns none. Returns those of the first wait.
+    /// Consumes events until a wait returns none. Returns them.
     pub(super) fn drain(&self) -> Result<Vec<Event>, Stopped> {
+        let mut all = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         // Level-triggered registrations report again in every wait: the number of waits is limited.
-        let first = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         for _ in 0..ROOM {
             match self.poll(ROOM)? {
                 Ok(events) if events.is_empty() => break,
-                _ => {}
+                events => all.extend(events.into_iter().flatten()),
             }
         }
-        Ok(first)
+        Ok(all)
     }
 
     /// Formats the events of one descriptor, with the parts of its registration that the poller refused, and
@@ -394,7 +389,7 @@ mod tests {
     #[test]
     fn draining_ends_with_a_wait_without_events() {
         let poller = poller(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
-        assert_eq!(poller.drain().unwrap().len(), 1);
+        assert_eq!(poller.drain().unwrap().len(), 3);
         assert_eq!(poller.poll(ROOM).unwrap().unwrap()[0].token, 9);
     }
 
