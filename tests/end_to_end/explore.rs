@@ -207,6 +207,12 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
     let good = bad.replace("keeps-removed", "none");
     let gone = format!("Accepted before, and not seen:\n\n  one.txt:2: {removed}\n");
     right(&good, &["--known", "one.txt"]).expect(0, &[&gone, ", 0 accepted, 0 unexplained"]);
+    let left_out = format!("Accepted before, and not performed:\n\n  one.txt:2: {removed}\n");
+    explore(
+        &folder,
+        &["--left", "poll", "--right", &good, "--transport", "unix", "--lines", "0", "--known", "one.txt"],
+    )
+    .expect(0, &[&left_out]);
     // The new ones alone would replace the known ones.
     let over = right(&bad, &["--known", "one.txt", "--propose=./one.txt"]);
     over.expect(2, &["./one.txt cannot be used", "write to another file"]);

@@ -125,8 +125,11 @@ pub struct Outcome {
     pub clusters: Vec<Cluster>,
     /// The clusters that did not show often enough in fresh processes.
     pub unsteady: Vec<Cluster>,
-    /// The accepted disagreements whose lines were performed, and showed none, by their index.
+    /// The accepted disagreements whose lines were performed, and did not show them, by their index.
     pub not_seen: BTreeSet<usize>,
+    /// The accepted disagreements whose lines were not performed: the settings or the sides do not allow
+    /// them, or there was no time.
+    pub not_performed: BTreeSet<usize>,
     /// The counts.
     pub progress: Progress,
     /// A stop was requested before the last line.
@@ -524,6 +527,8 @@ impl Explorer<'_> {
         let lines: Vec<_> = self.clusters.values().map(|cluster| cluster.line.clone()).collect();
         lines.iter().for_each(|line| self.corpus.pin(line));
         self.count();
+        let all = 0..self.settings.accepted.len();
+        let not_performed = all.filter(|index| !self.performed.contains(index)).collect();
         let seen: BTreeSet<_> = self.clusters.values().flat_map(|cluster| &cluster.accepted).collect();
         self.performed.retain(|index| !seen.contains(index));
         let least = self.settings.confirmed.min(self.settings.confirm);
@@ -534,6 +539,7 @@ impl Explorer<'_> {
             clusters,
             unsteady,
             not_seen: self.performed,
+            not_performed,
             progress: self.progress,
             is_stopped,
             recorded: self.recorded,

@@ -101,12 +101,15 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
         }
         out.push('\n');
     }
-    if let Some((_, known)) = head.known.as_ref().filter(|_| !outcome.not_seen.is_empty()) {
-        out += "Accepted before, and not seen:\n\n";
-        for index in &outcome.not_seen {
-            let _ = writeln!(out, "  {}: {}", head.place(*index), known[*index]);
+    for (what, of) in [("seen", &outcome.not_seen), ("performed", &outcome.not_performed)] {
+        if !of.is_empty() {
+            let _ = writeln!(out, "Accepted before, and not {what}:\n");
+            let entry = |index: &usize| head.known.as_ref().and_then(|(_, known)| known.get(*index));
+            for (index, accepted) in of.iter().filter_map(|index| Some((index, entry(index)?))) {
+                let _ = writeln!(out, "  {}: {accepted}", head.place(*index));
+            }
+            out.push('\n');
         }
-        out.push('\n');
     }
     if !outcome.unsteady.is_empty() {
         out += "Not confirmed, because most repetitions in new processes did not show it:\n\n";
@@ -283,6 +286,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
         "corpus": progress.corpus,
         "seconds": progress.elapsed.as_secs_f64(),
         "disagreements": outcome.clusters.iter().map(cluster).collect::<Vec<_>>(),
+        "not_performed": outcome.not_performed.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
         "not_seen": outcome.not_seen.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
         "not_confirmed": outcome.unsteady.iter().map(cluster).collect::<Vec<_>>(),
     }))
