@@ -727,14 +727,14 @@ impl Interpreter {
         let Some((poller, label)) = self.watched.get(at).cloned() else {
             return Err(setup_error(format!("'{at}' is not watched")));
         };
-        let edge_triggered = self.is_edge_triggered();
         let poller = self.poller(&poller)?;
         let events = match poller.poll(ROOM)? {
             Ok(events) => events,
             Err(errno) => return Ok(format!("{errno:?}")),
         };
         let token = poller.token(&label);
-        if edge_triggered {
+        // Level-triggered registrations report again.
+        if !matches!(self.setting.mode, Mode::Level | Mode::Exclusive) {
             refuse_others(&format!("looking at '{at}'"), token, &events)?;
         }
         Ok(poller.describe(number, &events, token))
