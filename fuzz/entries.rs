@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use exploration::{Corpus, MakeSide, Recorded, Recording, parse};
+use exploration::{Accepted, Corpus, MakeSide, Recorded, Recording, parse, parse_accepted};
 use matrix::{Matrix, MatrixError};
 use metadata::{CellId, Description, Results};
 use report::{html, junit, markdown, terminal};
@@ -93,8 +93,8 @@ pub fn recorded_answers_json(text: &[u8]) {
     }
 }
 
-/// Parses any text as a file of a corpus. Checks that an error has a place, or that the corpus writes the
-/// same lines.
+/// Parses any text as a file of a corpus, and as one of accepted disagreements. Checks that an error has a
+/// place, or that the same lines are written.
 pub fn corpus(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let name = "unix-level.txt";
@@ -110,6 +110,14 @@ pub fn corpus(text: &[u8]) {
             let again = parse(name, written).expect("a written corpus is read");
             assert_eq!(texts(&again), texts(&lines));
             assert!(files.len() <= 1, "the lines of one file stay in it");
+        }
+    }
+    match parse_accepted(name, text) {
+        Err(error) => assert!(error.line >= 1 && !error.message.is_empty() && error.file == name),
+        Ok(accepted) => {
+            let texts = |accepted: &[Accepted]| accepted.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let again = parse_accepted(name, &texts(&accepted).join("\n")).expect("a written file is read");
+            assert_eq!(texts(&again), texts(&accepted));
         }
     }
 }

@@ -70,6 +70,9 @@ fn edited(text: &str, edits: &[(prop::sample::Index, Edit)]) -> String {
 const CORPUS: &str = "# Lines\n\nown is fresh, add own?, wait\nown and peer are connected, add own?, wait\n\
     own and peer are connected, add own?, peer sends 1?, wait room 1\n";
 
+const ACCEPTED: &str = "# Why\npipe level: own and peer are connected, remove own? => left: ENOENT; right: done\n\
+    unix edge: own is fresh, add own?, wait => only left: HUP OUT\n";
+
 const RECORDING: &str = include_str!("recorded-answers.json");
 
 const MATRIX: &str = include_str!("../matrix.yml");
@@ -100,6 +103,7 @@ fn the_unedited_files_are_valid() {
     let lines = exploration::parse("unix-level.txt", CORPUS).expect("the corpus is valid");
     assert_eq!(lines.len(), 3);
     entries::corpus(CORPUS.as_bytes());
+    assert_eq!(exploration::parse_accepted("known.txt", ACCEPTED).expect("it is valid").len(), 2);
     let recording = exploration::Recording::read(RECORDING).expect("the recording is valid");
     assert_eq!(recording.lines.len(), 2);
     entries::recorded_answers_json(RECORDING.as_bytes());
@@ -122,6 +126,11 @@ proptest! {
     #[test]
     fn edited_results_are_shown_or_refused(edits in edits()) {
         entries::results_json(edited(results(), &edits).as_bytes());
+    }
+
+    #[test]
+    fn edited_accepted_disagreements_are_read_or_refused(edits in edits()) {
+        entries::corpus(edited(ACCEPTED, &edits).as_bytes());
     }
 
     #[test]

@@ -48,7 +48,9 @@ void *grown(void *array, size_t count, size_t size) {
     return array;
 }
 
+/* Returns the name of an error, or its number. */
 static const char *error_name(int error) {
+    static char number[16];
     static const struct { int number; const char *name; } names[] = {
 #define NAME(name) {name, #name}
         NAME(EACCES), NAME(EAGAIN), NAME(EALREADY), NAME(EBADF), NAME(EBUSY), NAME(ECANCELED), NAME(EEXIST),
@@ -58,8 +60,8 @@ static const char *error_name(int error) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].number == error)
             return names[i].name;
-    fprintf(stderr, "error number %d has no name in adapter.c\n", error);
-    abort();
+    snprintf(number, sizeof number, "%d", error);
+    return number;
 }
 
 static struct taken *find(int name) {

@@ -4,7 +4,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -61,7 +60,7 @@ var ok = object{"ok": object{}}
 func refused(err error) object {
 	errno, isErrno := err.(syscall.Errno)
 	if !isErrno {
-		panic(err)
+		return unsupported(err.Error())
 	}
 	names := map[syscall.Errno]string{
 		syscall.EBADF: "EBADF", syscall.EBUSY: "EBUSY", syscall.EEXIST: "EEXIST", syscall.EINVAL: "EINVAL",
@@ -69,7 +68,7 @@ func refused(err error) object {
 		syscall.ENOSPC: "ENOSPC", syscall.EPERM: "EPERM", syscall.ENODEV: "ENODEV",
 	}
 	if names[errno] == "" {
-		panic(fmt.Sprintf("error number %d has no name in adapter.go", int(errno)))
+		return object{"errno": strconv.Itoa(int(errno))}
 	}
 	return object{"errno": names[errno]}
 }

@@ -67,6 +67,7 @@ final class Nio {
         {"Socket not connected", "ENOTCONN"},
         {"Transport endpoint is not connected", "ENOTCONN"},
         {"Transport endpoint is already connected", "EISCONN"},
+        {"Too many open files in system", "ENFILE"},
         {"Too many open files", "EMFILE"},
     };
 

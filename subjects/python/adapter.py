@@ -171,7 +171,8 @@ class Adapter:
         except (NotImplementedError, AttributeError) as reason:  # there is no select.poll.close
             return {"unsupported": str(reason)}
         except (OSError, KeyError) as error:  # KeyError: it is known to nobody here
-            return {"errno": errno.errorcode[getattr(error, "errno", errno.ENOENT)]}
+            number = getattr(error, "errno", errno.ENOENT)
+            return {"errno": errno.errorcode.get(number, str(number))} if number else {"unsupported": str(error)}
         except (TypeError, ValueError) as error:
             return {"errno": "EBADF"} if getattr(self.poller.poller, "closed", False) else {"unknown": str(error)}
 

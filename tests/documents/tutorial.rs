@@ -60,6 +60,44 @@ fn the_probes_print_the_output_on_the_pages() {
     assert_eq!(probes.len(), 3);
 }
 
+/// The adapter is asked by its own numbers: the next copy could get that of one that was closed.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the other column is epoll")]
+fn no_copy_in_the_adapter_has_the_number_of_one_that_was_closed() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = with_adapter(&read("docs/tutorial.md"));
+    for (script, answer) in [
+        // Made before the close, and registered after it.
+        (
+            "own and peer are connected, copy is a copy of own, add copy for reading, copy closes, \
+          add own for reading?",
+            "0",
+        ),
+        // Made after the close.
+        (
+            "own and peer are connected, add own for reading, own closes, near and far are connected, \
+          add near for reading?",
+            "0",
+        ),
+        // Closed before its first registration.
+        (
+            "own and peer are connected, near and far are connected, own closes, add near for reading, \
+          add own for reading?",
+            "EBADF",
+        ),
+    ] {
+        let columns = ["--subject", "python3 my-adapter.py", "--backend", "selectors", "--backend", "epoll"];
+        let arguments = [&["probe", script, "--transport", "unix"], &columns[..]].concat();
+        let (code, printed) =
+            pollmatrix(folder.path(), &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let answers = printed.lines().find_map(|line| line.strip_prefix("unix  add  "));
+        let answers: Vec<_> = answers.into_iter().flat_map(str::split_whitespace).collect();
+        assert_eq!((code, answers), (Some(0), vec![answer; 2]), "{script}:\n{printed}");
+    }
+}
+
 #[test]
 fn the_adapter_passes_the_checks_that_an_earlier_version_failed() {
     if lacks("python3") {

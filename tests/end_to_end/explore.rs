@@ -163,7 +163,144 @@ fn a_poller_that_hangs_does_not_extend_the_duration() {
     // Without the limit, each of hundreds of lines that hang would have 20 seconds.
     let arguments =
         ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
-    explore(&folder, &arguments).expect(0, &["0 lines performed"]);
+    let why = "no verdict: the end came before the first round was finished: give a longer --duration";
+    explore(&folder, &arguments).expect(1, &["0 lines performed", why]);
+}
+
+/// Zero disagreements of zero comparisons are no agreement.
+#[test]
+fn sides_that_cannot_be_compared_get_no_verdict() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = folder();
+    let acting = format!("python3 '{BAD}' none acting-poll");
+    let arguments = ["--left", "poll", "--right", &acting, "--lines", "0", "--transport", "fifo"];
+    let why = "no verdict: no line could be compared: of ";
+    explore(&folder, &arguments).expect(1, &["0 disagreements: ", why]);
+    let found = json(&explore(&folder, &[&arguments[..], &["--format", "json"]].concat()));
+    assert_eq!((&found["compared"], found["no_verdict"].is_string()), (&0.into(), true), "{found:#}");
+}
+
+#[test]
+fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = folder();
+    let bad = format!("python3 '{BAD}' keeps-removed poll");
+    let right = |right: &str, more: &[&str]| {
+        let sides = ["--left", "poll", "--right", right, "--transport", "pipe"];
+        explore(&folder, &[&sides[..], &["--lines", "0", "--confirm", "1/1"], more].concat())
+    };
+    right(&bad, &["--propose=known.txt"]).expect(1, &["explore --known known.txt` accepts them"]);
+    let known = fs::read_to_string(folder.path().join("known.txt")).expect("it was written");
+    let removed = "pipe level: own and peer are connected, remove own? => left: ENOENT; right: done";
+    let why = "# poll answers 'ENOENT', and python-poll '0'. Why is that accepted?";
+    assert!(known.contains(&format!("\n{why}\n{removed}\n")), "{known}");
+    let all = right(&bad, &["--known", "known.txt", "--propose=new.txt"]);
+    all.expect(0, &["Accepted before:\n\n  known.txt:", ", 2 accepted, 0 unexplained"]);
+    assert!(!folder.path().join("new.txt").exists(), "there is no new one");
+    // A new one fails, and one of an adapter without the mistake is gone.
+    fs::write(folder.path().join("one.txt"), format!("# One\n{removed}\n")).expect("writable");
+    right(&bad, &["--known", "one.txt"]).expect(1, &["  one.txt:2\n", ", 1 accepted, 1 unexplained"]);
+    let good = bad.replace("keeps-removed", "none");
+    let gone = format!("Accepted before, and not seen:\n\n  one.txt:2: {removed}\n");
+    right(&good, &["--known", "one.txt"]).expect(0, &[&gone, ", 0 accepted, 0 unexplained"]);
+    let left_out = format!("Accepted before, and not performed:\n\n  one.txt:2: {removed}\n");
+    explore(
+        &folder,
+        &["--left", "poll", "--right", &good, "--transport", "unix", "--lines", "0", "--known", "one.txt"],
+    )
+    .expect(0, &[&left_out]);
+    // The new ones alone would replace the known ones.
+    let over = right(&bad, &["--known", "one.txt", "--propose=./one.txt"]);
+    over.expect(2, &["./one.txt cannot be used", "write to another file"]);
+    fs::write(folder.path().join("bad.txt"), "# One\n\npipe level: own is fersh => only left: IN\n").unwrap();
+    right(&good, &["--known", "bad.txt"])
+        .expect(2, &["bad.txt:3: column 8: ", "help: correct or remove the line: docs/explore.md"]);
+    right(&good, &["--known", "none.txt"]).expect(2, &["cannot read none.txt", "--propose=FILE.txt"]);
+}
+
+/// The folder has the answers of one side. Those of the other one are built in.
+#[test]
+fn recorded_answers_in_a_folder_explain_a_disagreement() {
+    if lacks("python3") {
+        return;
+    }
+    let folder = folder();
+    let bad = format!("python3 '{BAD}' keeps-removed poll");
+    fs::create_dir_all(folder.path().join("expected/answers")).expect("writable");
+    fs::write(folder.path().join("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    let run =
+        |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
+    let expected = ["--expectations", "expected"];
+    let asked = ["run", "registration/absent", "registration/two-pollers", "--subject", &bad];
+    run(&[&asked[..], &expected].concat()).expect(0, &["answers not known before"]);
+    run(&[&["record", "pollmatrix-report"][..], &expected].concat()).expect(0, &["written"]);
+    let sides =
+        ["--left", "poll", "--right", &bad, "--transport", "pipe", "--lines", "0", "--confirm", "1/1"];
+    explore(&folder, &sides).expect(1, &[", 2 unexplained"]);
+    explore(&folder, &[&sides[..], &expected].concat())
+        .expect(0, &["A03 registration/absent", "A11 registration/two-pollers", ", 0 unexplained"]);
+}
+
+#[test]
+fn a_corpus_that_cannot_be_written_loses_no_disagreement() {
+    let folder = folder();
+    // A folder in place of the file that is written last. Permissions do not stop the superuser.
+    fs::create_dir_all(folder.path().join("c/state.json")).expect("writable");
+    let arguments = [&SMALL[..], &["--lines", "64", "--corpus", "c"]].concat();
+    let found = explore(&folder, &arguments);
+    found.expect(2, &["A05 registration/closed", " in the catalogue, ", "error: cannot write c/state.json"]);
+    found.expect(2, &["help: choose another folder with --corpus DIR"]);
+}
+
+#[test]
+fn two_explorations_do_not_use_one_corpus_at_a_time() {
+    let folder = folder();
+    let long = [&SMALL[..6], &["--duration", "1h"]].concat();
+    let child = command(&folder, &long)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let corpus = folder.path().join("pollmatrix-corpus/poll-select");
+    eventually("the first round", || corpus.join("state.json").exists());
+    let second = [&SMALL[..6], &["--lines", "0"]].concat();
+    let refused = "poll-select cannot be used: another exploration uses it\nhelp: wait until that one ends";
+    explore(&folder, &second).expect(2, &[refused]);
+    explore(&folder, &[&second[..], &["--corpus", "other"]].concat()).expect(0, &["lines are in other"]);
+    signal(&child, Signal::SIGKILL);
+    child.wait_with_output().expect("it ends");
+    // Its disagreements are those of the corpus.
+    let free = explore(&folder, &second);
+    assert!(matches!(free.code, Some(0 | 1)), "{}", free.stderr);
+}
+
+/// They agreed with everything.
+#[test]
+fn missing_answers_of_a_recording_are_counted() {
+    let folder = folder();
+    let record = ["--left", "poll", "--record", "poll.json", "--lines", "64", "--transport", "pipe"];
+    explore(&folder, &record).expect(0, &[]);
+    let path = folder.path().join("poll.json");
+    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let lines = recording["lines"].as_array_mut().expect("a list");
+    let all = lines.len();
+    lines[0]["runs"] = Value::Array(Vec::new());
+    lines[1]["runs"][0]["answers"] = Value::Array(Vec::new());
+    let mut against = |lines: Option<usize>, expected: &str| {
+        if let Some(lines) = lines {
+            let all = recording["lines"].as_array_mut().unwrap().iter_mut().take(lines);
+            all.for_each(|line| line["runs"] = Value::Array(Vec::new()));
+        }
+        fs::write(&path, recording.to_string()).unwrap();
+        explore(&folder, &["--left", "poll", "--against", "poll.json"])
+            .expect(1, &["0 disagreements", expected]);
+    };
+    against(None, &format!("no agreement: the recording lacks answers to 2 of {all} lines"));
+    against(Some(all), "no verdict: no line could be compared");
 }
 
 #[test]

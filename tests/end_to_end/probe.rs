@@ -12,6 +12,27 @@ fn probe(arguments: &[&str]) -> Answer {
 
 const SCRIPT: &str = "own and peer are connected, peer sends 3, look at own, own reads? as then";
 
+/// 18,000 clauses took ten minutes.
+#[test]
+fn a_script_of_many_clauses_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let run =
+        |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
+    let script = |clauses: usize| "own is fresh".to_owned() + &", wait".repeat(clauses - 1);
+    let typed = run(&["probe", &script(10_000)]);
+    let expected = ["column 6008: a script has at most 1000 clauses\n  …, wait, ", "ask in several scripts"];
+    typed.expect(2, &expected);
+    assert!(typed.stderr.len() < 500, "{}", typed.stderr);
+    let many = script(200_000);
+    let row = format!("rows:\n  - id: mine/many\n    question: Is it long?\n    script: {many}\n...\n");
+    std::fs::write(folder.path().join("rows.yml"), row).expect("writable");
+    run(&["probe", "--rows", "rows.yml"]).expect(2, &["rows.yml:4:6021: a script has at most 1000 clauses"]);
+    std::fs::create_dir(folder.path().join("c")).expect("writable");
+    std::fs::write(folder.path().join("c/tcp-level.txt"), format!("# Mine\n{many}\n")).expect("writable");
+    let explored = run(&["explore", "--left", "poll", "--right", "select", "--corpus", "c"]);
+    explored.expect(2, &["tcp-level.txt:2: column 6008: a script has at most 1000 clauses"]);
+}
+
 #[test]
 fn a_script_runs_on_every_backend_of_this_system() {
     let shown = probe(&[SCRIPT, "--transport", "unix"]);

@@ -123,6 +123,24 @@ fn the_abort_of_a_program_is_its_answer_and_is_recorded() {
     assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
 }
 
+/// Such an event is none of the descriptor that was asked about.
+#[test]
+fn an_event_with_the_token_of_no_registration_is_an_answer_of_its_own() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let subject = format!("python3 '{BAD}' stale-token poll");
+    let asked = "own and peer are connected, watch own, peer sends 1, wait as data, look at own as data";
+    let columns = ["--subject", &subject, "--backend", "python-poll", "--backend", "poll"];
+    let shown = answer(Command::new(POLLMATRIX).args(["probe", asked, "--transport", "pipe"]).args(columns));
+    shown.expect(0, &["pipe:data   stale-token:IN ", "  again     silent stale-token:IN  IN"]);
+    sandbox.add_scenarios("  - id: readiness/pipe-writer-closed\n");
+    sandbox.run(&["run", "readiness/pipe-writer-closed", "--subject", &subject]).expect(1, &["fail"]);
+    let cells = cells(&sandbox);
+    assert!(cells[0]["reason"].to_string().contains("silent stale-token:HUP"), "{}", cells[0]["reason"]);
+}
+
 /// To start a program is not to make a poller: the failure is that of this process.
 #[test]
 fn a_program_is_not_asked_whether_it_can_be_started() {

@@ -13,7 +13,7 @@ mod thread_state;
 mod waiters;
 mod worker_pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Act, Changed, Failure, Interest, RawArgument, Registered, Unsupported, View};
+use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, Unsupported, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
@@ -138,6 +138,8 @@ struct Interpreter {
     /// The descriptors that the program of a poller must hold, with that poller. Empty if the poller takes
     /// descriptors.
     holders: BTreeMap<Name, Name>,
+    /// The descriptors that the script registers, each with a poller.
+    registered: BTreeSet<(Name, Name)>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
     /// The failure of a poller that exists no more.
     lost: Option<Failure>,
@@ -193,6 +195,15 @@ fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Sto
     (transcript, ended)
 }
 
+/// Returns the descriptors that the clauses register, each with a poller.
+fn registered(clauses: &[Clause]) -> BTreeSet<(Name, Name)> {
+    let change = |clause: &Clause| match &clause.action {
+        Action::Change(change) => Some((change.descriptor.clone(), change.poller.clone())),
+        _ => None,
+    };
+    clauses.iter().filter_map(change).collect()
+}
+
 /// Returns whether no later clause asks for this thread's answer to the same wait.
 fn is_last_answer(thread: &str, rest: &[Clause]) -> bool {
     let next = rest.iter().find_map(|clause| match &clause.action {
@@ -234,6 +245,7 @@ impl Interpreter {
                 Some(_) => held::holders(clauses),
                 None => BTreeMap::new(),
             },
+            registered: registered(clauses),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
             lost: None,
             watched: BTreeMap::new(),
@@ -436,23 +448,16 @@ impl Interpreter {
     }
 
     fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<String, Stopped> {
-        let reports_once = self.reports_once();
         let responder = self.responder()?;
         let Some(waiter) = self.threads.get_mut(thread) else {
             return Err(setup_error(format!("'{thread}' does not wait")));
         };
-        waiter.answer(&responder, is_last, reports_once)
+        waiter.answer(&responder, is_last)
     }
 
     fn count_woken(&mut self, is_last: bool) -> Result<String, Stopped> {
-        let reports_once = self.reports_once();
         let responder = self.responder()?;
-        waiters::count_woken(&mut self.waiters, &responder, is_last, reports_once)
-    }
-
-    /// Returns whether the mode reports an event once: then an event beside the fence precedes the fence.
-    fn reports_once(&self) -> bool {
-        !matches!(self.setting.mode, Mode::Level | Mode::Exclusive)
+        waiters::count_woken(&mut self.waiters, &responder, is_last)
     }
 
     /// Checks that all pollers live in this process: signals and forks do not affect another one.
@@ -479,7 +484,19 @@ impl Interpreter {
         self.files += 1;
         let actor = Actor { file: self.files, ..Actor::new(fd) };
         self.actors.insert(name.to_owned(), actor);
+        self.pollers.iter().for_each(|(poller, made)| self.hand_over(name, poller, made));
         self.actor(name)
+    }
+
+    /// Hands a descriptor to a poller that the script registers it in. A poller that cannot have it now gets
+    /// it with its registration, or answers there why it cannot.
+    fn hand_over(&self, name: &str, poller: &str, made: &FencedPoller) {
+        let is_registered = self.registered.contains(&(name.to_owned(), poller.to_owned()));
+        if let Some(fd) = self.actors.get(name).and_then(|actor| actor.fd.as_ref())
+            && is_registered
+        {
+            let _ = made.selector.opened(fd.as_raw_fd());
+        }
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
@@ -509,6 +526,7 @@ impl Interpreter {
         }
         let poller = Arc::new(FencedPoller::open(self.setting)?);
         self.pollers.insert(name.to_owned(), Arc::clone(&poller));
+        self.actors.keys().for_each(|actor| self.hand_over(actor, name, &poller));
         Ok(poller)
     }
 
@@ -644,7 +662,8 @@ impl Interpreter {
         }
         if change.kind == ChangeKind::Watch {
             if edge_triggered {
-                poller.drain()?;
+                let token = poller.token(label);
+                refuse_others(&format!("watching '{label}'"), token, &poller.drain()?)?;
             }
             if is_plain(change) {
                 self.watched.insert(change.descriptor.clone(), (change.poller.clone(), label.clone()));
@@ -708,20 +727,28 @@ impl Interpreter {
         let Some((poller, label)) = self.watched.get(at).cloned() else {
             return Err(setup_error(format!("'{at}' is not watched")));
         };
-        let edge_triggered = self.is_edge_triggered();
         let poller = self.poller(&poller)?;
         let events = match poller.poll(ROOM)? {
             Ok(events) => events,
             Err(errno) => return Ok(format!("{errno:?}")),
         };
         let token = poller.token(&label);
-        if edge_triggered && events.iter().any(|event| event.token != token) {
-            let why = format!(
-                "looking at '{at}' has consumed an event of another descriptor: watch that one `in second`"
-            );
-            return Err(setup_error(why));
+        // Level-triggered registrations report again.
+        if !matches!(self.setting.mode, Mode::Level | Mode::Exclusive) {
+            refuse_others(&format!("looking at '{at}'"), token, &events)?;
         }
         Ok(poller.describe(number, &events, token))
+    }
+}
+
+/// Checks that all events have this token: they are consumed, and no later answer would have the others.
+fn refuse_others(looking: &str, token: Token, events: &[Event]) -> Result<(), Stopped> {
+    match events.iter().all(|event| event.token == token) {
+        true => Ok(()),
+        false => {
+            let lost = "has consumed an event of another descriptor: watch that one `in second`";
+            Err(setup_error(format!("{looking} {lost}")))
+        }
     }
 }
 

@@ -102,6 +102,9 @@ pub struct Transcript {
     pub trace: Vec<String>,
 }
 
+/// The name of an event whose token no registration of the poller has had: `stale-token:IN`.
+pub const STALE_TOKEN: &str = "stale-token";
+
 /// Begins the trace entry of a clause that was skipped because an earlier question did not make its
 /// descriptor.
 pub(crate) const LEFT_OUT: &str = "left out: ";

@@ -940,6 +940,10 @@ pub struct ExploreArgs {
     /// Compare the left side with the answers in FILE, which `--record` wrote here or elsewhere
     #[arg(long, value_name = "FILE", conflicts_with_all = ["right", "lines", "duration", "resume", "corpus"])]
     pub against: Option<PathBuf>,
+    /// Accept the disagreements in FILE, which `--propose=FILE.txt` writes: one per line. Those that do not
+    /// show any more are named
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub known: Option<PathBuf>,
     /// The folder of lines that have shown something new. They are performed first, and others are drawn from
     /// them [default: pollmatrix-corpus/LEFT-RIGHT]
     #[arg(long, value_name = "DIR")]
@@ -972,7 +976,7 @@ pub struct ExploreArgs {
     #[arg(long, conflicts_with = "seed")]
     pub resume: bool,
     /// Print the disagreements without an explanation as rows for `pollmatrix run --rows`, and as
-    /// expectations. With FILE, write the rows into it
+    /// expectations. With FILE, write the rows into it; if its name ends in .txt, write lines for --known
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub propose: Option<Option<PathBuf>>,
     /// The output format

@@ -63,8 +63,8 @@ pub enum Error {
     NotRunArg { typed: String, why: &'static str, help: String },
     #[error("no cell in {} passed", .0.display())]
     NothingToRecord(PathBuf),
-    #[error("column {column}: {message}\n  {line}\n  {:>column$}", "^")]
-    Verbs { line: String, column: usize, message: String, help: String },
+    #[error("column {column}: {message}\n  {excerpt}\n  {:>caret$}", "^")]
+    Verbs { excerpt: String, caret: usize, column: usize, message: String, help: String },
     #[error("there is no behaviour or scenario '{name}'")]
     UnknownScenario { name: String, help: String },
     #[error("{} cannot be used: {why}", path.display())]

@@ -45,9 +45,9 @@ Exit codes:
 /// The section of `pollmatrix explore --help`.
 pub const EXPLORE_HELP: &str = "\
 Exit codes:
-  0    no disagreement without an explanation
-  1    some disagreement without an explanation
-  2    wrong usage, a corpus or a recording that is malformed, or a file that cannot be written
+  0    no disagreement but those that the catalogue, --expectations or --known explain
+  1    some other disagreement; no verdict, because nothing was compared; or a recording without some answers
+  2    wrong usage, a malformed file, a corpus that another exploration uses, or a file that cannot be written
   127  the two sides have no mode in common, or a side does not exist on this machine
   130  interrupted (128 + signal); the corpus has what was found, and `--resume` continues";
 

@@ -2,6 +2,7 @@
 
 mod explained;
 mod folder;
+mod known;
 mod limits;
 mod proposal;
 mod side;
@@ -16,7 +17,6 @@ use exploration::{
     Corpus, Features, Line, MakeSide, Outcome, Progress, Recorded, Recording, Settings, explore,
     with_shorter_lines,
 };
-use runner::command::quoted;
 use runner::executable::{self, Executable};
 use runner::signals::{self, Stop};
 use runner::{backends, diagnostics, output, provenance};
@@ -28,6 +28,7 @@ use crate::shown::Shown;
 use explained::explain;
 use folder::{Folder, State};
 use limits::Limits;
+use proposal::Proposal;
 use side::Processes;
 pub use side::perform;
 use text::Head;
@@ -39,8 +40,8 @@ const LINES: u64 = 10_000;
 /// The greatest number of lines in a recording for each line of the corpus.
 const SHORTER: usize = 24;
 
-/// Explores, and prints the disagreements.
-pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
+/// Explores, and prints the disagreements. `expectations` is the folder that knows some of them.
+pub fn run(args: &ExploreArgs, expectations: Option<&Path>) -> Result<ExitCode, Error> {
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let limits = Limits::of(&stop, args.duration);
     let executable = Executable::watch(&executable::own()?);
@@ -55,7 +56,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         }
         (_, _, Some(right)) => {
             let right = Processes::of(right, slow, &executable, &limits)?;
-            compare(args, &left, &right, None, Some(&right), &limits)?
+            compare(args, &left, &right, None, Some((&right, expectations)), &limits)?
         }
         // The parser requires one of them.
         (None, None, None) => ExitCode::from(exit::ERROR),
@@ -78,14 +79,14 @@ fn read_recording(file: &Path) -> Result<(Recorded, Vec<Line>), Error> {
     read.map_err(|error| Error::Recording { path: file.to_path_buf(), message: error.to_string() })
 }
 
-/// Explores the left side beside another one, which is `live` or recorded. A recorded side has the `given`
-/// lines only.
+/// Explores the left side beside another one, which is `live`, with the expectations of both, or recorded. A
+/// recorded side has the `given` lines only.
 fn compare(
     args: &ExploreArgs,
     left: &Processes<'_>,
     right: &dyn MakeSide,
     given: Option<Vec<Line>>,
-    live: Option<&Processes<'_>>,
+    live: Option<(&Processes<'_>, Option<&Path>)>,
     limits: &Limits<'_>,
 ) -> Result<ExitCode, Error> {
     let comparison = Comparison::of(left.about(), right.about());
@@ -94,10 +95,17 @@ fn compare(
         diagnostics::note(&format!("{} and {} have no mode in common", names[0], names[1]));
         return Ok(ExitCode::from(exit::CELL_UNSUPPORTED));
     }
+    let known = args.known.as_deref().map(known::read).transpose()?.unwrap_or_default();
+    let proposal = args.propose.as_ref().map(|file| Proposal::of(file.as_deref(), args.known.as_deref()));
+    let proposal = proposal.transpose()?;
     let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
-    let mut outcome = run.explore((left, Some(right)), &comparison, given, limits)?;
+    run.settings.accepted.clone_from(&known);
+    let (mut outcome, unwritten) = run.explore((left, Some(right)), &comparison, given, limits);
     // A recorded side cannot be asked the questions of the catalogue, so nothing explains its answers.
-    let mut cells = live.map(|right| Ok::<_, Error>([left.cells()?, right.cells()?])).transpose()?;
+    let mut cells = match live {
+        Some((right, expectations)) => Some([left.cells(expectations)?, right.cells(expectations)?]),
+        None => None,
+    };
     outcome.explain(|clusters| match &mut cells {
         Some(cells) => explain(clusters, cells, limits),
         None => clusters.iter_mut().for_each(|cluster| cluster.known.clear()),
@@ -105,29 +113,28 @@ fn compare(
     let head = Head {
         comparison: &comparison,
         seed: run.state.seed,
-        options: [left.option(), live.map_or_else(String::new, Processes::option)],
-        corpus: run.folder.is_some().then(|| run.path.display().to_string()),
+        options: [left.option(), live.map_or_else(String::new, |(right, _)| right.option())],
+        corpus: (run.folder.is_some() && unwritten.is_none()).then(|| run.path.display().to_string()),
+        known: args.known.as_ref().map(|file| (file.display().to_string(), &*known)),
     };
-    let rows = args.propose.as_ref().and_then(|_| proposal::rows(&head, &outcome));
-    if let (Some(Some(file)), Some(rows)) = (&args.propose, &rows) {
-        output::write_file(file, rows)?;
-        diagnostics::note(&format!(
-            "`pollmatrix run --rows {}` asks all pollers",
-            quoted(&[file.display().to_string()])
-        ));
-    }
-    let proposal = match (&args.propose, &rows) {
-        (Some(None), Some(rows)) => proposal::text(&head, &outcome, rows),
-        _ => String::new(),
-    };
+    let proposed = proposal.as_ref().map(|proposal| proposal.text(&head, &outcome)).unwrap_or_default();
     output::print(&match args.format {
         Format::Json => text::json(&head, &outcome, limits.signal().is_some()),
-        Format::Text => text::text(&head, &outcome, &proposal),
+        Format::Text => text::text(&head, &outcome, if args.propose == Some(None) { &proposed } else { "" }),
     })?;
-    Ok(match (limits.signal(), outcome.progress.unexplained) {
-        (Some(signal), _) => ExitCode::from(signal),
-        (None, 0) => ExitCode::SUCCESS,
-        (None, _) => ExitCode::from(exit::FAILED),
+    if let Some(proposal) = proposal.filter(|_| !proposed.is_empty()) {
+        proposal.write(&proposed)?;
+    }
+    // After the disagreements, which must not be lost with the corpus.
+    if let Some(error) = unwritten {
+        return Err(error);
+    }
+    let is_agreement =
+        outcome.is_verdict() && outcome.progress.missing == 0 && outcome.progress.unexplained == 0;
+    Ok(match limits.signal() {
+        Some(signal) => ExitCode::from(signal),
+        None if is_agreement => ExitCode::SUCCESS,
+        None => ExitCode::from(exit::FAILED),
     })
 }
 
@@ -141,7 +148,7 @@ fn record(
     let about = left.about();
     let comparison = Comparison::of(about, about);
     let mut run = Run::of(args, &about.name, vec![about.name.clone()], true)?;
-    let explored = run.explore((left, None), &comparison, None, limits)?;
+    let (explored, unwritten) = run.explore((left, None), &comparison, None, limits);
     let lines: Vec<_> = run.corpus.lines().cloned().collect();
     let features: &Features = comparison.features();
     let lines = with_shorter_lines(&lines, features, lines.len().saturating_mul(SHORTER));
@@ -179,6 +186,9 @@ fn record(
         recording.lines.len(),
         file.display()
     ))?;
+    if let Some(error) = unwritten {
+        return Err(error);
+    }
     Ok(limits.signal().map_or(ExitCode::SUCCESS, ExitCode::from))
 }
 
@@ -196,7 +206,7 @@ impl Run {
     fn of(args: &ExploreArgs, name: &str, sides: Vec<String>, has_corpus: bool) -> Result<Self, Error> {
         let path = args.corpus.clone().unwrap_or_else(|| Path::new(CORPORA).join(name));
         let (folder, lines) = match has_corpus {
-            true => Folder::read(&path).map(|(folder, lines)| (Some(folder), lines))?,
+            true => Folder::read(&path, !args.resume).map(|(folder, lines)| (Some(folder), lines))?,
             false => (None, Vec::new()),
         };
         let mut corpus = Corpus::default();
@@ -230,14 +240,15 @@ impl Run {
         Ok(Self { path, folder, corpus, state, settings })
     }
 
-    /// Explores, and writes the corpus after each round.
+    /// Explores, and writes the corpus after each round. An error is that of the corpus, which ends the
+    /// exploration.
     fn explore(
         &mut self,
         sides: (&dyn MakeSide, Option<&dyn MakeSide>),
         comparison: &Comparison,
         given: Option<Vec<Line>>,
         limits: &Limits<'_>,
-    ) -> Result<Outcome, Error> {
+    ) -> (Outcome, Option<Error>) {
         let total = given.as_ref().map_or(self.settings.lines, |given| Some(given.len() as u64));
         let mut shown = Shown::new(total.unwrap_or(0));
         let mut failed = None;
@@ -253,28 +264,24 @@ impl Run {
                     && let Err(error) = folder.write(corpus, state)
                 {
                     failed.get_or_insert(error);
-                    limits.halt();
                 }
             }
-            if limits.is_drawn() {
+            if limits.is_drawn() || failed.is_some() {
                 // Relaxed: the flag publishes no other data.
                 is_over.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         };
-        let outcome =
+        let mut outcome =
             explore(sides, comparison, &mut self.corpus, given, &self.settings, &stopped, &mut each);
         shown.end();
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let mut outcome = outcome;
-        if self.folder.is_some() && (outcome.progress.lines > 0 || !outcome.is_stopped) {
+        if let Some(folder) = &mut self.folder
+            && failed.is_none()
+            && (outcome.progress.lines > 0 || !outcome.is_stopped)
+        {
             self.corpus.minimise();
             outcome.progress.corpus = self.corpus.len();
-            if let Some(folder) = &mut self.folder {
-                folder.write(&self.corpus, &self.state)?;
-            }
+            failed = folder.write(&self.corpus, &self.state).err();
         }
-        Ok(outcome)
+        (outcome, failed)
     }
 }

@@ -56,10 +56,10 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
     match &args.command {
         Command::Guest(args) => return vm::guest(args),
         Command::Vm(args) => return vm::run(args),
-        // Neither judges a cell.
+        // It knows its pollers without the options of a run.
         Command::Explore(given) => {
             subjects::show_messages(diagnostics::message);
-            return explore::run(given);
+            return explore::run(given, args.expectations.as_deref());
         }
         Command::Perform(args) => return explore::perform(args),
         Command::PerformOperation(args) => return cost::perform_operation(args),
@@ -99,7 +99,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Guest(args) => vm::guest(args),
         Command::Vm(args) => vm::run(args),
         Command::RunCell(args) => run_cell::run(environment, matrix, args),
-        Command::Explore(args) => explore::run(args),
+        Command::Explore(given) => explore::run(given, expectations),
         Command::Perform(args) => explore::perform(args),
         Command::PerformOperation(args) => cost::perform_operation(args),
     }

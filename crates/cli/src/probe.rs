@@ -144,11 +144,10 @@ fn questions(environment: &Environment, args: &ProbeArgs) -> Result<Vec<Question
         }
         return Ok(named.into_iter().map(question).collect());
     }
-    typed.parse::<Script>().map_err(|error| Error::Verbs {
-        line: typed.to_owned(),
-        column: error.column,
-        message: error.message,
-        help: error.help.unwrap_or_else(|| "docs/verbs.md lists the verbs".into()),
+    typed.parse::<Script>().map_err(|error| {
+        let (excerpt, caret) = excerpt(typed, error.column);
+        let help = error.help.unwrap_or_else(|| "docs/verbs.md lists the verbs".into());
+        Error::Verbs { excerpt, caret, column: error.column, message: error.message, help }
     })?;
     Ok(vec![Question {
         scenario: None,
@@ -156,6 +155,17 @@ fn questions(environment: &Environment, args: &ProbeArgs) -> Result<Vec<Question
         transport: args.transport.unwrap_or(Transport::Tcp),
         mode: args.mode.unwrap_or(Mode::Level),
     }])
+}
+
+/// Returns the part of a long script that is around a column, and the column in that part.
+fn excerpt(script: &str, column: usize) -> (String, usize) {
+    const AROUND: usize = 80;
+    let (first, last) = (column.saturating_sub(AROUND), column + AROUND);
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    let part: String = script.chars().skip(first).take(last - first).collect();
+    let before = cut(first > 0);
+    let excerpt = format!("{before}{part}{}", cut(script.chars().nth(last).is_some()));
+    (excerpt, column - first + before.chars().count())
 }
 
 /// Runs the script in this process, and exits.

@@ -66,11 +66,18 @@ pub struct Cluster {
     pub confirmed: Confirmed,
     /// The questions of the catalogue that show it, too. Their expected answers tell whether they explain it.
     pub known: BTreeSet<Question>,
+    /// The accepted disagreements that are this one, by their index.
+    pub accepted: BTreeSet<usize>,
     /// The questions of the catalogue that could explain it, but were not asked for lack of time.
     pub unasked: BTreeSet<Question>,
 }
 
 impl Cluster {
+    /// Returns whether it is in the catalogue, or was accepted before.
+    pub fn is_explained(&self) -> bool {
+        !self.known.is_empty() || !self.accepted.is_empty()
+    }
+
     /// Adds a line with the same cause.
     pub fn add(&mut self, line: Line, difference: Difference) {
         self.lines += 1;

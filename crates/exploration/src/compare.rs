@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use characterisation::STALE_TOKEN;
 use characterisation::verbs::{Action, Call, Clause};
 use selector::Interest;
 
@@ -235,6 +236,11 @@ impl Comparison {
         left: &[(String, String)],
         right: &[(String, String)],
     ) -> Option<Contrast> {
+        let is_stale = |events: &[(String, String)]| events.iter().any(|(name, _)| name == STALE_TOKEN);
+        let stale = |of| if is_stale(of) { STALE_TOKEN } else { "" };
+        if is_stale(left) != is_stale(right) {
+            return Some(Contrast::of(stale(left), stale(right)));
+        }
         let (one, other) = self.dialects();
         match self.is_exact() {
             true => self.compare_exactly(one, left, right),
@@ -479,6 +485,16 @@ mod tests {
         };
         assert_eq!(wait("IN|OUT|HUP", "rw-"), []);
         assert_eq!(wait("OUT", "rw-"), [(2, "only right: readable".to_owned())]);
+    }
+
+    /// The interest of no registration is unknown: in the common vocabulary, nothing would contradict it.
+    #[test]
+    fn an_event_of_no_registration_is_a_difference_between_any_two() {
+        for sides in [["epoll", "poll"], ["epoll", "select"], ["epoll", "mio"]] {
+            let wait = |left, right| differences(sides, LINE, &[&["ok", "0", left]], &[&["ok", "0", right]]);
+            assert_eq!(wait("OUT", "own:OUT stale-token:IN"), [(2, "only right: stale-token".to_owned())]);
+            assert_eq!(wait("stale-token:IN", "silent"), [(2, "only left: stale-token".to_owned())]);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use metadata::{Mode, Transport};
 
+use crate::accepted::Accepted;
 use crate::catalogue::{self, Question};
 use crate::cluster::{Cause, Cluster, Confirmed, setting};
 use crate::compare::{Comparison, Difference};
@@ -56,6 +57,8 @@ pub struct Settings {
     pub catalogue: bool,
     /// Perform every line of at most this many clauses, and draw none.
     pub every: Option<usize>,
+    /// The disagreements that were accepted before. Their lines come first.
+    pub accepted: Vec<Accepted>,
 }
 
 impl Default for Settings {
@@ -72,6 +75,7 @@ impl Default for Settings {
             modes: Vec::new(),
             catalogue: true,
             every: None,
+            accepted: Vec::new(),
         }
     }
 }
@@ -99,6 +103,10 @@ pub struct Progress {
     pub unexplained: usize,
     /// The number of lines that showed a difference.
     pub differing: u64,
+    /// The number of lines in finished rounds to which both sides gave every answer, or ended early.
+    pub compared: u64,
+    /// The number of lines to which the answers of a side are missing. Nothing is known of their rest.
+    pub missing: u64,
     /// The number of lines of which a side could not be asked everything.
     pub unsupported: u64,
     /// The number of lines whose set-up failed on both sides.
@@ -112,10 +120,16 @@ pub struct Progress {
 /// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The clusters that were confirmed, those without an explanation first, the simplest line first.
+    /// The clusters that were confirmed, those without an explanation first, the simplest line first. Those
+    /// of a round that was not finished are among them.
     pub clusters: Vec<Cluster>,
     /// The clusters that did not show often enough in fresh processes.
     pub unsteady: Vec<Cluster>,
+    /// The accepted disagreements whose lines were performed, and did not show them, by their index.
+    pub not_seen: BTreeSet<usize>,
+    /// The accepted disagreements whose lines were not performed: the settings or the sides do not allow
+    /// them, or there was no time.
+    pub not_performed: BTreeSet<usize>,
     /// The counts.
     pub progress: Progress,
     /// A stop was requested before the last line.
@@ -130,28 +144,53 @@ impl Outcome {
     pub fn explain(&mut self, explain: impl FnOnce(&mut [Cluster])) {
         explain(&mut self.clusters);
         self.clusters.sort_by_cached_key(rank);
-        self.progress.unexplained = self.clusters.iter().filter(|cluster| cluster.known.is_empty()).count();
+        self.progress.unexplained = self.clusters.iter().filter(|cluster| !cluster.is_explained()).count();
+    }
+
+    /// Returns whether something was compared: without that, no disagreement is no agreement.
+    pub fn is_verdict(&self) -> bool {
+        self.progress.compared > 0
     }
 }
 
 /// Returns the key of the order of clusters.
 fn rank(cluster: &Cluster) -> (bool, (usize, usize, String)) {
-    (!cluster.known.is_empty(), cluster.line.rank())
+    (cluster.is_explained(), cluster.line.rank())
 }
 
 /// A line and where it comes from.
 #[derive(Clone, Debug)]
 struct Task {
     line: Line,
-    /// The question of the catalogue.
-    known: Option<Question>,
-    /// It is replayed: it stays in the corpus.
-    replayed: bool,
+    origin: Origin,
+}
+
+/// Where a line comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// It was drawn or given.
+    Drawn,
+    /// The corpus, in which it stays.
+    Corpus,
+    /// A question of the catalogue.
+    Catalogue(Question),
+    /// An accepted disagreement, by its index.
+    Accepted(usize),
+}
+
+impl Origin {
+    fn question(self) -> Option<Question> {
+        if let Self::Catalogue(question) = self { Some(question) } else { None }
+    }
+
+    fn accepted(self) -> Option<usize> {
+        if let Self::Accepted(index) = self { Some(index) } else { None }
+    }
 }
 
 struct Found {
     line: Line,
-    known: Option<Question>,
+    origin: Origin,
     /// The number of lines that were drawn up to this one; 0 for one that was not drawn.
     number: u64,
     difference: Difference,
@@ -167,6 +206,8 @@ struct Explorer<'a> {
     clusters: BTreeMap<Cause, Cluster>,
     /// How many lines were shrunk for each difference in each state.
     shrunk: HashMap<u64, u32>,
+    /// The accepted disagreements whose lines were performed.
+    performed: BTreeSet<usize>,
     progress: Progress,
     begun: Instant,
     is_recording: bool,
@@ -195,6 +236,7 @@ pub fn explore<'a>(
         covered: HashSet::new(),
         clusters: BTreeMap::new(),
         shrunk: HashMap::new(),
+        performed: BTreeSet::new(),
         progress: Progress { rounds: settings.first_round, ..Progress::default() },
         begun: Instant::now(),
         is_recording: right.is_none(),
@@ -215,7 +257,7 @@ impl Explorer<'_> {
         }
         if let Some(given) = given {
             for batch in given.chunks(self.settings.round) {
-                let task = |line: &Line| Task { line: line.clone(), known: None, replayed: false };
+                let task = |line: &Line| Task { line: line.clone(), origin: Origin::Drawn };
                 if !self.batch(batch.iter().map(task).collect()) {
                     return false;
                 }
@@ -240,7 +282,7 @@ impl Explorer<'_> {
             let draw = |index: usize| {
                 let text = format!("{} {round} {index}", self.settings.seed);
                 let line = source.draw(&mut Rng::with_seed(hash(&text)), &corpus);
-                Task { line, known: None, replayed: false }
+                Task { line, origin: Origin::Drawn }
             };
             let tasks: Vec<_> = (0..count).map(draw).collect();
             let before = Instant::now();
@@ -260,7 +302,7 @@ impl Explorer<'_> {
         let features = self.features();
         let mut lines = every(&features, &self.settings.transports, longest).peekable();
         while lines.peek().is_some() {
-            let task = |line| Task { line, known: None, replayed: false };
+            let task = |line| Task { line, origin: Origin::Drawn };
             let tasks: Vec<_> = lines.by_ref().take(self.settings.round).map(task).collect();
             let (count, before) = (tasks.len() as u64, Instant::now());
             if !self.batch(tasks) {
@@ -285,15 +327,21 @@ impl Explorer<'_> {
         features
     }
 
-    /// Returns the lines of the catalogue and those of the corpus.
+    /// Returns the lines of the accepted disagreements, of the catalogue and of the corpus.
     fn first_tasks(&mut self) -> Vec<Task> {
         let features = &self.features();
         let wanted = &self.settings.transports;
         let mut tasks = Vec::new();
+        for (index, Accepted { line, .. }) in self.settings.accepted.iter().enumerate() {
+            let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
+            if is_wanted && Model::allows(line, features) {
+                tasks.push(Task { line: line.clone(), origin: Origin::Accepted(index) });
+            }
+        }
         if self.settings.catalogue {
             for known in catalogue::lines(features) {
                 if wanted.is_empty() || wanted.contains(&known.line.transport) {
-                    tasks.push(Task { line: known.line, known: Some(known.question), replayed: false });
+                    tasks.push(Task { line: known.line, origin: Origin::Catalogue(known.question) });
                 }
             }
         }
@@ -301,7 +349,7 @@ impl Explorer<'_> {
         for line in replayed.lines() {
             let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
             match is_wanted && Model::allows(line, features) {
-                true => tasks.push(Task { line: line.clone(), known: None, replayed: true }),
+                true => tasks.push(Task { line: line.clone(), origin: Origin::Corpus }),
                 false => self.corpus.keep(line.clone()),
             }
         }
@@ -316,7 +364,7 @@ impl Explorer<'_> {
     fn count(&mut self) {
         let confirmed = self.clusters.values().filter(|cluster| self.is_confirmed(cluster));
         let (clusters, unexplained) = confirmed.fold((0, 0), |(all, unexplained), cluster| {
-            (all + 1, unexplained + usize::from(cluster.known.is_empty()))
+            (all + 1, unexplained + usize::from(!cluster.is_explained()))
         });
         (self.progress.clusters, self.progress.unexplained) = (clusters, unexplained);
         self.progress.performances = self.pairs.iter().map(|pair| pair.performed).sum();
@@ -335,12 +383,18 @@ impl Explorer<'_> {
         let Some(answers) = answers else { return false };
         let mut to_shrink = Vec::new();
         let mut of_verb = HashMap::new();
+        let mut compared = 0;
         for (index, (task, answered)) in tasks.into_iter().zip(answers).enumerate() {
-            self.merge(task, index, answered, &mut of_verb, &mut to_shrink);
+            compared += u64::from(self.merge(task, index, answered, &mut of_verb, &mut to_shrink));
         }
-        self.shrink(&to_shrink)
+        // A few at a time, so that a stop finds the first ones confirmed.
+        let some = 2 * self.pairs.len();
+        let is_finished = to_shrink.chunks(some).all(|found| self.shrink(found));
+        self.progress.compared += if is_finished { compared } else { 0 };
+        is_finished
     }
 
+    /// Merges the answers to a line. Returns whether they could be compared.
     fn merge(
         &mut self,
         task: Task,
@@ -348,14 +402,20 @@ impl Explorer<'_> {
         answered: Answered,
         of_verb: &mut HashMap<String, u32>,
         to_shrink: &mut Vec<Found>,
-    ) {
+    ) -> bool {
         let Answered { left, right, differences } = answered;
         let is = |runs: &Runs, kind: fn(&End) -> bool| runs.iter().any(|run| kind(&run.end));
         let all_broken = [&left, &right].iter().all(|runs| is(runs, |end| matches!(end, End::Broken(_))));
         self.progress.broken += u64::from(all_broken);
         let unsupported = |end: &End| matches!(end, End::Unsupported(_));
-        self.progress.unsupported += u64::from(is(&left, unsupported) || is(&right, unsupported));
-        self.progress.replayed += u64::from(task.replayed || task.known.is_some());
+        let any_unsupported = is(&left, unsupported) || is(&right, unsupported);
+        self.progress.unsupported += u64::from(any_unsupported);
+        let lacks = |runs: &Runs| runs.iter().any(|run| run.lacks_answers(&task.line));
+        let is_missing = lacks(&left) || lacks(&right);
+        // A recording has those that were given, and not necessarily the others.
+        self.progress.missing += u64::from(is_missing && task.origin == Origin::Drawn);
+        self.progress.replayed += u64::from(task.origin != Origin::Drawn);
+        self.performed.extend(task.origin.accepted().filter(|_| !is_missing));
         self.progress.differing += u64::from(!differences.is_empty());
         let shown = triples(&task.line, self.comparison.features(), &left, &right);
         // The clauses after the last new triple show nothing new.
@@ -373,18 +433,29 @@ impl Explorer<'_> {
             let in_state =
                 self.shrunk.entry(hash(&format!("{state}|{verb}|{}", difference.what))).or_default();
             let after_verb = of_verb.entry(format!("{verb}|{}", difference.what)).or_default();
-            if task.known.is_some() || (*in_state < SAME_STATE && *after_verb < SAME_VERB) {
+            let origin = match task.origin {
+                // Another difference of its line was not accepted.
+                Origin::Accepted(index)
+                    if self.settings.accepted[index].what != difference.what.to_string() =>
+                {
+                    Origin::Corpus
+                }
+                origin => origin,
+            };
+            let is_told = origin.question().is_some() || origin.accepted().is_some();
+            if is_told || (*in_state < SAME_STATE && *after_verb < SAME_VERB) {
                 *in_state += 1;
                 *after_verb += 1;
-                let is_drawn = task.known.is_none() && !task.replayed;
+                let is_drawn = origin == Origin::Drawn;
                 to_shrink.push(Found {
                     line: task.line.clone(),
-                    known: task.known,
+                    origin,
                     number: if is_drawn { self.progress.lines + index as u64 + 1 } else { 0 },
                     difference,
                 });
             }
         }
+        !(all_broken || any_unsupported || is_missing)
     }
 
     /// Returns the state before a clause, and its verb.
@@ -415,7 +486,8 @@ impl Explorer<'_> {
             let cause = Cause::of(&line, &difference);
             if let Some(cluster) = self.clusters.get_mut(&cause) {
                 cluster.add(line, difference);
-                cluster.known.extend(found.known);
+                cluster.known.extend(found.origin.question());
+                cluster.accepted.extend(found.origin.accepted());
                 continue;
             }
             let cluster = Cluster {
@@ -427,7 +499,8 @@ impl Explorer<'_> {
                 found_after: found.number,
                 tried,
                 confirmed: Confirmed::default(),
-                known: found.known.iter().copied().collect(),
+                known: found.origin.question().into_iter().collect(),
+                accepted: found.origin.accepted().into_iter().collect(),
                 unasked: BTreeSet::new(),
             };
             new.push((cause.clone(), cluster.line.clone(), cluster.difference.clone()));
@@ -454,11 +527,23 @@ impl Explorer<'_> {
         let lines: Vec<_> = self.clusters.values().map(|cluster| cluster.line.clone()).collect();
         lines.iter().for_each(|line| self.corpus.pin(line));
         self.count();
+        let all = 0..self.settings.accepted.len();
+        let not_performed = all.filter(|index| !self.performed.contains(index)).collect();
+        let seen: BTreeSet<_> = self.clusters.values().flat_map(|cluster| &cluster.accepted).collect();
+        self.performed.retain(|index| !seen.contains(index));
         let least = self.settings.confirmed.min(self.settings.confirm);
         let (mut clusters, unsteady): (Vec<_>, Vec<_>) =
             self.clusters.into_values().partition(|cluster| cluster.confirmed.shown >= least);
         clusters.sort_by_cached_key(rank);
-        Outcome { clusters, unsteady, progress: self.progress, is_stopped, recorded: self.recorded }
+        Outcome {
+            clusters,
+            unsteady,
+            not_seen: self.performed,
+            not_performed,
+            progress: self.progress,
+            is_stopped,
+            recorded: self.recorded,
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 //!
 //! This crate starts no process: a side can be in this process ([`Local`]), in another one, or a recording.
 
+mod accepted;
 pub mod catalogue;
 mod cluster;
 pub mod compare;
@@ -27,6 +28,7 @@ pub mod shrink;
 mod side;
 pub mod vocabulary;
 
+pub use crate::accepted::{Accepted, parse_accepted};
 pub use crate::catalogue::Question;
 pub use crate::cluster::{Cause, Cluster, Confirmed};
 pub use crate::corpus::{Corpus, CorpusError, parse};

@@ -13,6 +13,9 @@ use crate::side::{About, End, Features, MakeSide, Performed, Runs, Side};
 /// The version of the format. A program reads this version and older ones.
 pub const RECORDING_VERSION: u32 = 1;
 
+/// The maximum length of a line in an error.
+const LONGEST: usize = 100;
+
 /// The answers of one side: the file of `--record`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "pollmatrix recorded answers")]
@@ -96,7 +99,7 @@ impl Recording {
     pub fn parsed(&self) -> Result<Vec<Line>, RecordingError> {
         let parse = |recorded: &RecordedLine| {
             recorded.line.parse().map_err(|error: crate::line::ParseLineError| RecordingError::Line {
-                line: recorded.line.clone(),
+                line: recorded.line.chars().take(LONGEST).collect(),
                 message: error.to_string(),
             })
         };

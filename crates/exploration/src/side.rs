@@ -163,6 +163,15 @@ impl Performed {
     pub fn is_complete(&self) -> bool {
         self.end == End::Performed
     }
+
+    /// Returns whether it does not have an answer to each clause of its line, for no reason.
+    pub fn lacks_answers(&self, line: &Line) -> bool {
+        match self.end {
+            End::Performed => self.answers.len() < line.clauses().len(),
+            End::NotRecorded => true,
+            End::Unsupported(_) | End::Broken(_) | End::Crash(_) | End::Hang(_) => false,
+        }
+    }
 }
 
 /// Performs lines.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use exploration::compare::Comparison;
 use exploration::{
-    Corpus, Line, Local, MakeSide, Outcome, Recorded, Recording, Settings, explore, with_shorter_lines,
+    Corpus, End, Line, Local, MakeSide, Outcome, Performed, Recorded, Recording, Runs, Settings, explore,
+    parse_accepted, with_shorter_lines,
 };
 use metadata::Transport;
 use selector::MakeSelector;
@@ -64,6 +65,70 @@ fn a_stop_ends_the_round_and_keeps_the_earlier_ones() {
     let outcome = explored(&settings(), &mut corpus, &stop);
     assert!(outcome.is_stopped && outcome.progress.lines < 192);
     assert!(!corpus.is_empty());
+}
+
+/// The first round has 29 questions of the catalogue. The rest of its steps shrink and confirm.
+#[test]
+fn a_stop_keeps_what_was_confirmed_in_the_unfinished_round() {
+    let explored = |asks: usize| {
+        let asked = AtomicUsize::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= asks;
+        explored(&settings(), &mut Corpus::default(), &stop)
+    };
+    let stopped = explored(40);
+    assert_eq!((stopped.is_stopped, stopped.progress.lines, stopped.is_verdict()), (true, 0, false));
+    assert!(stopped.clusters.iter().all(|cluster| cluster.confirmed.shown == 1), "{:#?}", stopped.clusters);
+    let complete = explored(usize::MAX);
+    assert!(complete.is_verdict() && (1..complete.clusters.len()).contains(&stopped.clusters.len()));
+}
+
+/// The line shrinks to that of the cluster, which has been simpler when it was accepted.
+#[test]
+fn an_accepted_disagreement_is_explained_and_one_that_does_not_show_is_named() {
+    let explored = |accepted: &str| {
+        let accepted = parse_accepted("known.txt", accepted).unwrap();
+        let settings = Settings { lines: Some(0), catalogue: false, accepted, ..settings() };
+        explored(&settings, &mut Corpus::default(), &|| false)
+    };
+    let closed = "own and peer are connected, peer sends 1?, add own?, own closes, wait";
+    let shown = explored(&format!(
+        "pipe level: {closed} => left: events; right: EBADF\n\
+         pipe level: own and peer are connected, add own?, wait => only left: HUP\n\
+         unix level: {closed} => left: events; right: EBADF\n"
+    ));
+    let [cluster] = &shown.clusters[..] else { panic!("{:#?}", shown.clusters) };
+    assert_eq!(cluster.line.script.to_string(), "own and peer are connected, add own?, own closes, wait");
+    assert_eq!((&cluster.accepted, shown.progress.unexplained), (&[0].into(), 0));
+    assert_eq!((shown.not_seen, shown.not_performed), ([1].into(), [2].into()), "unix was not asked for");
+    // The same line with another difference was not accepted.
+    let other = explored(&format!("pipe level: {closed} => only left: HUP\n"));
+    assert_eq!((other.progress.unexplained, other.not_seen.len()), (1, 1));
+}
+
+#[test]
+fn a_missing_answer_of_a_recording_is_no_agreement() {
+    let poll = side(&poller_poll::selector);
+    let line: Line = "pipe level: own and peer are connected, add own?, wait".parse().unwrap();
+    let all = ["ok", "0", "-"].map(str::to_owned).to_vec();
+    let performed = |answers: &[String]| Performed { answers: answers.to_vec(), end: End::Performed };
+    for (runs, missing, compared) in [
+        (Runs::from([performed(&all)]), 0, 1),
+        (Runs::from([performed(&all[..2])]), 1, 0),
+        (Runs::from([performed(&[])]), 1, 0),
+        (Runs::new(), 1, 0),
+    ] {
+        let recorded = Recorded::of(&Recording::of("0", poll.about(), [(&line, &runs)])).unwrap();
+        let comparison = Comparison::of(poll.about(), recorded.about());
+        let sides: (&dyn MakeSide, _) = (&poll, Some(&recorded as &dyn MakeSide));
+        let (given, none) = (Some(vec![line.clone()]), &|| false);
+        let mut corpus = Corpus::default();
+        let outcome = explore(sides, &comparison, &mut corpus, given, &settings(), none, &mut |_, _| {});
+        let progress = outcome.progress;
+        assert_eq!(
+            (progress.missing, progress.compared, outcome.is_verdict()),
+            (missing, compared, compared > 0)
+        );
+    }
 }
 
 #[test]

@@ -198,8 +198,9 @@ pub trait Selector: Send + Sync {
         Ok(())
     }
 
-    /// Reports that this process has opened a descriptor under a number that a registration may name. A
-    /// poller in another process that has the numbers of this one then takes a copy.
+    /// Reports that this process has opened a descriptor that may be registered later, or under a number that
+    /// a registration may name. A poller in another process then takes a copy, and not at its registration:
+    /// by then, the copy could get the number of one that was closed in the meantime.
     ///
     /// # Errors
     /// The poller cannot have this number now. Its later answers are about another state.

@@ -176,9 +176,36 @@ impl Process {
             return if is_known { Ok(()) } else { Err(Changed::unsupported(reason)) };
         }
         let at = Some(fd).filter(|fd| self.numbers && *fd >= LOWEST_NUMBER);
-        match conversation.send_descriptor(fd, at) {
+        // A copy gets the lowest free number of the adapter. That of a closed copy must stay free, because
+        // the poller can have a registration of it: other copies take it until this one has a number of its
+        // own.
+        let closed = lock(&self.copies).values().filter(|is_open| !**is_open).count();
+        let fillers = if at.is_some() || is_known { 0 } else { closed };
+        let fillers: Vec<RawFd> = (0..=RawFd::MAX).rev().take(fillers).collect();
+        for name in &fillers {
+            self.hand_over(conversation, fd, (*name, None))?;
+        }
+        self.hand_over(conversation, fd, (fd, at))?;
+        fillers.into_iter().try_for_each(|name| {
+            let answer = conversation.request(&Command::Closed { fd: name }, self.patience);
+            lock(&self.copies).remove(&name);
+            match self.changed(conversation, answer) {
+                Changed::Done => Ok(()),
+                _ => Err(self.fail(AdapterError::NotClosed { fd: name })),
+            }
+        })
+    }
+
+    /// Sends a copy of `fd` under a name, and for the number `at` in the adapter.
+    fn hand_over(
+        &self,
+        conversation: &mut Conversation,
+        fd: RawFd,
+        (name, at): (RawFd, Option<RawFd>),
+    ) -> Result<(), Changed> {
+        match conversation.send_descriptor_with(fd, &Command::Take { fd: name, at }.to_string()) {
             // The number is closed in both processes. A scenario may record the poller's answer for it.
-            Ok(Err(Errno::EBADF)) if is_known => Ok(()),
+            Ok(Err(Errno::EBADF)) if lock(&self.copies).contains_key(&fd) => Ok(()),
             Ok(Err(errno)) => {
                 let reason = format!("descriptor {fd} cannot be sent to another process: {errno:?}");
                 Err(Changed::unsupported(reason))
@@ -187,7 +214,7 @@ impl Process {
                 let answer = conversation.receive(self.patience);
                 match self.changed(conversation, answer) {
                     Changed::Done => {
-                        lock(&self.copies).insert(fd, true);
+                        lock(&self.copies).insert(name, true);
                         Ok(())
                     }
                     // The poller has not seen the descriptor: this is not its answer.
@@ -402,10 +429,10 @@ impl Selector for Process {
     }
 
     fn opened(&self, fd: RawFd) -> Result<(), Unsupported> {
-        if !self.numbers || self.has_copy(fd) {
+        if self.has_copy(fd) {
             return Ok(());
         }
-        if fd < LOWEST_NUMBER {
+        if self.numbers && fd < LOWEST_NUMBER {
             return Err(Unsupported(format!("the adapter itself may have the number {fd}")));
         }
         let Some(mut conversation) = self.between_commands()? else { return Ok(()) };

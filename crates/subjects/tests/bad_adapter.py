@@ -52,6 +52,12 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"ok": {}}
             case "takes-one" if command == "take" and self.numbers:
                 return {"errno": "EMFILE"}
+            case "closes-registered" if command == "closed" and self.numbers[given["fd"]] not in self.tokens:
+                return {"errno": "EBADF"}
+            case "nameless-errno" if change:
+                raise OSError(4095, "an error without a name")
+            case "errnoless" if change:
+                raise OSError("an error without a number")
             case "no-errno" if change:
                 return {"errno": "EWHATEVER"}
             case "early" if wait and given["timeout_ms"]:
@@ -119,6 +125,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                     event["token"] = "1" + event["token"]
                 case "int-token":
                     event["token"] = str(int(event["token"]) & 0xFFFFFFFF)
+                case "stale-token" if event["token"] != "4294967295":  # the fence's
+                    event["token"] = "77"
                 case "word-token":
                     event["token"] = "seven"
                 case "sentences":

@@ -1,10 +1,13 @@
 //! Every poller of this build passes the checks of `subject-check`.
 
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
 use std::process::Command;
 
+use metadata::Mode;
+use nix::errno::Errno;
 use rstest::rstest;
-use selector::MakeSelector;
+use selector::{Changed, Event, Interest, MakeSelector, Record};
 use subjects::testing::{lacks, not_run};
 use subjects::{Check, Outcome, PATIENCE, check, check_process, find};
 
@@ -115,6 +118,29 @@ fn the_adapters_in_c(
     command_line.extend(arguments.iter().map(|argument| (*argument).into()));
     let checks = check_process(&command_line, PATIENCE, &|_| true);
     expect_only_unsupported(adapter, &checks, &[&ACTS, without].concat());
+}
+
+/// An abort of the adapter would be recorded as the library's.
+#[test]
+fn the_adapters_in_c_answer_an_error_without_a_name_by_its_number() {
+    if !has_header("errno.h") {
+        return;
+    }
+    let program = format!("{}/refusing", env!("CARGO_TARGET_TMPDIR"));
+    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/c");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/refusing.c");
+    let sources = [own, &format!("{shared}/adapter.c")];
+    let made = Command::new("cc").args(["-I", shared, "-o", &program]).args(sources).status().unwrap();
+    assert!(made.success(), "{made}");
+    let poller = subjects::process(vec![program], PATIENCE)().unwrap();
+    let (first, second) = (std::io::pipe().unwrap().0, std::io::pipe().unwrap().0);
+    let add = |fd: &std::io::PipeReader| poller.add(fd.as_raw_fd(), 7, Interest::READ, Mode::Level);
+    assert_eq!(add(&first), Changed::Done);
+    assert_eq!(add(&second), Changed::refused(Errno::EILSEQ));
+    let number = (Errno::EILSEQ as i32).to_string();
+    let events = poller.wait(8, Some(std::time::Duration::ZERO));
+    assert_eq!(events, Ok(vec![Event { token: 7, record: Record::Names(vec![number]) }]));
+    assert_eq!(poller.failure(), None);
 }
 
 /// Returns the raw poller of a backend, or a library's.

@@ -47,6 +47,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("dies-of-nonsense", "poll", "malformed-command", "without an answer to this is no JSON"),
     ("foreign-is-fine", "poll", "unknown-descriptor", r#""fd":999999"#),
     ("takes-one", "poll", "taken-twice", r#"take is answered by {"errno":"EMFILE"}"#),
+    ("closes-registered", "poll", "taken-twice", r#"{"closed":{"fd""#),
     ("ignores-numbers", "poll", "numbers", r#"the number 117 is in use, and take is answered by {"ok":{}}"#),
     (
         "never-reset",
@@ -84,6 +85,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("loses-ends", "poll", "half-closed", "it is ready, but not reported"),
     ("loses-hang-ups", "poll", "hung-up", "it is ready, but not reported"),
     ("wrong-token", "poll", "token-round-trip", "token 0 is ready, but reported: 10: IN"),
+    ("stale-token", "poll", "token-round-trip", "token 0 is ready, but reported: 77: IN"),
     ("int-token", "poll", "token-round-trip", "token 4294967303 is ready, but reported: 7: IN"),
     ("never-modified", "poll", "modified", "it is ready, but not reported"),
     ("old-token", "poll", "modified", "token 2 is ready, but reported: 1: OUT"),
@@ -205,6 +207,19 @@ fn an_adapter_without_a_mistake_passes() {
         }
         assert_eq!(unsupported, without, "{poller}");
     }
+}
+
+/// The end of the program would be taken for the end of its library.
+#[rstest]
+#[case::no_name("nameless-errno", "this system has no errno '4095'")]
+#[case::no_number("errnoless", "an error without a number")]
+fn an_unknown_error_does_not_end_the_example(#[case] mistake: &str, #[case] expected: &str) {
+    if lacks("python3") {
+        return;
+    }
+    let checks = checks(mistake, "poll", &|name| name == "readable");
+    let seen = format!("{checks:?}");
+    assert!(seen.contains(expected) && !seen.contains("the program ended"), "{seen}");
 }
 
 /// Version 1 has no `reset`, and a poller without a limit of events is not asked about it.

@@ -12,7 +12,7 @@ use selector::{Act, Acted, Answer, Changed, Event, Interest, Refusal, Selector, 
 use super::descriptors::Scratch;
 use super::{call_failed, held, setup_error};
 use crate::verbs::Name;
-use crate::{Setting, Stopped};
+use crate::{STALE_TOKEN, Setting, Stopped};
 
 /// The maximum number of events per wait: more than a script can make ready.
 pub(super) const ROOM: usize = 64;
@@ -168,11 +168,6 @@ impl FencedPoller {
         }
     }
 
-    /// Returns whether all events are the fence's.
-    pub(super) fn is_only_fence(&self, events: &[Event]) -> bool {
-        events.iter().all(|event| event.token == FENCE)
-    }
-
     /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the
     /// fence is reported, every earlier event has been reported, too. `room` is at least 1.
     pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
@@ -204,58 +199,70 @@ impl FencedPoller {
         }
     }
 
-    /// Consumes events until a wait returns none. Returns those of the first wait.
+    /// Consumes events until a wait returns none. Returns them.
     pub(super) fn drain(&self) -> Result<Vec<Event>, Stopped> {
+        let mut all = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         // Level-triggered registrations report again in every wait: the number of waits is limited.
-        let first = self.poll(ROOM)?.map_err(|errno| call_failed("wait", errno))?;
         for _ in 0..ROOM {
             match self.poll(ROOM)? {
                 Ok(events) if events.is_empty() => break,
-                _ => {}
+                events => all.extend(events.into_iter().flatten()),
             }
         }
-        Ok(first)
+        Ok(all)
     }
 
-    /// Formats the events of one descriptor, with the parts of its registration that the poller refused.
+    /// Formats the events of one descriptor, with the parts of its registration that the poller refused, and
+    /// the events of no registration.
     pub(super) fn describe(&self, fd: RawFd, events: &[Event], token: Token) -> String {
         let records = events.iter().filter(|event| event.token == token);
         let answer = Answer(records.map(|event| event.record.clone()).collect());
         let answer = if answer.0.is_empty() { self.selector.no_event() } else { answer };
         let registrations = self.registrations();
         let refused = registrations.refused.iter().find(|(refused, _)| *refused == fd);
-        let refusals =
-            refused.map(|(_, refusals)| refusals.iter().map(|refusal| format!(" {refusal}")).collect());
-        answer.to_string() + &refusals.unwrap_or_else(String::new)
+        let refusals = refused.map(|(_, refusals)| refusals.as_slice()).unwrap_or_default();
+        let refusals = refusals.iter().map(|refusal| format!(" {refusal}"));
+        let stale = events.iter().filter(|event| is_stale(event, &registrations.labels));
+        let stale = stale.map(|event| format!(" {STALE_TOKEN}:{:#}", event.record));
+        answer.to_string() + &refusals.chain(stale).collect::<String>()
     }
 
     /// Formats all events of one wait in their order, without the fence. The filters of one descriptor stand
-    /// together. Labels are left out while the poller has only one.
+    /// together. Labels are left out while the poller has only one, except that of events of no registration.
     pub(super) fn describe_all(&self, events: &[Event]) -> String {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
         let labels = &self.registrations().labels;
         if events.is_empty() {
             return self.selector.no_event().to_string();
         }
-        if labels.len() < 2 {
+        if labels.len() < 2 && !events.iter().any(|event| is_stale(event, labels)) {
             let answer = Answer(events.iter().map(|event| event.record.clone()).collect());
             return format!("{answer:#}");
         }
-        let mut order: Vec<Token> = Vec::new();
+        let mut order: Vec<&str> = Vec::new();
         for event in &events {
-            if !order.contains(&event.token) {
-                order.push(event.token);
+            if !order.contains(&label(event, labels)) {
+                order.push(label(event, labels));
             }
         }
-        let of = |token: &Token| {
-            let label = usize::try_from(*token).ok().and_then(|index| labels.get(index));
-            let label = label.map_or_else(|| format!("token {token}"), Clone::clone);
-            let records = events.iter().filter(|event| event.token == *token);
-            let each = records.map(|event| format!("{label}:{:#}", event.record));
+        let of = |name: &&str| {
+            let records = events.iter().filter(|event| label(event, labels) == *name);
+            let each = records.map(|event| format!("{name}:{:#}", event.record));
             each.collect::<Vec<_>>().join(" ")
         };
         order.iter().map(of).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Returns whether an event has a token that no registration has had, nor the fence.
+fn is_stale(event: &Event, labels: &[Name]) -> bool {
+    event.token != FENCE && label(event, labels) == STALE_TOKEN
+}
+
+/// Returns the label of an event's registration.
+fn label<'l>(event: &Event, labels: &'l [Name]) -> &'l str {
+    let known = usize::try_from(event.token).ok().and_then(|index| labels.get(index));
+    known.map_or(STALE_TOKEN, String::as_str)
 }
 
 #[cfg(test)]
@@ -382,7 +389,7 @@ mod tests {
     #[test]
     fn draining_ends_with_a_wait_without_events() {
         let poller = poller(&[&[1], &[1, 2], &[], &[FENCE], &[9]]);
-        assert_eq!(poller.drain().unwrap().len(), 1);
+        assert_eq!(poller.drain().unwrap().len(), 3);
         assert_eq!(poller.poll(ROOM).unwrap().unwrap()[0].token, 9);
     }
 
@@ -401,6 +408,20 @@ mod tests {
         assert_eq!(poller.describe_all(&events), "copy:IN copy:OUT own:IN");
         assert_eq!(poller.describe_all(&events[1..2]), "silent");
         assert_eq!(poller.describe(3, &events, own), "IN");
+    }
+
+    /// Another registration's event would be taken for the answer of the only one.
+    #[test]
+    fn an_event_of_no_registration_is_never_that_of_one() {
+        let poller = poller(&[]);
+        let own = poller.token("own");
+        let stale = event(7, true);
+        assert_eq!(poller.describe_all(std::slice::from_ref(&stale)), "stale-token:IN");
+        assert_eq!(poller.describe_all(&[event(own, false), stale.clone()]), "own:OUT stale-token:IN");
+        assert_eq!(poller.describe(3, std::slice::from_ref(&stale), own), "silent stale-token:IN");
+        assert_eq!(poller.describe(3, &[event(own, false), event(FENCE, true)], own), "OUT");
+        let copy = poller.token("copy");
+        assert_eq!(poller.describe_all(&[stale, event(copy, true)]), "stale-token:IN copy:IN");
     }
 
     fn with(make: MakeSelector) -> Setting {

@@ -174,3 +174,23 @@ pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// Long enough for a call of poll(2) that reports at once.
+    const SHORT: Duration = Duration::from_millis(20);
+
+    /// poll(2) reports a hang-up whatever is asked for.
+    #[test]
+    fn only_the_event_that_is_waited_for_is_its_arrival() {
+        let (own, peer) = UnixStream::pair().unwrap();
+        drop(peer);
+        assert_eq!(wait_for(&own, libc::POLLHUP, "the hang-up", SHORT), Ok(()));
+        let waited = wait_for(&own, URGENT, "the urgent byte", SHORT);
+        assert_eq!(waited, Err(setup_error("the urgent byte did not arrive within 20ms")));
+    }
+}

@@ -194,12 +194,7 @@ impl Waiter {
 
     /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still
     /// sleeps; a wait that the fence does not end is an error.
-    pub(super) fn answer(
-        &mut self,
-        responder: &Responder,
-        ends: bool,
-        reports_once: bool,
-    ) -> Result<String, Stopped> {
+    pub(super) fn answer(&mut self, responder: &Responder, ends: bool) -> Result<String, Stopped> {
         if let WaitArguments::Timeout(timeout) = self.arguments {
             if !self.has_ended() {
                 let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
@@ -210,7 +205,7 @@ impl Waiter {
         }
         if ends && self.outcome.is_none() {
             self.poller.raise_fence()?;
-            self.end(reports_once)?;
+            self.end()?;
             self.poller.lower_fence()?;
         }
         match &self.outcome {
@@ -228,8 +223,8 @@ impl Waiter {
     }
 
     /// Waits until the raised fence ends the wait. A thread that slept until then was not woken, whatever
-    /// events the fence made it see; but an edge beside the fence has preceded the fence.
-    fn end(&mut self, reports_once: bool) -> Result<(), Stopped> {
+    /// events the fence made it see, in any mode: it would have slept through them.
+    fn end(&mut self) -> Result<(), Stopped> {
         // Use only a result that was received before the fence was raised: the fence can cause a later one.
         if self.outcome.is_some() {
             return Ok(());
@@ -240,9 +235,6 @@ impl Waiter {
             Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
         };
         self.outcome = Some(match outcome {
-            Waited::Events(events) if reports_once && !self.poller.is_only_fence(&events) => {
-                Waited::Events(events)
-            }
             Waited::Events(_) | Waited::Raw(..) => Waited::NotWoken,
             other => other,
         });
@@ -310,11 +302,7 @@ pub(super) fn wait_until_idle<'a>(
 }
 
 /// Waits until each of these threads sleeps or has ended its wait, and then ends all waits with the fence.
-pub(super) fn end_all(
-    waiters: &mut [Waiter],
-    responder: &Responder,
-    reports_once: bool,
-) -> Result<(), Stopped> {
+pub(super) fn end_all(waiters: &mut [Waiter], responder: &Responder) -> Result<(), Stopped> {
     wait_until_idle(waiters.iter_mut(), responder)?;
     // Threads that share a poller share its fence.
     let mut pollers: Vec<Arc<FencedPoller>> = Vec::new();
@@ -324,7 +312,7 @@ pub(super) fn end_all(
         }
     }
     pollers.iter().try_for_each(|poller| poller.raise_fence())?;
-    waiters.iter_mut().try_for_each(|waiter| waiter.end(reports_once))?;
+    waiters.iter_mut().try_for_each(Waiter::end)?;
     pollers.iter().try_for_each(|poller| poller.lower_fence())
 }
 
@@ -333,10 +321,9 @@ pub(super) fn count_woken(
     waiters: &mut [Waiter],
     responder: &Responder,
     ends: bool,
-    reports_once: bool,
 ) -> Result<String, Stopped> {
     match ends {
-        true => end_all(waiters, responder, reports_once)?,
+        true => end_all(waiters, responder)?,
         false => wait_until_idle(waiters.iter_mut(), responder)?,
     }
     let slept =

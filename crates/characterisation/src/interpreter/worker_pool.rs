@@ -193,9 +193,8 @@ impl Interpreter {
 
     /// Ends all threads, and returns the work of each.
     fn finish_workers(&mut self) -> Result<Vec<WorkDone>, Stopped> {
-        let reports_once = self.reports_once();
         let mut threads = std::mem::take(&mut self.worker_pool.threads);
-        waiters::end_all(&mut threads, &*self.responder()?, reports_once)?;
+        waiters::end_all(&mut threads, &*self.responder()?)?;
         let done = threads
             .iter_mut()
             .map(|thread| thread.take_work().ok_or_else(|| setup_error("a thread did not finish its work")));

@@ -13,6 +13,12 @@ use super::{
     Name, ReadExtent, Script, Size, SocketOption, UNITS, WaitArguments, Work,
 };
 
+/// The maximum number of clauses of a script.
+pub(super) const MOST_CLAUSES: usize = 1000;
+
+/// The maximum length of a script. It is an argument of other processes, which systems bound.
+pub(super) const MOST_BYTES: usize = 1 << 16;
+
 /// A syntax error in a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
@@ -58,8 +64,19 @@ impl FromStr for Script {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut clauses = Vec::new();
         let mut names = Names::default();
-        let mut column = 1;
+        let (mut column, mut bytes) = (1, 0);
+        let too_long = |column, most: usize, what| {
+            let message = format!("a script has at most {most} {what}");
+            Err(ParseError { column, message, help: Some("ask in several scripts".into()) })
+        };
         for part in text.split(',') {
+            bytes += part.len() + 1;
+            if clauses.len() == MOST_CLAUSES {
+                return too_long(column, MOST_CLAUSES, "clauses");
+            }
+            if bytes > MOST_BYTES {
+                return too_long(column, MOST_BYTES, "bytes");
+            }
             let clause = Words::of(part, column).clause(&mut names)?;
             if matches!(clause.action, Action::Times(_)) && !clauses.is_empty() {
                 let message = "'N times' must be the first clause: it repeats the rest".to_owned();

@@ -62,7 +62,7 @@ pub const FORMS: &[Form] = &[
     ),
     form(
         "A reaches B",
-        "connect(2) to its end: the connection is established or refused",
+        "connect(2) to its end: the connection is established or refused; then SO_ERROR, which forgets the error",
         "own listens, client reaches own",
     ),
     form(

@@ -1,3 +1,4 @@
+use super::parse::{MOST_BYTES, MOST_CLAUSES};
 use super::*;
 
 fn parsed(text: &str) -> Script {
@@ -110,6 +111,18 @@ fn an_error_has_a_column_the_expected_word_and_a_suggestion() {
         let error = script.parse::<Script>().expect_err(script);
         assert_eq!(error.to_string(), format!("column {column}: {expected}"), "{script}");
     }
+}
+
+/// A script without a bound is parsed, printed and performed for hours, or is no argument for a process.
+#[test]
+fn a_script_has_a_bounded_length() {
+    let script = |clauses: usize| "own is fresh, ".repeat(clauses - 1) + "own closes";
+    assert_eq!(script(MOST_CLAUSES).parse::<Script>().unwrap().clauses.len(), MOST_CLAUSES);
+    let error = script(200_000).parse::<Script>().unwrap_err();
+    assert_eq!(error.to_string(), "column 14000: a script has at most 1000 clauses; ask in several scripts");
+    let error =
+        format!("own is fresh, add own called {}", "é".repeat(MOST_BYTES)).parse::<Script>().unwrap_err();
+    assert_eq!(error.to_string(), "column 14: a script has at most 65536 bytes; ask in several scripts");
 }
 
 /// Compares the table in docs/verbs.md with the forms.

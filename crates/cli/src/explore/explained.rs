@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::time::Duration;
 
 use exploration::{Cluster, Question};
@@ -19,7 +20,9 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs cells of the matrix on one side.
 pub struct Cells<'a> {
-    environment: Environment,
+    /// The given expectations, if any, and the built-in ones: a folder can have the answers of one side
+    /// alone.
+    environments: Vec<Environment>,
     poller: String,
     executable: &'a Executable,
     slow: NonZeroU32,
@@ -32,21 +35,33 @@ pub struct Cells<'a> {
 enum Answered {
     /// Each answer is known and expected.
     AsExpected,
-    /// An answer is not known or not expected, or the question cannot be asked.
+    /// An answer is not expected, or the question cannot be asked.
     Otherwise,
+    /// Each known answer is expected, and the expectations lack one.
+    Unknown,
     /// Nothing of this poller: poll(2) has no registrations that could be absent.
     Nothing,
 }
 
 impl<'a> Cells<'a> {
-    /// Runs cells of the poller that was typed, and is called `name`.
-    pub fn of(typed: &str, name: &str, executable: &'a Executable, slow: NonZeroU32) -> Result<Self, Error> {
+    /// Runs cells of the poller that was typed, and is called `name`. They are judged by the expectations in
+    /// a folder, and, if those lack an answer, by the built-in ones.
+    pub fn of(
+        typed: &str,
+        name: &str,
+        expectations: Option<&Path>,
+        executable: &'a Executable,
+        slow: NonZeroU32,
+    ) -> Result<Self, Error> {
         let adapters = match backends::find(typed) {
             Some(_) => Vec::new(),
             None => vec![typed.to_owned()],
         };
-        let environment = Environment::load(None, &adapters, false, slow)?;
-        Ok(Self { environment, poller: name.to_owned(), executable, slow, known: BTreeMap::new() })
+        let folders = expectations.map(Some).into_iter().chain([None]);
+        let environments =
+            folders.map(|folder| Ok::<_, Error>(Environment::load(folder, &adapters, false, slow)?));
+        let environments = environments.collect::<Result<_, _>>()?;
+        Ok(Self { environments, poller: name.to_owned(), executable, slow, known: BTreeMap::new() })
     }
 
     /// Asks the side this question. `None`: the exploration ended before.
@@ -57,9 +72,27 @@ impl<'a> Cells<'a> {
         if limits.are_over() {
             return None;
         }
+        let mut answered = Answered::Unknown;
+        for environment in &self.environments {
+            answered = self.attempt(question, environment, limits)?;
+            if answered != Answered::Unknown {
+                break;
+            }
+        }
+        self.known.insert(*question, answered);
+        Some(answered)
+    }
+
+    /// Asks the side this question, and judges the answers by the expectations of an environment.
+    fn attempt(
+        &self,
+        question: &Question,
+        environment: &Environment,
+        limits: &Limits<'_>,
+    ) -> Option<Answered> {
         let cell = format!("{}/{}@{}", question.scenario, question.variant, self.poller);
         let order = Order {
-            environment: &self.environment,
+            environment,
             prefix: &[],
             executable: self.executable,
             matrix: None,
@@ -73,26 +106,29 @@ impl<'a> Cells<'a> {
             patience: None,
         };
         let attempt = supervise::attempt(&order, || limits.are_over())?;
-        let answered = match attempt.status {
-            Status::Pass if attempt.counters.get("unknown").is_none_or(|count| *count == 0) => {
-                Answered::AsExpected
+        Some(match attempt.status {
+            Status::Pass if attempt.counters.get("unknown").is_some_and(|count| *count > 0) => {
+                Answered::Unknown
             }
+            Status::Pass => Answered::AsExpected,
             Status::Unsupported if attempt.reason.is_some_and(|why| why.starts_with(NOT_QUERIED)) => {
                 Answered::Nothing
             }
             _ => Answered::Otherwise,
-        };
-        self.known.insert(*question, answered);
-        Some(answered)
+        })
     }
 }
 
 /// Removes the questions that do not explain a disagreement. A question explains it if both sides give the
 /// answers that are expected of them, or one does and the question asks nothing of the other: then the matrix
 /// knows that they differ. A question that could not be asked before the end of the exploration explains
-/// nothing, and is moved to `unasked`.
+/// nothing, and is moved to `unasked`. What was accepted needs no other explanation.
 pub fn explain(clusters: &mut [Cluster], sides: &mut [Cells<'_>], limits: &Limits<'_>) {
     for cluster in clusters {
+        if !cluster.accepted.is_empty() {
+            cluster.known.clear();
+            continue;
+        }
         let mut unasked = BTreeSet::new();
         cluster.known.retain(|question| {
             let mut is_expected = false;
@@ -100,7 +136,7 @@ pub fn explain(clusters: &mut [Cluster], sides: &mut [Cells<'_>], limits: &Limit
                 match side.ask(question, limits) {
                     Some(Answered::AsExpected) => is_expected = true,
                     Some(Answered::Nothing) => {}
-                    Some(Answered::Otherwise) => return false,
+                    Some(Answered::Otherwise | Answered::Unknown) => return false,
                     None => {
                         unasked.insert(*question);
                         return false;
@@ -142,6 +178,7 @@ mod tests {
             tried: 0,
             confirmed: Confirmed::default(),
             known,
+            accepted: BTreeSet::new(),
             unasked: BTreeSet::new(),
         }
     }
@@ -152,7 +189,8 @@ mod tests {
         let stop = runner::signals::Stop::install().unwrap();
         let over = Limits::of(&stop, Some(Duration::ZERO));
         let slow = NonZeroU32::MIN;
-        let mut sides = ["poll", "select"].map(|name| Cells::of(name, name, &executable, slow).unwrap());
+        let mut sides =
+            ["poll", "select"].map(|name| Cells::of(name, name, None, &executable, slow).unwrap());
         let questions = cluster().known;
         let mut clusters = [cluster()];
         explain(&mut clusters, &mut sides, &over);
@@ -181,8 +219,8 @@ mod tests {
             ([AsExpected, Otherwise], false),
             ([Otherwise, Nothing], false),
         ] {
-            let mut sides =
-                ["poll", "select"].map(|name| Cells::of(name, name, &executable, NonZeroU32::MIN).unwrap());
+            let mut sides = ["poll", "select"]
+                .map(|name| Cells::of(name, name, None, &executable, NonZeroU32::MIN).unwrap());
             let mut clusters = [cluster()];
             for question in &clusters[0].known {
                 sides.iter_mut().zip(answered).for_each(|(side, answered)| {

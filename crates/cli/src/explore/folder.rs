@@ -1,7 +1,7 @@
 //! The folder of a corpus.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -27,17 +27,24 @@ pub struct State {
     pub sides: Vec<String>,
 }
 
-/// A folder with a corpus.
+/// A folder with a corpus. While it exists, no other exploration uses the folder.
 pub struct Folder {
     path: PathBuf,
+    /// The locked folder. `None` if it cannot be made or locked: then nothing can be written into it, or its
+    /// file system has no locks.
+    _locked: Option<File>,
     /// The files that it had.
     files: BTreeSet<String>,
 }
 
 impl Folder {
-    /// Reads the lines in a folder, which is made when something is written.
-    pub fn read(path: &Path) -> Result<(Self, Vec<Line>), Error> {
-        let mut folder = Self { path: path.to_path_buf(), files: BTreeSet::new() };
+    /// Locks a folder, and reads the lines in it. With `make`, makes the folder if there is none.
+    pub fn read(path: &Path, make: bool) -> Result<(Self, Vec<Line>), Error> {
+        if make {
+            // Writing into it reports the error, after the disagreements.
+            let _ = fs::create_dir_all(path);
+        }
+        let mut folder = Self { path: path.to_path_buf(), _locked: lock(path)?, files: BTreeSet::new() };
         let mut lines = Vec::new();
         let entries = match fs::read_dir(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok((folder, lines)),
@@ -77,14 +84,36 @@ impl Folder {
         fs::create_dir_all(&self.path).map_err(|source| failed("create", &self.path, source))?;
         let files = corpus.files();
         for (name, text) in &files {
-            output::write_file(&self.path.join(name), text)?;
+            self.write_file(name, text)?;
         }
         for name in self.files.iter().filter(|name| !files.contains_key(*name)) {
             let file = self.path.join(name);
             fs::remove_file(&file).map_err(|source| failed("remove", &file, source))?;
         }
         self.files = files.into_keys().collect();
-        Ok(output::write_file(&self.path.join(STATE), &metadata::json(&serde_json::json!(state)))?)
+        self.write_file(STATE, &metadata::json(&serde_json::json!(state)))
+    }
+
+    fn write_file(&self, name: &str, text: &str) -> Result<(), Error> {
+        output::write_file(&self.path.join(name), text).map_err(|error| match error {
+            runner::Error::Io { action, path, source, .. } => failed(action, &path, source),
+            other => other.into(),
+        })
+    }
+}
+
+/// Locks a folder for this process, until the file is closed. `None` if that is impossible for another reason
+/// than another exploration.
+fn lock(path: &Path) -> Result<Option<File>, Error> {
+    let Ok(folder) = File::open(path) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(Error::Unfit {
+            path: path.to_path_buf(),
+            why: "another exploration uses it".into(),
+            help: "wait until that one ends, or choose another folder with --corpus DIR",
+        }),
     }
 }
 

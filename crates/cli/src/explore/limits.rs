@@ -37,9 +37,4 @@ impl<'a> Limits<'a> {
     pub fn signal(&self) -> Option<u8> {
         self.stop.signal()
     }
-
-    /// Requests a stop because the exploration cannot continue.
-    pub fn halt(&self) {
-        self.stop.halt();
-    }
 }

@@ -1,19 +1,99 @@
-//! Disagreements as rows, which `pollmatrix run --rows` asks all pollers, and as expectations.
+//! Disagreements as rows, which `pollmatrix run --rows` asks all pollers, as expectations, and as lines of a
+//! file for `--known`.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use characterisation::keys;
 use characterisation::verbs::Script;
-use exploration::{Cluster, Outcome};
+use exploration::{Accepted, Cluster, Outcome};
 use matrix::END;
+use metadata::one_line;
+use runner::command::quoted as quoted_for_a_shell;
+use runner::{diagnostics, output};
 
 use super::text::Head;
+use crate::error::Error;
 
 /// The state under which the answer that differs is published.
 const STATE: &str = "differs";
 
+/// Where the disagreements without an explanation go, and as what.
+pub enum Proposal<'a> {
+    /// All of it to the output.
+    Shown,
+    /// Rows.
+    Rows(&'a Path),
+    /// Lines for `--known`.
+    Known(&'a Path),
+}
+
+impl<'a> Proposal<'a> {
+    /// Returns the proposal for a file; the name of one for `--known` ends in `.txt`. `known` is that of this
+    /// exploration.
+    pub fn of(file: Option<&'a Path>, known: Option<&Path>) -> Result<Self, Error> {
+        let Some(file) = file else { return Ok(Self::Shown) };
+        let is_known = |known: &Path| known == file || known.canonicalize().ok() == file.canonicalize().ok();
+        match file.extension() {
+            Some(extension) if extension == "txt" && known.is_some_and(is_known) => Err(Error::Unfit {
+                path: file.to_path_buf(),
+                why: "it has the known disagreements, and would have the new ones alone".into(),
+                help: "write to another file, and append its lines to this one after a review",
+            }),
+            Some(extension) if extension == "txt" => Ok(Self::Known(file)),
+            _ => Ok(Self::Rows(file)),
+        }
+    }
+
+    /// Returns the text, empty if there is no disagreement without an explanation.
+    pub fn text(&self, head: &Head<'_>, outcome: &Outcome) -> String {
+        match self {
+            Self::Shown => rows(head, outcome).map(|rows| text(head, outcome, &rows)),
+            Self::Rows(_) => rows(head, outcome),
+            Self::Known(_) => unexplained(outcome).next().map(|_| known(head, outcome)),
+        }
+        .unwrap_or_default()
+    }
+
+    /// Writes the text into the file, and notes how to use it.
+    pub fn write(&self, text: &str) -> Result<(), Error> {
+        let (file, note) = match self {
+            Self::Shown => return Ok(()),
+            Self::Rows(file) => (file, "`pollmatrix run --rows FILE` asks all pollers"),
+            Self::Known(file) => (file, "`pollmatrix explore --known FILE` accepts them"),
+        };
+        output::write_file(file, text)?;
+        let file = quoted_for_a_shell(&[file.display().to_string()]);
+        diagnostics::note(&note.replace("FILE", &file));
+        Ok(())
+    }
+}
+
+/// Returns a file for `--known` with the disagreements that nothing explains.
+fn known(head: &Head<'_>, outcome: &Outcome) -> String {
+    let names = head.names();
+    let mut out = format!(
+        "# Disagreements of {} and {}, for `pollmatrix explore --known FILE` (docs/explore.md).\n",
+        names[0], names[1]
+    );
+    for cluster in unexplained(outcome) {
+        let (left, right) = (&cluster.difference.left, &cluster.difference.right);
+        let what = cluster.difference.what.to_string();
+        let accepted = Accepted { line: cluster.line.clone(), what, number: 0 };
+        let _ = writeln!(
+            out,
+            "\n# {} answers '{}', and {} '{}'. Why is that accepted?\n{accepted}",
+            names[0],
+            one_line(left),
+            names[1],
+            one_line(right)
+        );
+    }
+    out
+}
+
 /// Returns a file of rows with the disagreements that the catalogue does not explain, if there are any.
-pub fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
+fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
     let sides = [&head.comparison.left.name, &head.comparison.right.name].map(|name| slug(name));
     let mut out = String::from("rows:\n");
     for (number, cluster) in (1..).zip(unexplained(outcome)) {
@@ -35,7 +115,7 @@ pub fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
 }
 
 /// Returns the rows, and the answers as expectations, with headings.
-pub fn text(head: &Head<'_>, outcome: &Outcome, rows: &str) -> String {
+fn text(head: &Head<'_>, outcome: &Outcome, rows: &str) -> String {
     format!(
         "Rows for `pollmatrix run --rows FILE` (docs/verbs.md):\n\n{rows}\n\
          Expectations (docs/expectations.md):\n\n{}\n",
@@ -69,7 +149,7 @@ fn expectations(head: &Head<'_>, outcome: &Outcome) -> String {
 }
 
 fn unexplained(outcome: &Outcome) -> impl Iterator<Item = &Cluster> {
-    outcome.clusters.iter().filter(|cluster| cluster.known.is_empty())
+    outcome.clusters.iter().filter(|cluster| !cluster.is_explained())
 }
 
 /// Returns the script, whose last answer is published under a state.

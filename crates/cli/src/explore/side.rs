@@ -1,6 +1,7 @@
 //! A side of an exploration in processes of its own.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -92,9 +93,9 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// Returns the cells of this poller.
-    pub fn cells(&self) -> Result<Cells<'a>, Error> {
-        Cells::of(&self.typed, &self.about.name, self.executable, self.slow)
+    /// Returns the cells of this poller, judged by the expectations of this folder, too.
+    pub fn cells(&self, expectations: Option<&Path>) -> Result<Cells<'a>, Error> {
+        Cells::of(&self.typed, &self.about.name, expectations, self.executable, self.slow)
     }
 
     fn start(&self) -> Result<Worker, String> {

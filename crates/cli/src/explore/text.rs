@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use exploration::compare::Comparison;
-use exploration::{Cluster, Outcome, Progress, Question};
+use exploration::{Accepted, Cluster, Outcome, Progress, Question};
 use metadata::{Seed, one_line};
 use runner::command::quoted;
 use serde_json::{Value, json};
@@ -19,6 +19,8 @@ pub struct Head<'a> {
     pub options: [String; 2],
     /// The folder of the corpus, if there is one.
     pub corpus: Option<String>,
+    /// The file of `--known`, and its disagreements.
+    pub known: Option<(String, &'a [Accepted])>,
 }
 
 impl Head<'_> {
@@ -32,6 +34,12 @@ impl Head<'_> {
             (true, true) => [format!("{} (left)", left.name), format!("{} (right)", right.name)],
             (false, _) => [left.name.clone(), right.name.clone()],
         }
+    }
+
+    /// Returns the place of an accepted disagreement: `known.txt:3`.
+    fn place(&self, index: usize) -> String {
+        let (file, known) = self.known.as_ref().map_or(("", &[][..]), |(file, known)| (file, *known));
+        format!("{file}:{}", known.get(index).map_or(0, |accepted| accepted.number))
     }
 
     /// Returns the command that performs a line on both sides.
@@ -67,8 +75,10 @@ pub fn progress(progress: &Progress) -> String {
 pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
     let mut out = String::new();
     let names = head.names();
-    let (known, unexplained): (Vec<_>, Vec<_>) =
-        outcome.clusters.iter().partition(|cluster| !cluster.known.is_empty());
+    let (explained, unexplained): (Vec<_>, Vec<_>) =
+        outcome.clusters.iter().partition(|cluster| cluster.is_explained());
+    let (accepted, known): (Vec<_>, Vec<_>) =
+        explained.into_iter().partition(|cluster| !cluster.accepted.is_empty());
     for (number, cluster) in unexplained.iter().enumerate() {
         let _ = writeln!(out, "{}. {}\n", number + 1, contrast(&names, cluster));
         out += &body(head, &names, cluster);
@@ -81,6 +91,25 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
             let _ = writeln!(out, "  {ids}\n    {}: {}", contrast(&names, cluster), cluster.line.script);
         }
         out.push('\n');
+    }
+    if !accepted.is_empty() {
+        out += "Accepted before:\n\n";
+        for cluster in &accepted {
+            let places: Vec<_> = cluster.accepted.iter().map(|index| head.place(*index)).collect();
+            let (places, what) = (places.join(", "), contrast(&names, cluster));
+            let _ = writeln!(out, "  {places}\n    {what}: {}", cluster.line.script);
+        }
+        out.push('\n');
+    }
+    for (what, of) in [("seen", &outcome.not_seen), ("performed", &outcome.not_performed)] {
+        if !of.is_empty() {
+            let _ = writeln!(out, "Accepted before, and not {what}:\n");
+            let entry = |index: &usize| head.known.as_ref().and_then(|(_, known)| known.get(*index));
+            for (index, accepted) in of.iter().filter_map(|index| Some((index, entry(index)?))) {
+                let _ = writeln!(out, "  {}: {accepted}", head.place(*index));
+            }
+            out.push('\n');
+        }
     }
     if !outcome.unsteady.is_empty() {
         out += "Not confirmed, because most repetitions in new processes did not show it:\n\n";
@@ -122,13 +151,24 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
     if let Some(corpus) = &head.corpus {
         let _ = writeln!(out, "{} lines are in {corpus}", progress.corpus);
     }
+    let of_known = head.known.as_ref().map_or_else(String::new, |_| format!(", {} accepted", accepted.len()));
     let _ = writeln!(
         out,
-        "{} disagreements: {} in the catalogue, {} unexplained",
+        "{} disagreements: {} in the catalogue{of_known}, {} unexplained",
         outcome.clusters.len(),
         known.len(),
         unexplained.len()
     );
+    if progress.missing > 0 {
+        let _ = writeln!(
+            out,
+            "no agreement: the recording lacks answers to {} of {} lines",
+            progress.missing, progress.lines
+        );
+    }
+    if let Some(why) = no_verdict(outcome) {
+        let _ = writeln!(out, "no verdict: {why}");
+    }
     let unasked = unexplained.iter().filter(|cluster| !cluster.unasked.is_empty()).count();
     if unasked > 0 {
         let _ = writeln!(
@@ -137,6 +177,23 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
         );
     }
     out
+}
+
+/// Returns why an outcome is no verdict about the sides, if it is none.
+fn no_verdict(outcome: &Outcome) -> Option<String> {
+    let progress = &outcome.progress;
+    match outcome.is_verdict() {
+        true => None,
+        false if outcome.is_stopped => {
+            Some("the end came before the first round was finished: give a longer --duration".into())
+        }
+        false => Some(format!(
+            "no line could be compared: of {}, a side could not be asked everything in {}, and {} failed on both",
+            progress.lines + progress.replayed,
+            progress.unsupported,
+            progress.broken
+        )),
+    }
 }
 
 /// Returns the names of the questions that show the same, each once.
@@ -200,6 +257,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
             "only_left": cluster.difference.what.left,
             "only_right": cluster.difference.what.right,
             "settings": cluster.settings,
+            "accepted": cluster.accepted.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
             "catalogue": cluster.known.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
             "not_asked": cluster.unasked.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
             "shown": cluster.confirmed.shown,
@@ -219,12 +277,17 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
         "lines": progress.lines,
         "every": progress.every,
         "replayed": progress.replayed,
+        "compared": progress.compared,
+        "missing": progress.missing,
+        "no_verdict": no_verdict(outcome),
         "rounds": progress.rounds,
         "performances": progress.performances,
         "triples": progress.triples,
         "corpus": progress.corpus,
         "seconds": progress.elapsed.as_secs_f64(),
         "disagreements": outcome.clusters.iter().map(cluster).collect::<Vec<_>>(),
+        "not_performed": outcome.not_performed.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
+        "not_seen": outcome.not_seen.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
         "not_confirmed": outcome.unsteady.iter().map(cluster).collect::<Vec<_>>(),
     }))
 }

@@ -48,7 +48,7 @@ const CHECKS: &[ProtocolCheck] = &[
     ProtocolCheck { name: "unknown-descriptor", run: unknown_descriptor,
         claim: "the adapter refuses a descriptor that it has not received" },
     ProtocolCheck { name: "taken-twice", run: taken_twice,
-        claim: "the adapter takes any number of descriptors, one after the other" },
+        claim: "the adapter takes any number of descriptors, and closes them even if none was registered" },
     ProtocolCheck { name: "numbers", run: numbers,
         claim: "a copy has the number at which it was taken, which is free again after closed" },
     ProtocolCheck { name: "reset", run: reset,
@@ -170,6 +170,12 @@ fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
                 Answer::Ok {} => {}
                 other => return failed(format!("take is answered by {other}")),
             }
+        }
+    }
+    for (reader, writer) in &pipes {
+        for fd in [reader.as_raw_fd(), writer.as_raw_fd()] {
+            let closed = Command::Closed { fd };
+            expect_ok(adapter.request(&closed, parameters.patience)?, &closed.to_string())?;
         }
     }
     Ok(())

@@ -232,7 +232,8 @@ pub enum Answer {
     Hello(Hello),
     /// The command succeeded.
     Ok {},
-    /// The poller refused the command with this error: `EEXIST`.
+    /// The poller refused the command with this error: `EEXIST`, or the number of an error whose name the
+    /// adapter does not know.
     Errno(String),
     /// The poller cannot express the command, for this reason.
     Unsupported(String),

@@ -1,0 +1,113 @@
+//! Disagreements that were accepted before: a file with one per line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::corpus::CorpusError;
+use crate::line::Line;
+
+/// Stands between a line and its difference.
+const SHOWS: &str = " => ";
+
+/// A disagreement that was accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accepted {
+    /// The line that shows it.
+    pub line: Line,
+    /// The part of the answers that differs, as [`Contrast`](crate::compare::Contrast) prints it.
+    pub what: String,
+    /// The number of its line in the file.
+    pub number: usize,
+}
+
+/// `pipe level: own is fresh, add own?, wait => only left: HUP`
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{SHOWS}{}", self.line, self.what)
+    }
+}
+
+/// Parses one entry. Its number is 0.
+impl FromStr for Accepted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((line, what)) = text.rsplit_once(SHOWS) else {
+            return Err(format!(
+                "there is no '{}': write a line, '{}', and what differs, as --propose=FILE.txt does",
+                SHOWS.trim(),
+                SHOWS.trim()
+            ));
+        };
+        let what = what.trim();
+        let is_contrast = match what.strip_prefix("left: ") {
+            Some(both) => both.contains("; right: "),
+            None => what.starts_with("only left: ") || what.starts_with("only right: "),
+        };
+        if !is_contrast {
+            return Err(format!(
+                "'{what}' is no difference: write 'only left: WORDS', 'only right: WORDS' or 'left: WORDS; right: WORDS'"
+            ));
+        }
+        let line = line.trim().parse::<Line>().map_err(|error| error.to_string())?;
+        Ok(Self { line, what: what.to_owned(), number: 0 })
+    }
+}
+
+/// Parses a file of accepted disagreements. Empty lines, and those that begin with `#`, say nothing.
+///
+/// # Errors
+/// The first line that is malformed, or that is there twice.
+pub fn parse_accepted(file: &str, text: &str) -> Result<Vec<Accepted>, CorpusError> {
+    let mut all: Vec<Accepted> = Vec::new();
+    for (number, entry) in (1..).zip(text.lines()) {
+        let entry = entry.trim();
+        if entry.is_empty() || entry.starts_with('#') {
+            continue;
+        }
+        let wrong = |message| CorpusError { file: file.to_owned(), line: number, message };
+        let accepted = Accepted { number, ..entry.parse().map_err(wrong)? };
+        let is_same = |other: &&Accepted| other.line == accepted.line && other.what == accepted.what;
+        if let Some(first) = all.iter().find(is_same) {
+            return Err(wrong(format!(
+                "line {} has the same disagreement: remove one of them",
+                first.number
+            )));
+        }
+        all.push(accepted);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: &str = "pipe level: own and peer are connected, remove own? => left: ENOENT; right: done";
+
+    #[test]
+    fn a_file_is_read_as_it_is_written() {
+        let text = format!(
+            "# Why it is accepted.\n\n{ENTRY}\n  unix edge: own is fresh, wait => only left: OUT HUP\n"
+        );
+        let all = parse_accepted("known.txt", &text).unwrap();
+        let entries: Vec<_> = all.iter().map(|one| (one.number, one.to_string())).collect();
+        let other = "unix edge: own is fresh, wait => only left: OUT HUP".to_owned();
+        assert_eq!(entries, [(3, ENTRY.to_owned()), (4, other)]);
+    }
+
+    #[test]
+    fn a_malformed_line_has_its_place_and_the_remedy() {
+        for (entry, expected) in [
+            ("pipe level: own is fresh, wait", "known.txt:2: there is no '=>'"),
+            ("pipe level: own is fersh => only left: HUP", "known.txt:2: column 8: "),
+            ("own is fresh => only left: HUP", "a line begins with a transport"),
+            ("pipe level: own is fresh => HUP", "'HUP' is no difference: write 'only left: WORDS'"),
+            ("pipe level: own is fresh => left: HUP", "'left: HUP' is no difference"),
+            (ENTRY, "known.txt:2: line 1 has the same disagreement: remove one of them"),
+        ] {
+            let error = parse_accepted("known.txt", &format!("{ENTRY}\n{entry}\n")).unwrap_err().to_string();
+            assert!(error.contains(expected), "{entry}: {error}");
+        }
+    }
+}
