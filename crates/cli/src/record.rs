@@ -90,7 +90,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
 pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
-    let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == library_of(run));
+    let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == run.kqueue_library());
     let poller = library.or_else(|| {
         let (name, version) = run.subjects.get_key_value(adapter?)?;
         Some(format!("{name} {}", one_line(version)))
@@ -109,11 +109,6 @@ pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, S
         run.build()
     );
     (name, text)
-}
-
-/// Returns the name of the library that provides kqueue(2), without its version, if one does.
-fn library_of(run: &Run) -> Option<&str> {
-    run.kqueue.as_deref()?.split(' ').next()
 }
 
 /// Collects the answers of a run's cells, by adapter. `None` for the kernel's own pollers.
@@ -142,7 +137,7 @@ fn adapter_of(cell: &CellResult, asked: &Asked, run: &Run) -> Option<Option<Stri
     let rest = asked.api.strip_prefix(&cell.backend);
     let its_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
-    match library_of(run).filter(|_| cell.backend == "kqueue") {
+    match run.kqueue_library().filter(|_| cell.backend == "kqueue") {
         Some(library) => its_own.then(|| Some(library.to_owned())),
         None => Some((its_own && is_adapter).then(|| cell.backend.clone())),
     }

@@ -18,6 +18,7 @@ mod cell_id;
 mod description;
 mod named;
 mod nearest;
+mod path_names;
 #[cfg(feature = "results")]
 mod results;
 mod variant;
@@ -26,6 +27,7 @@ pub use axes::{Layer, Mode, Os, Transport};
 pub use cell_id::{CellId, ParseCellIdError};
 pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};
+pub use path_names::{PATH_NAME_HELP, is_path_name};
 #[cfg(feature = "results")]
 pub use results::*;
 pub use variant::{ParseVariantError, Variant};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use matrix::Selection;
-use metadata::{CellResult, Layer, Run, Seed};
+use metadata::{CellResult, Layer, PathNameError, PathNames, Run, Seed, check_path_name};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -106,6 +106,17 @@ enum Line {
     Complete,
 }
 
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Run { identity, .. } => check_path_name("identity.target", &identity.target),
+            Self::Machine(run) => run.check_path_names(),
+            Self::Cell(result) => result.check_path_names(),
+            Self::Resumed { .. } | Self::Complete => Ok(()),
+        }
+    }
+}
+
 /// The contents of a journal.
 pub struct Contents {
     /// The identity of the run.
@@ -135,7 +146,7 @@ pub fn exists(dir: &Path) -> bool {
 /// in it.
 ///
 /// # Errors
-/// The first line does not identify the run, or a second run begins.
+/// The first line does not identify the run, a second run begins, or a name could lead a path elsewhere.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
     let text = match std::fs::read(&path) {
@@ -143,7 +154,7 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
     };
-    let lines = json_lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    let lines = json_lines::read(&path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use metadata::{Cost, CostOutcome};
+use metadata::{Cost, CostOutcome, PathNameError, PathNames, check_path_name};
 use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,16 @@ enum Line {
     Resumed,
     /// The last line: the run is complete.
     Complete,
+}
+
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Begin { identity, .. } => check_path_name("identity.target", &identity.target),
+            Self::Cost(cost) => cost.check_path_names(),
+            Self::Resumed | Self::Complete => Ok(()),
+        }
+    }
 }
 
 /// A journal that is open for writing.
@@ -147,7 +157,7 @@ fn read(path: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(failed("read", path, source)),
     };
-    let lines = json_lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    let lines = json_lines::read(path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);
     }
