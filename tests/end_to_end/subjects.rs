@@ -196,6 +196,43 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
     run(&asked).expect(1, &["fail"]);
 }
 
+/// The kernel has another patch level, or is another one: it is not what has changed.
+#[test]
+fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let expected = empty_expectations(&sandbox);
+    let python = format!("python3 '{EXAMPLE}' poll");
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    run(&["run", "--subject", &python]).expect(0, &["answers not known before"]);
+    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded").replace("'silent'", "'IN'");
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(&format!("    {key}: ")));
+        line.unwrap_or_else(|| panic!("the source has no {key}:\n{text}")).to_owned()
+    };
+    let (kernel, poller) = (of("version"), of("poller"));
+    let numbers: Vec<_> = kernel.split(['\'', '.']).collect();
+    let other_patch_level = format!("    version: '{}.{}.999'", numbers[1], numbers[2]);
+    for other in [kernel.clone(), other_patch_level, "    version: '0.1'".to_owned()] {
+        std::fs::write(&own, text.replace(&kernel, &other)).expect("writable");
+        run(&["run", "--subject", &python]).expect(1, &["fail"]);
+        run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
+    }
+    // Another version of the library: the answer was measured on that one.
+    std::fs::write(&own, text.replace(&poller, "    poller: '2.7.1'")).expect("writable");
+    run(&["run", "--subject", &python]).expect(0, &["permitted"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(
+        reason.contains("measured on version 2.7.1 of the poller and is a hypothesis for 3."),
+        "{reason}"
+    );
+    run(&["judge", "pollmatrix-report"]).expect(0, &["differs"]);
+}
+
 #[test]
 fn an_unusable_adapter_is_refused_before_any_cell_runs() {
     if lacks("python3") {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use expectations::{Compared, Expectations, NO_ANSWER, Version};
+use expectations::{Compared, Expectations, NO_ANSWER, Versions};
 use metadata::{Asked, CellResult, Os, Results, Run, Status};
 use runner::{backends, output};
 
@@ -45,7 +45,9 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
             let answers = load(expectations, os, &results)?;
             let cells = results.cells.iter_mut().filter(|cell| cell.target == run.target);
             for cell in cells.filter(|cell| !cell.is_contract()) {
-                judge(cell, &answers, (os, &version), &mut counts, &mut text);
+                let poller = run.subjects.get(&cell.backend).map(String::as_str);
+                let versions = Versions { kernel: Some(&version), poller };
+                judge(cell, &answers, (os, versions), &mut counts, &mut text);
             }
             let _ = writeln!(text, "{}: {}", path.display(), summary(&counts, &run));
             failed |= counts.wrong > 0 || counts.ended > 0;
@@ -79,7 +81,7 @@ fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations
 fn judge(
     cell: &mut CellResult,
     answers: &Expectations,
-    (os, version): (Os, &Version),
+    (os, versions): (Os, Versions<'_>),
     counts: &mut Counts,
     text: &mut String,
 ) {
@@ -98,17 +100,17 @@ fn judge(
     let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
     let answered = answered.map(|(asked, answer)| match is_subject {
-        true => (answers.attributed(os, Some(version), &cell.backend, asked, &answer), answer),
+        true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),
         false => (asked, answer),
     });
-    let mut observed = answers.observed(os, Some(version), answered);
+    let mut observed = answers.observed(os, versions, answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
-        observed.miss(asked.clone(), answers.expected(os, Some(version), asked));
+        observed.miss(asked.clone(), answers.expected(os, versions.kernel, asked));
     }
     for check in &observed.checks {
         let Some(asked) = &check.asked else { continue };
         counts.answers += 1;
-        let Some(expected) = answers.expected(os, Some(version), asked) else {
+        let Some(expected) = answers.expected(os, versions.kernel, asked) else {
             counts.unknown += 1;
             continue;
         };
@@ -116,7 +118,7 @@ fn judge(
             Compared::Same => counts.expected += 1,
             Compared::Unclear => counts.vary += 1,
             Compared::Different => {
-                let is_wrong = expected.is_measured_on(version);
+                let is_wrong = expected.is_measured_on(versions);
                 let word = if is_wrong { "WRONG" } else { "differs" };
                 *if is_wrong { &mut counts.wrong } else { &mut counts.contradict } += 1;
                 let allowed = expected.allowed.join(" or ");

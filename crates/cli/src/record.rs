@@ -25,6 +25,7 @@ type FileKey = (Os, Option<String>);
 /// The answers of one source.
 struct SourceAnswers {
     version: Version,
+    poller: Option<String>,
     text: String,
     answered: Answered,
 }
@@ -45,7 +46,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
             for (adapter, answered) in collect(&results, run) {
                 let (name, text) = source(run, &version, adapter.as_deref());
                 let (version, text) = (version.clone(), text.clone());
-                let new = || SourceAnswers { version, text, answered: Answered::new() };
+                let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
+                let poller = poller.map(|version| one_line(version).into_owned());
+                let new = || SourceAnswers { version, poller, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
                     if expectations::title(&asked.row).is_none() {
@@ -69,9 +72,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         return Err(input::without_answers(&args.inputs[0]));
     }
     let mut files: BTreeMap<FileKey, RecordedFile> = BTreeMap::new();
-    for (((os, adapter), source), SourceAnswers { version, text, answered }) in sources {
+    for (((os, adapter), source), SourceAnswers { version, poller, text, answered }) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
-        let recording = Recording { os, version, source, text, answers: answers.collect() };
+        let recording = Recording { os, version, poller, source, text, answers: answers.collect() };
         let path = folder.join(answers_file(os, adapter.as_deref()));
         let written = match files.entry((os, adapter)) {
             Entry::Occupied(present) => present.into_mut(),

@@ -4,7 +4,7 @@ use metadata::{Asked, Check, Evidence, Os, Status};
 
 use crate::answers::{Compared, Expectation, Expectations};
 use crate::error_numbers::with_usual_names;
-use crate::version::Version;
+use crate::version::{Version, Versions};
 
 /// Stands for the expected answer of a question without an expectation.
 pub const NOT_KNOWN: &str = "not known";
@@ -27,18 +27,18 @@ pub struct Observed {
 
 impl Expectations {
     /// Compares the answers on a system with the expectations. Only an answer that contradicts a measurement
-    /// on the same version is wrong; other expectations are hypotheses.
+    /// of the same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses.
     pub fn observed(
         &self,
         os: Os,
-        version: Option<&Version>,
+        versions: Versions<'_>,
         answered: impl IntoIterator<Item = (Asked, String)>,
     ) -> Observed {
         let mut observed = Observed::default();
         for (asked, answer) in answered {
             let answer = with_usual_names(os, &answer);
-            match self.expected(os, version, &asked) {
-                Some(expected) => observed.compare(asked, answer, expected, version),
+            match self.expected(os, versions.kernel, &asked) {
+                Some(expected) => observed.compare(asked, answer, expected, versions),
                 None => {
                     observed.unknown += 1;
                     observed.checks.push(unknown(asked, answer));
@@ -127,12 +127,12 @@ impl Observed {
         }
     }
 
-    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, version: Option<&Version>) {
+    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, versions: Versions<'_>) {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
             let differs = format!("{asked}: expected {allowed}, observed {answer}");
-            match hypothesis(expected, version) {
+            match hypothesis(expected, versions) {
                 Some(why) => self.contradicted.push(format!("{differs}; {why}")),
                 None => self.wrong.push(differs),
             }
@@ -150,15 +150,22 @@ fn joined(reasons: &[String]) -> Option<String> {
     })
 }
 
-/// Returns why the expectation is a hypothesis for this version; `None` if it was measured on it.
-fn hypothesis(expected: &Expectation, version: Option<&Version>) -> Option<String> {
-    if version.is_some_and(|version| expected.is_measured_on(version)) {
+/// Returns why the expectation is a hypothesis for these versions; `None` if it was measured on them.
+fn hypothesis(expected: &Expectation, versions: Versions<'_>) -> Option<String> {
+    if expected.is_measured_on(versions) {
         return None;
     }
-    let evidence = expected.source.evidence;
-    Some(match &expected.source.version {
-        Some(measured) => format!("the expectation was measured on {measured} and is a hypothesis here"),
-        None => format!("the expectation is a hypothesis with evidence {evidence}"),
+    let source = &expected.source;
+    Some(match (&source.poller, versions.poller, &source.version) {
+        (Some(measured), Some(tested), _) => {
+            format!(
+                "the expectation was measured on version {measured} of the poller and is a hypothesis for {tested}"
+            )
+        }
+        (_, _, Some(measured)) => {
+            format!("the expectation was measured on {measured} and is a hypothesis here")
+        }
+        _ => format!("the expectation is a hypothesis with evidence {}", source.evidence),
     })
 }
 
@@ -211,6 +218,17 @@ rows:
 ...
 ";
 
+    const OF_SUBJECT: &str = "os: linux
+source: measured
+sources:
+  measured: { evidence: M, text: 'measured here', version: '6.18.44', poller: '1.44.2' }
+rows:
+  V06:
+    'tcp':
+      libuv@level: 'IN'
+...
+";
+
     fn asked(api: &str, trigger: Option<&str>) -> Asked {
         let (row, variant, api) = ("V06".into(), "tcp".into(), api.into());
         Asked { row, variant, api, trigger: trigger.map(str::to_owned) }
@@ -223,9 +241,19 @@ rows:
     }
 
     fn observed(version: &str, api: &str, answer: &str) -> Observed {
-        let version = version.parse().unwrap();
+        observed_by(&answers(), version, None, api, answer)
+    }
+
+    fn observed_by(
+        answers: &Expectations,
+        kernel: &str,
+        poller: Option<&str>,
+        api: &str,
+        answer: &str,
+    ) -> Observed {
+        let kernel = kernel.parse().unwrap();
         let answered = [(asked(api, Some("level")), answer.to_owned())];
-        answers().observed(Os::Linux, Some(&version), answered)
+        answers.observed(Os::Linux, Versions { kernel: Some(&kernel), poller }, answered)
     }
 
     #[test]
@@ -238,9 +266,56 @@ rows:
     }
 
     #[test]
+    fn a_kernel_of_the_same_minor_version_is_the_same_kernel() {
+        for version in ["6.18.43", "6.18.45", "6.18"] {
+            assert_eq!(observed(version, "poll", "HUP").status().0, Status::Fail, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_measured_range_separates_patch_levels() {
+        let split = FILE.replace(
+            "poll@level: 'IN'",
+            "poll@level: [{ answers: ['HUP'], source: earlier, until: '6.18.43' }, { answers: ['IN'], since: '6.18.44' }]",
+        );
+        let sources = "sources:\n  earlier: { evidence: M, text: 'before', version: '6.18.43' }\n";
+        let mut answers = Expectations::default();
+        answers.read(&split.replace("sources:\n", sources), "linux.yml").unwrap();
+        for (version, right, wrong) in
+            [("6.18.40", "HUP", "IN"), ("6.18.44", "IN", "HUP"), ("6.18.50", "IN", "HUP")]
+        {
+            let status = |answer| observed_by(&answers, version, None, "poll", answer).status().0;
+            assert_eq!((status(right), status(wrong)), (Status::Pass, Status::Fail), "{version}");
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_subject_decides_whatever_the_kernel_is() {
+        let mut answers = Expectations::default();
+        answers.read(OF_SUBJECT, "linux.yml").unwrap();
+        let judged = |kernel, poller| {
+            let (status, reason) = observed_by(&answers, kernel, poller, "libuv", "HUP").status();
+            (status, reason.unwrap_or_default())
+        };
+        for kernel in ["6.18.44", "6.18.43", "6.1.10"] {
+            assert_eq!(judged(kernel, Some("1.44.2")).0, Status::Fail, "{kernel}");
+            assert_eq!(judged(kernel, Some("1.44.9")).0, Status::Fail, "{kernel}");
+            let (status, reason) = judged(kernel, Some("1.45.0"));
+            assert_eq!(status, Status::Permitted, "{kernel}");
+            assert!(
+                reason.ends_with("measured on version 1.44.2 of the poller and is a hypothesis for 1.45.0"),
+                "{reason}"
+            );
+        }
+        // Without a version of the poller, the kernel's decides.
+        assert_eq!(judged("6.18.43", None).0, Status::Fail);
+        assert_eq!(judged("6.1.10", None).0, Status::Permitted);
+    }
+
+    #[test]
     fn contradicting_a_hypothesis_is_permitted_with_the_reason() {
         for (version, api, why) in [
-            ("6.18.45", "poll", "the expectation was measured on 6.18.44 and is a hypothesis here"),
+            ("6.19.44", "poll", "the expectation was measured on 6.18.44 and is a hypothesis here"),
             ("6.18.44", "poll-events0", "the expectation is a hypothesis with evidence K (kernel source)"),
         ] {
             let (status, reason) = observed(version, api, "OUT").status();
@@ -298,7 +373,7 @@ rows:
         answers.read(&own, "linux.yml").unwrap();
         assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "libuv-poll", "it has changed");
         let effect = (asked("libuv-poll", Some("level")), "HUP".to_owned());
-        let observed = answers.observed(Os::Linux, Some(&version), [effect]);
+        let observed = answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [effect]);
         assert_eq!((observed.status().0, observed.unknown), (Status::Pass, 0));
         assert!(observed.answers_in_cell_of("libuv", &asked("poll", Some("level"))));
         assert!(observed.has_answer_of("libuv") && !observed.has_answer_of("poll"));
@@ -309,7 +384,8 @@ rows:
         let (answers, version) = (answers(), "6.18.45".parse().unwrap());
         let (poll, events0, other) =
             (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
-        let mut observed = answers.observed(Os::Linux, Some(&version), [(poll.clone(), "IN".into())]);
+        let mut observed =
+            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [(poll.clone(), "IN".into())]);
         assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
         for missing in [events0, other] {
             let expected = answers.expected(Os::Linux, Some(&version), &missing);
@@ -327,7 +403,7 @@ rows:
     fn the_first_of_several_reasons_is_shown_and_the_others_are_counted() {
         let version = "6.18.44".parse().unwrap();
         let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
-        let reason = answers().observed(Os::Linux, Some(&version), answered).status().1;
+        let reason = answers().observed(Os::Linux, Versions::of_kernel(Some(&version)), answered).status().1;
         assert_eq!(reason.as_deref(), Some("poll@level: expected IN, observed OUT; and 1 more"));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use characterisation::{Key, Observation, Scenario, Setting, Stopped, Transcript, keys};
-use expectations::{Expectations, Version};
+use expectations::{Expectations, Versions};
 use metadata::{Asked, Os, Status, Transport, Variant};
 use scenarios::loopback;
 
@@ -45,12 +45,13 @@ pub fn run(
         // The run has reported the error.
         _ => Vec::new(),
     };
-    let (answers, version) = (environment.answers(scenario.behaviour)?, environment::version());
+    let (answers, kernel) = (environment.answers(scenario.behaviour)?, environment::version());
     Ok(match environment::os() {
         Some(os) => {
             let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
             let subject = is_subject.then_some(poller.name);
-            let judged = (&*answers, os, version.as_ref());
+            let versions = Versions { kernel: kernel.as_ref(), poller: environment.version_of(poller.name) };
+            let judged = (&*answers, os, versions);
             let mut outcome = judge(scenario, &due, subject, transcript, ended, judged);
             outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
             outcome
@@ -87,17 +88,17 @@ fn judge(
     subject: Option<&str>,
     transcript: Transcript,
     ended: Result<(), Stopped>,
-    (answers, os, version): (&Expectations, Os, Option<&Version>),
+    (answers, os, versions): (&Expectations, Os, Versions<'_>),
 ) -> CellOutcome {
     let asked = |Observation { variant, api, trigger, answer }| {
         let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
         match subject {
-            Some(subject) => (answers.attributed(os, version, subject, asked, &answer), answer),
+            Some(subject) => (answers.attributed(os, versions.kernel, subject, asked, &answer), answer),
             None => (asked, answer),
         }
     };
     let complete = ended.is_ok() && !transcript.is_partial();
-    let mut observed = answers.observed(os, version, transcript.observations.into_iter().map(asked));
+    let mut observed = answers.observed(os, versions, transcript.observations.into_iter().map(asked));
     if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
             let trigger = trigger.map(str::to_owned);
@@ -107,7 +108,7 @@ fn judge(
                 None => observed.answers(&asked),
             };
             if !is_answered {
-                let expected = answers.expected(os, version, &asked);
+                let expected = answers.expected(os, versions.kernel, &asked);
                 observed.miss(asked, expected);
             }
         }
@@ -179,7 +180,14 @@ mod tests {
         let transcript = Transcript { observations: vec![observed], trace: vec![trace.into()] };
         let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
-        judge(&SCENARIO, &due, subject, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
+        judge(
+            &SCENARIO,
+            &due,
+            subject,
+            transcript,
+            ended,
+            (&answers, Os::Linux, Versions::of_kernel(measured.as_ref())),
+        )
     }
 
     #[test]
