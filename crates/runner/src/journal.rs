@@ -364,3 +364,72 @@ pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
 fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::Io { action, path: path.to_path_buf(), source, help: REPORT_DIR_HELP }
 }
+
+#[cfg(test)]
+mod tests {
+    use metadata::Status::{self, Fail, Pass};
+    use metadata::samples;
+
+    use super::*;
+
+    fn identity() -> Identity {
+        Identity {
+            matrix: "hash".into(),
+            rows: None,
+            executable: "hash".into(),
+            seed: Seed(1),
+            fault: None,
+            inject_errors: None,
+            late_data: None,
+            repeat: 1,
+            selection: Selected::default(),
+            target: "here".into(),
+            via: "native".into(),
+        }
+    }
+
+    fn cell(variant: &str, status: Status) -> CellResult {
+        samples::cell("here", variant, "poll", status)
+    }
+
+    fn contents(dir: &Path) -> Contents {
+        read(dir).unwrap().expect("there is a journal")
+    }
+
+    /// Returns the statuses, in the order of the results.
+    fn statuses(dir: &Path) -> Vec<(String, Status)> {
+        let results = contents(dir).results.into_iter();
+        results.map(|result| (result.variant().expect("an id").to_owned(), result.status)).collect()
+    }
+
+    #[test]
+    fn the_newest_result_of_a_cell_replaces_older_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(dir.path(), &identity(), "now").unwrap();
+        journal.append(&cell("a", Fail)).unwrap();
+        journal.append(&cell("b", Pass)).unwrap();
+        journal.append(&cell("a", Pass)).unwrap();
+        assert_eq!(statuses(dir.path()), [("b".to_owned(), Pass), ("a".to_owned(), Pass)]);
+        journal.append(&cell("a", Fail)).unwrap();
+        assert_eq!(statuses(dir.path()), [("b".to_owned(), Pass), ("a".to_owned(), Fail)]);
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_after_its_end_is_complete_only_at_its_next_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(dir.path(), &identity(), "now").unwrap();
+        assert!(!contents(dir.path()).complete);
+        journal.complete().unwrap();
+        assert!(contents(dir.path()).complete);
+        let mut journal = Journal::resume(dir.path(), &contents(dir.path()), "later").unwrap();
+        journal.append(&cell("a", Pass)).unwrap();
+        assert_eq!((contents(dir.path()).complete, contents(dir.path()).resumed), (false, 1));
+        // It is interrupted here: the journal is the only place of its results.
+        let aside = move_aside(dir.path()).unwrap().expect("it is kept");
+        std::fs::rename(aside, dir.path().join(NAME)).unwrap();
+        journal.complete().unwrap();
+        assert!(contents(dir.path()).complete);
+        assert_eq!(move_aside(dir.path()).unwrap(), None);
+        assert!(!exists(dir.path()), "the report has the results");
+    }
+}

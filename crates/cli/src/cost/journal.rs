@@ -262,6 +262,26 @@ mod tests {
     }
 
     #[test]
+    fn the_newest_cost_replaces_older_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = open(dir.path(), &identity(), false).unwrap();
+        let of = |reason: &str| cost(10, CostOutcome::NotMeasured { reason: reason.into() });
+        journal.append(&of("old")).unwrap();
+        journal.append(&of("new")).unwrap();
+        assert_eq!(open(dir.path(), &identity(), true).unwrap().known, [of("new")]);
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_after_its_end_is_not_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        open(dir.path(), &identity(), false).unwrap().complete().unwrap();
+        let mut resumed = open(dir.path(), &identity(), true).unwrap();
+        resumed.append(&cost(10, CostOutcome::NotMeasured { reason: "no room".into() })).unwrap();
+        open(dir.path(), &identity(), false).unwrap();
+        assert!(dir.path().join("costs-1.jsonl").exists(), "it has a cost that no report has");
+    }
+
+    #[test]
     fn a_run_of_another_machine_build_or_other_options_is_not_resumed() {
         let dir = tempfile::tempdir().unwrap();
         open(dir.path(), &identity(), false).unwrap();
