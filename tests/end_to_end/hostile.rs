@@ -158,7 +158,7 @@ fn an_excessive_time_is_refused_with_its_position() {
 /// RLIMIT_NPROC counts the processes of a user, except root's. The command therefore runs as a user without
 /// other processes.
 #[test]
-fn a_process_limit_causes_no_panic() {
+fn a_process_limit_causes_no_panic_and_is_the_reason() {
     if !geteuid().is_root() {
         eprintln!("not run: only root can switch to a user without other processes");
         return;
@@ -194,6 +194,13 @@ fn a_process_limit_causes_no_panic() {
         assert!(!stderr.contains("] fail ") && !stderr.contains("] timeout "), "limit {limit}:\n{stderr}");
         let results = fs::read_to_string(sandbox.path("report/results.json")).expect("there is a report");
         assert!(limit > 1 || results.contains("cannot start the cell"), "{results}");
+        let results: Value = serde_json::from_str(&results).expect("results.json is JSON");
+        for cell in results["cells"].as_array().expect("cells is a list") {
+            let reason = cell["reason"].as_str().unwrap_or_default();
+            let names_limit =
+                reason.contains("ulimit -u") || reason.contains("more threads than the system starts");
+            assert!(cell["status"] != "broken" || names_limit, "limit {limit}: {cell}");
+        }
     }
 }
 

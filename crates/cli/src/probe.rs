@@ -180,7 +180,7 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
             // The answers have the end of the poller's program.
             Ok(()) | Err(Stopped::Ended(_)) => Ending::Performed,
             Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
-            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(why),
+            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(runner::cell::with_cause(why)),
         },
         answers: transcript.observations.into_iter().map(answer).collect(),
         trace: transcript.trace,

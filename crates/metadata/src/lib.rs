@@ -21,6 +21,7 @@ mod nearest;
 mod path_names;
 #[cfg(feature = "results")]
 mod results;
+mod start_error;
 mod variant;
 
 pub use axes::{Layer, Mode, Os, Transport};
@@ -30,4 +31,5 @@ pub use nearest::{did_you_mean, nearest};
 pub use path_names::{PATH_NAME_HELP, is_path_name};
 #[cfg(feature = "results")]
 pub use results::*;
+pub use start_error::start_error;
 pub use variant::{ParseVariantError, Variant};

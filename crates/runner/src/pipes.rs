@@ -355,7 +355,7 @@ pub struct CommandOutput {
 pub fn output_of(command: &mut Command, limit: Option<Duration>) -> io::Result<CommandOutput> {
     const OUTPUT: Limit = Limit { keep: 1 << 20, total: 64 << 20 };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let mut child = command.spawn()?;
+    let mut child = command.spawn().map_err(metadata::start_error)?;
     let mut collect = || {
         let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
         let status = match watch(&mut child, &mut outputs, deadline, || false)? {

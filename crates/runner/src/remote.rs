@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use metadata::{CellResult, PathNames, PlannedCell, Run, Seed, Status};
+use metadata::{CellResult, PathNames, PlannedCell, Run, Seed, Status, start_error};
 use report::first_line;
 
 use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
@@ -212,7 +212,7 @@ fn run_executor(
     let mut command = route.command(&arguments(route, settings, cells));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches this process only, which then kills the executor.
-    let mut child = match command.process_group(0).spawn() {
+    let mut child = match command.process_group(0).spawn().map_err(start_error) {
         Ok(child) => child,
         Err(error) => {
             return End::Fatal(format!("cannot start {}: {error}", command.get_program().display()));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use metadata::{Attempt, Seed, Status};
+use metadata::{Attempt, Seed, Status, start_error};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -85,7 +85,7 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     // Standard input is the lifeline: it ends when this process ends, for whatever reason.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches the runner only, and one call kills the whole cell.
-    let mut child = command.process_group(0).spawn()?;
+    let mut child = command.process_group(0).spawn().map_err(start_error)?;
     let mut outputs =
         Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
     let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
@@ -202,7 +202,11 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
     let lines: Vec<_> = stdout.lines().collect();
     let line = match lines.as_slice() {
         [line] => line,
-        [] => return broken(format!("the cell exited with {code} and printed no result")),
+        [] => {
+            let error = stderr.lines().find_map(|line| line.strip_prefix("error: "));
+            let why = error.map(|error| format!(": {error}")).unwrap_or_default();
+            return broken(format!("the cell exited with {code} and printed no result{why}"));
+        }
         several => {
             return broken(format!(
                 "the cell printed {} lines instead of one result: {stdout}",
