@@ -189,7 +189,7 @@ impl Expectations {
         for entry in std::fs::read_dir(&dir).map_err(failed(&dir))? {
             let path = entry.map_err(failed(&dir))?.path();
             if path.extension().is_some_and(|extension| extension == "yml") {
-                let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
+                let text = metadata::read_text(&path).map_err(failed(&path))?;
                 answers.read(&text, &path.display().to_string())?;
             }
         }
@@ -205,7 +205,7 @@ impl Expectations {
         let mut answers = Self::default();
         for subject in std::iter::once(None).chain(subjects.iter().copied().map(Some)) {
             let path = dir.join(answers_file(os, subject));
-            match std::fs::read_to_string(&path) {
+            match metadata::read_text(&path) {
                 Ok(text) => answers.read(&text, &path.display().to_string())?,
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(source) => return Err(ExpectationsError::Read { path, source }),

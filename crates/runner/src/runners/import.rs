@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use matrix::Target;
-use metadata::{CellResult, PATH_NAME_HELP, PathNames, Results, Run};
+use metadata::{CellResult, PATH_NAME_HELP, PathNames, Results, Run, read_at_most};
 
 use crate::error::Error;
 use crate::stream::{FORMAT, Line};
-use crate::{diagnostics, json_lines, pipes};
+use crate::{diagnostics, json_lines};
 
 /// The greatest size of a file, in bytes. The results of all cells are smaller.
 const BYTES: u64 = 1 << 30;
@@ -34,17 +34,12 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
         source,
         help: "give the file with the results",
     };
-    let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
-        io::stdin().take(BYTES + 1).read_to_end(&mut bytes)
+    let bytes = if path.as_os_str() == "-" {
+        read_at_most(io::stdin(), BYTES)
     } else {
-        File::open(path).and_then(|file| file.take(BYTES + 1).read_to_end(&mut bytes))
+        File::open(path).and_then(|file| read_at_most(file, BYTES))
     };
-    read.map_err(failed)?;
-    if bytes.len() as u64 > BYTES {
-        let why = format!("it is longer than {}", pipes::bytes(BYTES as usize));
-        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
-    }
+    let bytes = bytes.map_err(failed)?;
     let text = String::from_utf8_lossy(&bytes);
     let wrong = |Unfit { why, help }: Unfit| {
         let (path, target, help) = (path.to_path_buf(), target.id.clone(), help.into());
