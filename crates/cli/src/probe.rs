@@ -222,8 +222,9 @@ fn run_in_process(
         source,
         help: "start pollmatrix again",
     };
-    let Ended { end, stdout, stderr, .. } =
+    let Ended { end, stdout, stderr, left, .. } =
         supervise::run(command, limit, || stop.requested()).map_err(failed)?;
+    left.iter().for_each(|process| runner::diagnostics::warning(&format!("{backend}: {process}")));
     let ending = match end.map_err(failed)? {
         End::TimedOut => Ending::Timeout(format!("no answer within {} s", limit.as_secs())),
         End::TooMuchOutput(too_much) => Ending::Broken(too_much.to_string()),
