@@ -400,15 +400,27 @@ pub struct CommandOutput {
 
 /// Runs a command with little output until it exits. Kills it after `limit`, if there is one.
 pub fn output_of(command: &mut Command, limit: Option<Duration>) -> io::Result<CommandOutput> {
+    output_unless(command, limit, || None)
+}
+
+/// Runs a command as [`output_of`] does, and kills it as soon as `hopeless` returns a reason.
+pub fn output_unless(
+    command: &mut Command,
+    limit: Option<Duration>,
+    hopeless: impl Fn() -> Option<String>,
+) -> io::Result<CommandOutput> {
     const OUTPUT: Limit = Limit { keep: 1 << 20, total: 64 << 20 };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let mut child = command.spawn().map_err(metadata::start_error)?;
     let mut collect = || {
         let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
-        let status = match watch(&mut child, &mut outputs, deadline, || false)? {
+        let status = match watch(&mut child, &mut outputs, deadline, || hopeless().is_some())? {
             Waited::Exited(status) => status,
             Waited::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
-            Waited::TimedOut | Waited::Stopped => {
+            Waited::Stopped => {
+                return Err(io::Error::other(hopeless().unwrap_or_else(|| "it was stopped".into())));
+            }
+            Waited::TimedOut => {
                 let seconds = limit.unwrap_or_default().as_secs();
                 return Err(io::Error::other(format!("no answer within {seconds} s")));
             }
