@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use expectations::{Compared, Expectations, NO_ANSWER, Versions};
-use metadata::{Asked, CellResult, Os, Results, Run, Status};
+use characterisation::Promises;
+use expectations::{Answered, Compared, Expectations, NO_ANSWER, Versions};
+use metadata::{Asked, CellResult, Os, Results, Run, Status, Variant};
 use runner::{backends, output};
 
 use crate::args::JudgeArgs;
@@ -23,6 +24,10 @@ struct Counts {
     /// Answers that contradict a hypothesis.
     contradict: usize,
     wrong: usize,
+    /// Answers that are wrong in every reading.
+    defects: usize,
+    /// Those of them that are recorded.
+    known_defects: usize,
     /// Cells that ended without a verdict.
     ended: usize,
 }
@@ -43,14 +48,15 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
             let mut counts = Counts::default();
             let (os, version) = input::system(path, &run)?;
             let answers = load(expectations, os, &results)?;
-            let cells = results.cells.iter_mut().filter(|cell| cell.target == run.target);
-            for cell in cells.filter(|cell| !cell.is_contract()) {
+            let promises: Vec<_> = results.cells.iter().map(|cell| promises(&results, cell)).collect();
+            let cells = results.cells.iter_mut().zip(&promises).filter(|(cell, _)| cell.target == run.target);
+            for (cell, promises) in cells.filter(|(cell, _)| !cell.is_contract()) {
                 let poller = run.subjects.get(&cell.backend).map(String::as_str);
                 let versions = Versions { kernel: Some(&version), poller };
-                judge(cell, &answers, (os, versions), &mut counts, &mut text);
+                judge((cell, promises), &answers, (os, versions), &mut counts, &mut text);
             }
             let _ = writeln!(text, "{}: {}", path.display(), summary(&counts, &run));
-            failed |= counts.wrong > 0 || counts.ended > 0;
+            failed |= counts.wrong > 0 || counts.defects > 0 || counts.ended > 0;
             answered += counts.answers;
         }
         output::print(&text)?;
@@ -77,17 +83,29 @@ fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations
     })
 }
 
+/// Returns whether a characterisation with this status has answers that can be judged.
+pub fn has_verdict(status: Status) -> bool {
+    use Status::{Fail, KnownFail, Pass, Permitted, Unsupported};
+    matches!(status, Pass | Permitted | KnownFail | Fail | Unsupported)
+}
+
+/// Returns what the waits of a cell must answer.
+pub fn promises(results: &Results, cell: &CellResult) -> Promises {
+    let script = results.scenarios.get(&cell.scenario).and_then(|scenario| scenario.verbs.as_deref());
+    let script = script.and_then(|script| script.parse().ok());
+    let Variant { transport, trigger, .. } = cell.params;
+    script.map(|script| Promises::of(&script, transport, trigger, &cell.backend)).unwrap_or_default()
+}
+
 /// Replaces the verdict of a cell, and adds what is wrong to the text.
 fn judge(
-    cell: &mut CellResult,
+    (cell, promises): (&mut CellResult, &Promises),
     answers: &Expectations,
     (os, versions): (Os, Versions<'_>),
     counts: &mut Counts,
     text: &mut String,
 ) {
-    let has_verdict =
-        matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
-    if !has_verdict {
+    if !has_verdict(cell.status) {
         if cell.status.is_failure() {
             counts.ended += 1;
             let reason = cell.reason.as_deref().unwrap_or_default();
@@ -99,9 +117,13 @@ fn judge(
         cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
     let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
-    let answered = answered.map(|(asked, answer)| match is_subject {
-        true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),
-        false => (asked, answer),
+    let answered = answered.map(|(asked, answer)| {
+        let defect = promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), &answer);
+        let asked = match is_subject {
+            true => answers.attributed(os, versions.kernel, &cell.backend, asked, &answer),
+            false => asked,
+        };
+        Answered { asked, answer, defect }
     });
     let mut observed = answers.observed(os, versions, answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
@@ -110,6 +132,18 @@ fn judge(
     for check in &observed.checks {
         let Some(asked) = &check.asked else { continue };
         counts.answers += 1;
+        if let Some(defect) = check.defect {
+            let is_recorded = check.holds;
+            let word = if is_recorded { "known" } else { "WRONG" };
+            *if is_recorded { &mut counts.known_defects } else { &mut counts.defects } += 1;
+            let meaning = defect.meaning();
+            let _ = writeln!(
+                text,
+                "{word} {}: {asked}: {}: {meaning}, which is wrong in every reading",
+                cell.id, check.observed
+            );
+            continue;
+        }
         let Some(expected) = answers.expected(os, versions.kernel, asked) else {
             counts.unknown += 1;
             continue;
@@ -144,13 +178,16 @@ fn judge(
 }
 
 fn summary(counts: &Counts, run: &Run) -> String {
-    let Counts { answers, expected, vary, unknown, contradict, wrong, ended } = counts;
+    let Counts { answers, expected, vary, unknown, contradict, wrong, defects, known_defects, ended } =
+        counts;
     let mut text = format!("{} {}: {answers} answers, {expected} as expected", run.os, run.kernel);
     for (count, what) in [
         (vary, "vary"),
         (unknown, "not known"),
         (contradict, "contradict a hypothesis"),
         (wrong, "contradict a measurement"),
+        (known_defects, "are wrong in every reading, and recorded"),
+        (defects, "are wrong in every reading"),
     ] {
         if *count > 0 {
             let _ = write!(text, ", {count} {what}");

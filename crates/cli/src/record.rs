@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use metadata::{Asked, CellResult, Os, Results, Run, Status, one_line};
+use metadata::{Asked, CellResult, Defect, Os, Results, Run, one_line};
 use runner::{backends, diagnostics, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
 use crate::error::Error;
-use crate::{exit, generate, input};
+use crate::{exit, generate, input, judge};
 
 /// The number of times that each answer was observed, by query.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
@@ -37,10 +37,11 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         (None, Some(root)) => root.join("expectations"),
         (None, None) => generate::find_root()?.join("expectations"),
     };
-    let mut outside = BTreeSet::new();
+    let (mut outside, mut defects) = (BTreeSet::new(), BTreeMap::new());
     let mut sources: BTreeMap<(FileKey, String), SourceAnswers> = BTreeMap::new();
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
+        defects.extend(self::defects(&results));
         for run in &results.runs {
             let (os, version) = input::system(path, run)?;
             for (adapter, answered) in collect(&results, run) {
@@ -84,7 +85,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     }
     let mut open = false;
     for written in files.values() {
-        open |= written.finish(args.dry_run)?;
+        open |= written.finish(&defects, args.dry_run)?;
     }
     Ok(if open { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
@@ -118,8 +119,7 @@ pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, S
 pub fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     let mut all: BTreeMap<Option<String>, Answered> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
-        let has_answers =
-            matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
+        let has_answers = judge::has_verdict(cell.status);
         for check in cell.checks.iter().filter(|check| has_answers && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
                 let Some(adapter) = adapter_of(cell, asked, run) else { continue };
@@ -130,6 +130,19 @@ pub fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answere
         }
     }
     all
+}
+
+/// Returns what is wrong with answers in every reading.
+fn defects(results: &Results) -> impl Iterator<Item = (Asked, Defect)> {
+    results.cells.iter().flat_map(|cell| {
+        let promises = judge::promises(results, cell);
+        cell.checks.iter().filter_map(move |check| {
+            let asked = check.asked.clone()?;
+            let question = (asked.variant.as_str(), asked.api.as_str(), asked.trigger.as_deref());
+            let defect = promises.defect(question, &check.observed)?;
+            Some((asked, defect))
+        })
+    })
 }
 
 /// Returns the adapter, or the library with kqueue(2), that gave an answer: `Some(None)` is the kernel.
@@ -181,7 +194,7 @@ impl RecordedFile {
     }
 
     /// Writes the file, and prints the recorded answers. Returns whether an answer needs work by hand.
-    fn finish(&self, dry_run: bool) -> Result<bool, Error> {
+    fn finish(&self, defects: &BTreeMap<Asked, Defect>, dry_run: bool) -> Result<bool, Error> {
         let path = self.path.display();
         if dry_run && self.after != self.before {
             let diff = TextDiff::from_lines(&self.before, &self.after);
@@ -200,7 +213,10 @@ impl RecordedFile {
         let mut text = String::new();
         let mut open = false;
         for (asked, answer, result) in &self.results {
-            let line = format!("{}/{} {}: {answer}", asked.row, asked.variant, asked.api_and_trigger());
+            let mut line = format!("{}/{} {}: {answer}", asked.row, asked.variant, asked.api_and_trigger());
+            if let Some(defect) = defects.get(asked) {
+                let _ = write!(line, " (wrong in every reading: {})", defect.meaning());
+            }
             let _ = match result {
                 Recorded::Known => Ok(()),
                 Recorded::Added => writeln!(text, "added       {line}"),

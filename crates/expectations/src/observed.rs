@@ -1,6 +1,6 @@
 //! Compares a poller's answers with the expectations.
 
-use metadata::{Asked, Check, Evidence, Os, Status};
+use metadata::{Asked, Check, Defect, Evidence, Os, Status};
 
 use crate::answers::{Compared, Expectation, Expectations};
 use crate::error_numbers::with_usual_names;
@@ -12,6 +12,17 @@ pub const NOT_KNOWN: &str = "not known";
 /// Stands for a missing answer.
 pub const NO_ANSWER: &str = "no answer";
 
+/// One answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answered {
+    /// The question.
+    pub asked: Asked,
+    /// The answer.
+    pub answer: String,
+    /// What is wrong with it in every reading.
+    pub defect: Option<Defect>,
+}
+
 /// The answers of one run of a script, compared with the expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
@@ -19,8 +30,10 @@ pub struct Observed {
     pub checks: Vec<Check>,
     /// The number of answers without an expectation.
     pub unknown: u64,
-    /// Answers that contradict a measurement on this version, and missing answers.
+    /// Answers that contradict a measurement on this version or are wrong in every reading, and missing answers.
     wrong: Vec<String>,
+    /// Answers that are wrong in every reading, and recorded as those of this poller.
+    known_defects: Vec<String>,
     /// Answers that contradict a hypothesis.
     contradicted: Vec<String>,
 }
@@ -32,18 +45,21 @@ impl Expectations {
         &self,
         os: Os,
         versions: Versions<'_>,
-        answered: impl IntoIterator<Item = (Asked, String)>,
+        answered: impl IntoIterator<Item = Answered>,
     ) -> Observed {
         let mut observed = Observed::default();
-        for (asked, answer) in answered {
+        for Answered { asked, answer, defect } in answered {
             let answer = with_usual_names(os, &answer);
-            match self.expected(os, versions.kernel, &asked) {
+            let expected = self.expected(os, versions.kernel, &asked);
+            observed.note_defect(&asked, &answer, defect, expected);
+            let check = match expected {
                 Some(expected) => observed.compare(asked, answer, expected, versions),
                 None => {
                     observed.unknown += 1;
-                    observed.checks.push(unknown(asked, answer));
+                    Check { holds: defect.is_none(), ..unknown(asked, answer) }
                 }
-            }
+            };
+            observed.checks.push(Check { defect, ..check });
         }
         observed
     }
@@ -121,13 +137,42 @@ impl Observed {
         if let Some(reason) = joined(&self.wrong) {
             return (Status::Fail, Some(reason));
         }
+        if let Some(reason) = joined(&self.known_defects) {
+            return (Status::KnownFail, Some(reason));
+        }
         match joined(&self.contradicted) {
             Some(reason) => (Status::Permitted, Some(reason)),
             None => (Status::Pass, None),
         }
     }
 
-    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, versions: Versions<'_>) {
+    /// Notes what is wrong with an answer in every reading.
+    fn note_defect(
+        &mut self,
+        asked: &Asked,
+        answer: &str,
+        defect: Option<Defect>,
+        expected: Option<&Expectation>,
+    ) {
+        let Some(defect) = defect else { return };
+        let is = format!("{asked}: {answer}: {}, which is wrong in every reading", defect.meaning());
+        match expected.filter(|expected| expected.compare(answer) == Compared::Same) {
+            Some(recorded) => {
+                let source = &recorded.source;
+                let url = source.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
+                self.known_defects.push(format!("{is}; recorded ({}{url})", source.text));
+            }
+            None => self.wrong.push(is),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        asked: Asked,
+        answer: String,
+        expected: &Expectation,
+        versions: Versions<'_>,
+    ) -> Check {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
@@ -137,7 +182,7 @@ impl Observed {
                 None => self.wrong.push(differs),
             }
         }
-        self.checks.push(check(asked, answer, expected, compared != Compared::Different));
+        check(asked, answer, expected, compared != Compared::Different)
     }
 }
 
@@ -179,6 +224,7 @@ fn check(asked: Asked, observed: String, expected: &Expectation, holds: bool) ->
         holds,
         asked: Some(asked),
         varies: expected.unstable.map(|why| why.name().to_owned()),
+        defect: None,
         evidence: Some(source.evidence),
         url: source.url.clone(),
         since: expected.range.since.as_ref().map(ToString::to_string),
@@ -244,6 +290,10 @@ rows:
         observed_by(&answers(), version, None, api, answer)
     }
 
+    fn answered(asked: Asked, answer: &str) -> Answered {
+        Answered { asked, answer: answer.to_owned(), defect: None }
+    }
+
     fn observed_by(
         answers: &Expectations,
         kernel: &str,
@@ -252,7 +302,7 @@ rows:
         answer: &str,
     ) -> Observed {
         let kernel = kernel.parse().unwrap();
-        let answered = [(asked(api, Some("level")), answer.to_owned())];
+        let answered = [answered(asked(api, Some("level")), answer)];
         answers.observed(Os::Linux, Versions { kernel: Some(&kernel), poller }, answered)
     }
 
@@ -310,6 +360,50 @@ rows:
         // Without a version of the poller, the kernel's decides.
         assert_eq!(judged("6.18.43", None).0, Status::Fail);
         assert_eq!(judged("6.1.10", None).0, Status::Permitted);
+    }
+
+    /// Answers `early`, which is wrong in every reading.
+    fn early(answers: &Expectations, poller: &str, api: &str) -> (Status, String, Check) {
+        let kernel = "6.18.44".parse().unwrap();
+        let versions = Versions { kernel: Some(&kernel), poller: Some(poller) };
+        let answered = Answered {
+            asked: asked(api, Some("level")),
+            answer: "early".into(),
+            defect: Some(Defect::Early),
+        };
+        let observed = answers.observed(Os::Linux, versions, [answered]);
+        let (status, reason) = observed.status();
+        (status, reason.unwrap_or_default(), observed.checks[0].clone())
+    }
+
+    #[test]
+    fn an_answer_that_is_wrong_in_every_reading_fails_without_an_expectation() {
+        let (status, reason, check) = early(&answers(), "1.0", "their-own");
+        assert_eq!((status, check.holds, check.defect), (Status::Fail, false, Some(Defect::Early)));
+        let expected =
+            "their-own@level: early: a wait returned before its timeout, which is wrong in every reading";
+        assert_eq!(reason, expected);
+        // Neither an expectation that is a hypothesis nor one that varies excuses it.
+        for api in ["poll-events0", "select"] {
+            assert_eq!(early(&answers(), "1.0", api).0, Status::Fail, "{api}");
+        }
+    }
+
+    #[test]
+    fn the_recorded_answer_that_is_wrong_in_every_reading_is_an_expected_failure() {
+        let mut recorded = Expectations::default();
+        recorded.read(&OF_SUBJECT.replace("'IN'", "'early'"), "linux.yml").unwrap();
+        for version in ["1.44.2", "1.45.0"] {
+            let (status, reason, check) = early(&recorded, version, "libuv");
+            assert_eq!((status, check.holds, check.defect), (Status::KnownFail, true, Some(Defect::Early)));
+            assert!(
+                reason.ends_with("which is wrong in every reading; recorded (measured here)"),
+                "{reason}"
+            );
+        }
+        // It is not that of another question or poller, and no other answer is.
+        assert_eq!(early(&recorded, "1.44.2", "other").0, Status::Fail);
+        assert_eq!(observed_by(&recorded, "6.18.44", Some("1.44.2"), "libuv", "IN").status().0, Status::Fail);
     }
 
     #[test]
@@ -372,7 +466,7 @@ rows:
         answers = Expectations::default();
         answers.read(&own, "linux.yml").unwrap();
         assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "libuv-poll", "it has changed");
-        let effect = (asked("libuv-poll", Some("level")), "HUP".to_owned());
+        let effect = answered(asked("libuv-poll", Some("level")), "HUP");
         let observed = answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [effect]);
         assert_eq!((observed.status().0, observed.unknown), (Status::Pass, 0));
         assert!(observed.answers_in_cell_of("libuv", &asked("poll", Some("level"))));
@@ -385,7 +479,7 @@ rows:
         let (poll, events0, other) =
             (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
         let mut observed =
-            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [(poll.clone(), "IN".into())]);
+            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [answered(poll.clone(), "IN")]);
         assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
         for missing in [events0, other] {
             let expected = answers.expected(Os::Linux, Some(&version), &missing);
@@ -402,7 +496,7 @@ rows:
     #[test]
     fn the_first_of_several_reasons_is_shown_and_the_others_are_counted() {
         let version = "6.18.44".parse().unwrap();
-        let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
+        let answered = ["OUT", "ERR", "IN"].map(|answer| answered(asked("poll", Some("level")), answer));
         let reason = answers().observed(Os::Linux, Versions::of_kernel(Some(&version)), answered).status().1;
         assert_eq!(reason.as_deref(), Some("poll@level: expected IN, observed OUT; and 1 more"));
     }

@@ -16,6 +16,7 @@
 mod axes;
 mod bounded;
 mod cell_id;
+mod defect;
 mod description;
 mod named;
 mod nearest;
@@ -28,6 +29,7 @@ mod variant;
 pub use axes::{Layer, Mode, Os, Transport};
 pub use bounded::{read_at_most, read_text};
 pub use cell_id::{CellId, ParseCellIdError};
+pub use defect::Defect;
 pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};
 pub use path_names::{PATH_NAME_HELP, is_path_name};
