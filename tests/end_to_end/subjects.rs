@@ -96,31 +96,93 @@ fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
 
 /// The program aborts in its first wait. That is the answer, and the rest of the script is not missing.
 #[test]
-fn the_abort_of_a_program_is_its_answer_and_is_recorded() {
+fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_an_expected_failure() {
     if lacks("python3") {
         return;
     }
     let sandbox = sandbox();
     let subject = format!("python3 '{BAD}' crashes poll");
     let expected = empty_expectations(&sandbox);
-    sandbox
-        .run(&["run", "--subject", &subject, "--expectations", "expected"])
-        .expect(0, &["2 cells: 2 new, 2 answers not known before"]);
-    let cells = cells(&sandbox);
-    for cell in &cells {
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let asked = ["run", "--subject", &subject];
+    run(&asked).expect(1, &["2 fail", "aborts(SIGABRT): the program ended, which is wrong in every reading"]);
+    let unknown = cells(&sandbox);
+    for cell in &unknown {
         assert_eq!(
-            (&cell["status"], &cell["checks"][0]["observed"]),
-            (&"pass".into(), &"aborts(SIGABRT)".into())
+            (&cell["status"], &cell["checks"][0]["observed"], &cell["checks"][0]["defect"]),
+            (&"fail".into(), &"aborts(SIGABRT)".into(), &"program-ended".into())
         );
         let notes = cell["notes"].to_string();
         assert!(notes.contains("the program ended (signal: 6 (SIGABRT)"), "{notes}");
     }
-    sandbox
-        .run(&["record", "pollmatrix-report", "--expectations", "expected"])
-        .expect(0, &["added ", "python-poll@level: aborts(SIGABRT)"]);
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG ", "2 are wrong in every reading"]);
+    run(&["record", "pollmatrix-report"]).expect(
+        0,
+        &["added ", "python-poll@level: aborts(SIGABRT) (wrong in every reading: the program ended)"],
+    );
     let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
     let text = std::fs::read_to_string(&own).expect("the answers were recorded");
     assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
+    run(&asked).expect(0, &["2 known-fail"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(reason.contains("which is wrong in every reading; recorded (measured on python-poll"), "{reason}");
+    run(&["judge", "pollmatrix-report"]).expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
+    // The library without the bug: its answer is right, and the record is out of date.
+    let mended = format!("python3 '{EXAMPLE}' poll");
+    run(&["run", "--subject", &mended]).expect(1, &["2 unexpected-pass"]);
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
+}
+
+#[test]
+fn a_poller_that_times_out_early_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: time/never-early-50ms\n");
+    empty_expectations(&sandbox);
+    let run = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} select");
+        sandbox.run(&["run", "--subject", &subject, "--expectations", "expected"])
+    };
+    let shown = run("early");
+    shown.expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
+    assert_eq!(cells(&sandbox)[0]["checks"][0]["defect"], "early");
+    // The same adapter without a mistake answers nothing that is known, and passes.
+    run("none").expect(0, &["1 new"]);
+    let probe = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} select");
+        answer(Command::new(POLLMATRIX).args(["probe", "time/never-early-50ms", "--subject", &subject]).args([
+            "--backend",
+            "python-select",
+        ]))
+    };
+    probe("early")
+        .expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
+    probe("none").expect(0, &["timed out x20"]);
+}
+
+#[test]
+fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let probe = |mistake: &str, script: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} poll");
+        answer(Command::new(POLLMATRIX).args(["probe", script, "--transport", "unix", "--backend"]).args([
+            "python-poll",
+            "--subject",
+            &subject,
+        ]))
+    };
+    let data = "own and peer are connected, add own for reading, t waits, peer sends 1, t answers";
+    probe("none", data).expect(0, &["IN"]);
+    probe("deaf-for-sockets", data)
+        .expect(1, &["data of a registered descriptor was not reported, which is wrong in every reading"]);
+    let removed = "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
+    probe("none", removed).expect(0, &["silent"]);
+    probe("keeps-removed", removed)
+        .expect(1, &["an event of a registration that has ended, which is wrong in every reading"]);
 }
 
 /// To start a program is not to make a poller: the failure is that of this process.

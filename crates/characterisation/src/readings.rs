@@ -74,7 +74,7 @@ impl Promises {
 /// whether each part is that of a first wait.
 fn parts(answer: &str) -> impl Iterator<Item = (bool, &str)> {
     let runs = answer.split(", ").map(|run| match run.rsplit_once(" x") {
-        Some((run, times)) if times.bytes().all(|byte| byte.is_ascii_digit()) => run,
+        Some((run, times)) if times.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*') => run,
         _ => run,
     });
     runs.flat_map(|run| run.split(" then ").enumerate().map(|(index, wait)| (index == 0, wait)))
@@ -95,7 +95,7 @@ fn defect_of(promise: &Promise, is_first: bool, part: &str) -> Option<Defect> {
     if promise.event && is_first && is_silent {
         return Some(Defect::DataNotReported);
     }
-    let is_event = !is_silent && !matches!(part, "woken" | "timed out" | "0") && !is_errno(part);
+    let is_event = !is_silent && !matches!(part, "woken" | "timed out" | "0" | "*") && !is_errno(part);
     let is_of_ended = |event: &str| {
         let (name, words) = match promise.has_names {
             true => event.split_once(':').unwrap_or((event, "")),
@@ -370,6 +370,7 @@ mod tests {
         for (answer, expected) in [
             ("early", Some(Defect::Early)),
             ("timed out x3, early x17", Some(Defect::Early)),
+            ("early x*, timed out x*", Some(Defect::Early)),
             ("timed out x20", None),
             ("early 0/20", None),
             ("EINTR after interrupted early", None),

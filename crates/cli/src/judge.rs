@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use characterisation::Promises;
-use expectations::{Answered, Compared, Expectations, NO_ANSWER, Versions};
+use expectations::{Compared, Expectations, NO_ANSWER, Versions};
 use metadata::{Asked, CellResult, Os, Results, Run, Status, Variant};
-use runner::{backends, output};
+use runner::{backends, characterise, output};
 
 use crate::args::JudgeArgs;
 use crate::error::Error;
@@ -85,8 +85,8 @@ fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations
 
 /// Returns whether a characterisation with this status has answers that can be judged.
 pub fn has_verdict(status: Status) -> bool {
-    use Status::{Fail, KnownFail, Pass, Permitted, Unsupported};
-    matches!(status, Pass | Permitted | KnownFail | Fail | Unsupported)
+    use Status::{Fail, KnownFail, Pass, Permitted, UnexpectedPass, Unsupported};
+    matches!(status, Pass | Permitted | KnownFail | UnexpectedPass | Fail | Unsupported)
 }
 
 /// Returns what the waits of a cell must answer.
@@ -117,15 +117,12 @@ fn judge(
         cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
     let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
-    let answered = answered.map(|(asked, answer)| {
-        let defect = promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), &answer);
-        let asked = match is_subject {
-            true => answers.attributed(os, versions.kernel, &cell.backend, asked, &answer),
-            false => asked,
-        };
-        Answered { asked, answer, defect }
+    let answered = answered.map(|(asked, answer)| match is_subject {
+        true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),
+        false => (asked, answer),
     });
-    let mut observed = answers.observed(os, versions, answered);
+    let defects = |asked: &Asked, answer: &str| characterise::defect(promises, asked, answer);
+    let mut observed = answers.observed(os, versions, &defects, answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
         observed.miss(asked.clone(), answers.expected(os, versions.kernel, asked));
     }
@@ -169,7 +166,8 @@ fn judge(
     if !is_unsupported || status == Status::Fail {
         (cell.status, cell.reason) = (status, reason);
     }
-    cell.attempts.passed = if matches!(cell.status, Status::Fail) { 0 } else { cell.attempts.total };
+    let has_passed = !cell.status.is_failure();
+    cell.attempts.passed = if has_passed { cell.attempts.total } else { 0 };
     cell.counters.remove("unknown");
     if observed.unknown > 0 {
         cell.counters.insert("unknown".into(), observed.unknown);

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use metadata::{Asked, CellResult, Defect, Os, Results, Run, one_line};
-use runner::{backends, diagnostics, output};
+use runner::{backends, characterise, diagnostics, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
@@ -138,8 +138,7 @@ fn defects(results: &Results) -> impl Iterator<Item = (Asked, Defect)> {
         let promises = judge::promises(results, cell);
         cell.checks.iter().filter_map(move |check| {
             let asked = check.asked.clone()?;
-            let question = (asked.variant.as_str(), asked.api.as_str(), asked.trigger.as_deref());
-            let defect = promises.defect(question, &check.observed)?;
+            let defect = characterise::defect(&promises, &asked, &check.observed)?;
             Some((asked, defect))
         })
     })

@@ -12,16 +12,8 @@ pub const NOT_KNOWN: &str = "not known";
 /// Stands for a missing answer.
 pub const NO_ANSWER: &str = "no answer";
 
-/// One answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answered {
-    /// The question.
-    pub asked: Asked,
-    /// The answer.
-    pub answer: String,
-    /// What is wrong with it in every reading.
-    pub defect: Option<Defect>,
-}
+/// Returns what is wrong with an answer to a question in every reading, if something is.
+pub type Defects<'a> = &'a dyn Fn(&Asked, &str) -> Option<Defect>;
 
 /// The answers of one run of a script, compared with the expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,32 +26,38 @@ pub struct Observed {
     wrong: Vec<String>,
     /// Answers that are wrong in every reading, and recorded as those of this poller.
     known_defects: Vec<String>,
+    /// Answers that are right where others, wrong in every reading, are measured on this version.
+    mended: Vec<String>,
     /// Answers that contradict a hypothesis.
     contradicted: Vec<String>,
 }
 
 impl Expectations {
-    /// Compares the answers on a system with the expectations. Only an answer that contradicts a measurement
-    /// of the same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses.
+    /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of the
+    /// same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An answer
+    /// that `defects` names is wrong whatever is expected, but an expected failure if it is recorded.
     pub fn observed(
         &self,
         os: Os,
         versions: Versions<'_>,
-        answered: impl IntoIterator<Item = Answered>,
+        defects: Defects<'_>,
+        answered: impl IntoIterator<Item = (Asked, String)>,
     ) -> Observed {
         let mut observed = Observed::default();
-        for Answered { asked, answer, defect } in answered {
+        for (asked, answer) in answered {
             let answer = with_usual_names(os, &answer);
             let expected = self.expected(os, versions.kernel, &asked);
-            observed.note_defect(&asked, &answer, defect, expected);
-            let check = match expected {
-                Some(expected) => observed.compare(asked, answer, expected, versions),
-                None => {
-                    observed.unknown += 1;
-                    Check { holds: defect.is_none(), ..unknown(asked, answer) }
-                }
+            if expected.is_none() {
+                observed.unknown += 1;
+            }
+            let check = match defects(&asked, &answer) {
+                Some(defect) => observed.note_defect(asked, answer, defect, expected, defects),
+                None => match expected {
+                    Some(expected) => observed.compare(asked, answer, expected, versions, defects),
+                    None => unknown(asked, answer),
+                },
             };
-            observed.checks.push(Check { defect, ..check });
+            observed.checks.push(check);
         }
         observed
     }
@@ -134,29 +132,32 @@ impl Observed {
 
     /// Returns the status of a run with these answers, and the reason if it is no pass.
     pub fn status(&self) -> (Status, Option<String>) {
-        if let Some(reason) = joined(&self.wrong) {
-            return (Status::Fail, Some(reason));
-        }
-        if let Some(reason) = joined(&self.known_defects) {
-            return (Status::KnownFail, Some(reason));
-        }
-        match joined(&self.contradicted) {
-            Some(reason) => (Status::Permitted, Some(reason)),
-            None => (Status::Pass, None),
-        }
+        let worst_first = [
+            (Status::Fail, &self.wrong),
+            (Status::UnexpectedPass, &self.mended),
+            (Status::KnownFail, &self.known_defects),
+            (Status::Permitted, &self.contradicted),
+        ];
+        let found = worst_first.into_iter().find_map(|(status, why)| Some((status, joined(why)?)));
+        found.map_or((Status::Pass, None), |(status, reason)| (status, Some(reason)))
     }
 
-    /// Notes what is wrong with an answer in every reading.
+    /// Notes an answer that is wrong in every reading. It is known if an answer with that defect is recorded.
     fn note_defect(
         &mut self,
-        asked: &Asked,
-        answer: &str,
-        defect: Option<Defect>,
+        asked: Asked,
+        answer: String,
+        defect: Defect,
         expected: Option<&Expectation>,
-    ) {
-        let Some(defect) = defect else { return };
+        defects: Defects<'_>,
+    ) -> Check {
         let is = format!("{asked}: {answer}: {}, which is wrong in every reading", defect.meaning());
-        match expected.filter(|expected| expected.compare(answer) == Compared::Same) {
+        let is_recorded = |expected: &&Expectation| {
+            let mut recorded = expected.allowed.iter().map(|allowed| defects(&asked, allowed));
+            expected.compare(&answer) != Compared::Different && recorded.any(|other| other == Some(defect))
+        };
+        let recorded = expected.filter(is_recorded);
+        match recorded {
             Some(recorded) => {
                 let source = &recorded.source;
                 let url = source.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
@@ -164,6 +165,11 @@ impl Observed {
             }
             None => self.wrong.push(is),
         }
+        let of_answer = match expected {
+            Some(expected) => check(asked, answer, expected, recorded.is_some()),
+            None => Check { holds: false, ..unknown(asked, answer) },
+        };
+        Check { defect: Some(defect), ..of_answer }
     }
 
     fn compare(
@@ -172,13 +178,18 @@ impl Observed {
         answer: String,
         expected: &Expectation,
         versions: Versions<'_>,
+        defects: Defects<'_>,
     ) -> Check {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
             let differs = format!("{asked}: expected {allowed}, observed {answer}");
+            let was_wrong = || expected.allowed.iter().all(|allowed| defects(&asked, allowed).is_some());
             match hypothesis(expected, versions) {
                 Some(why) => self.contradicted.push(format!("{differs}; {why}")),
+                None if was_wrong() => {
+                    self.mended.push(format!("{differs}; the recorded answer is wrong in every reading"));
+                }
                 None => self.wrong.push(differs),
             }
         }
@@ -258,6 +269,7 @@ rows:
   V06:
     'tcp':
       poll-IN@level: { answers: ['ERR', 'ERR|HUP'], seen: both, unstable: race }
+      poll-OUT@level: { answers: ['*'], seen: 'OUT' }
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
@@ -290,8 +302,9 @@ rows:
         observed_by(&answers(), version, None, api, answer)
     }
 
-    fn answered(asked: Asked, answer: &str) -> Answered {
-        Answered { asked, answer: answer.to_owned(), defect: None }
+    /// Only `early` is wrong in every reading.
+    fn defects(_: &Asked, answer: &str) -> Option<Defect> {
+        answer.starts_with("early").then_some(Defect::Early)
     }
 
     fn observed_by(
@@ -302,8 +315,8 @@ rows:
         answer: &str,
     ) -> Observed {
         let kernel = kernel.parse().unwrap();
-        let answered = [answered(asked(api, Some("level")), answer)];
-        answers.observed(Os::Linux, Versions { kernel: Some(&kernel), poller }, answered)
+        let answered = [(asked(api, Some("level")), answer.to_owned())];
+        answers.observed(Os::Linux, Versions { kernel: Some(&kernel), poller }, &defects, answered)
     }
 
     #[test]
@@ -362,48 +375,61 @@ rows:
         assert_eq!(judged("6.1.10", None).0, Status::Permitted);
     }
 
-    /// Answers `early`, which is wrong in every reading.
-    fn early(answers: &Expectations, poller: &str, api: &str) -> (Status, String, Check) {
-        let kernel = "6.18.44".parse().unwrap();
-        let versions = Versions { kernel: Some(&kernel), poller: Some(poller) };
-        let answered = Answered {
-            asked: asked(api, Some("level")),
-            answer: "early".into(),
-            defect: Some(Defect::Early),
-        };
-        let observed = answers.observed(Os::Linux, versions, [answered]);
-        let (status, reason) = observed.status();
-        (status, reason.unwrap_or_default(), observed.checks[0].clone())
-    }
-
     #[test]
     fn an_answer_that_is_wrong_in_every_reading_fails_without_an_expectation() {
-        let (status, reason, check) = early(&answers(), "1.0", "their-own");
-        assert_eq!((status, check.holds, check.defect), (Status::Fail, false, Some(Defect::Early)));
-        let expected =
+        let judged = observed("6.18.44", "their-own", "early");
+        let reason =
             "their-own@level: early: a wait returned before its timeout, which is wrong in every reading";
-        assert_eq!(reason, expected);
-        // Neither an expectation that is a hypothesis nor one that varies excuses it.
-        for api in ["poll-events0", "select"] {
-            assert_eq!(early(&answers(), "1.0", api).0, Status::Fail, "{api}");
+        assert_eq!(judged.status(), (Status::Fail, Some(reason.into())));
+        assert_eq!((judged.checks[0].holds, judged.checks[0].defect), (false, Some(Defect::Early)));
+        // Neither a hypothesis nor numbers that vary nor a pattern excuse it.
+        for api in ["poll-events0", "select", "poll-OUT"] {
+            assert_eq!(observed("6.18.44", api, "early").status().0, Status::Fail, "{api}");
         }
+    }
+
+    fn recorded(answer: &str) -> Expectations {
+        let mut recorded = Expectations::default();
+        recorded.read(&OF_SUBJECT.replace("'IN'", answer), "linux.yml").unwrap();
+        recorded
     }
 
     #[test]
     fn the_recorded_answer_that_is_wrong_in_every_reading_is_an_expected_failure() {
-        let mut recorded = Expectations::default();
-        recorded.read(&OF_SUBJECT.replace("'IN'", "'early'"), "linux.yml").unwrap();
-        for version in ["1.44.2", "1.45.0"] {
-            let (status, reason, check) = early(&recorded, version, "libuv");
-            assert_eq!((status, check.holds, check.defect), (Status::KnownFail, true, Some(Defect::Early)));
-            assert!(
-                reason.ends_with("which is wrong in every reading; recorded (measured here)"),
-                "{reason}"
-            );
+        for (answer, again) in [
+            ("'early'", "early"),
+            ("{ answers: ['early x17, timed out x3'], unstable: timing }", "early x2, timed out x18"),
+            ("{ answers: ['early', 'timed out'], seen: both, unstable: race }", "early"),
+        ] {
+            let known = recorded(answer);
+            for version in ["1.44.2", "1.45.0"] {
+                let judged = observed_by(&known, "6.18.44", Some(version), "libuv", again);
+                let (status, reason) = judged.status();
+                assert_eq!(status, Status::KnownFail, "{answer}");
+                assert_eq!((judged.checks[0].holds, judged.checks[0].defect), (true, Some(Defect::Early)));
+                let reason = reason.unwrap_or_default();
+                assert!(reason.ends_with("is wrong in every reading; recorded (measured here)"), "{reason}");
+            }
         }
-        // It is not that of another question or poller, and no other answer is.
-        assert_eq!(early(&recorded, "1.44.2", "other").0, Status::Fail);
-        assert_eq!(observed_by(&recorded, "6.18.44", Some("1.44.2"), "libuv", "IN").status().0, Status::Fail);
+        // It is known of this poller only.
+        assert_eq!(observed_by(&recorded("'early'"), "6.18.44", None, "other", "early").status().0, Status::Fail);
+    }
+
+    #[test]
+    fn a_recorded_defect_that_has_gone_is_an_unexpected_pass_where_it_always_occurred() {
+        let judged = |answer, version| {
+            observed_by(&recorded(answer), "6.18.44", Some(version), "libuv", "timed out").status()
+        };
+        let reason =
+            "libuv@level: expected early, observed timed out; the recorded answer is wrong in every reading";
+        assert_eq!(judged("'early'", "1.44.2"), (Status::UnexpectedPass, Some(reason.into())));
+        assert_eq!(judged("'early'", "1.45.0").0, Status::Permitted, "it was not measured on this version");
+        for sometimes in [
+            "{ answers: ['early', 'timed out'], seen: both, unstable: race }",
+            "{ answers: ['early x2, timed out x18'], unstable: chance }",
+        ] {
+            assert_eq!(judged(sometimes, "1.44.2").0, Status::Pass, "{sometimes}");
+        }
     }
 
     #[test]
@@ -466,8 +492,8 @@ rows:
         answers = Expectations::default();
         answers.read(&own, "linux.yml").unwrap();
         assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "libuv-poll", "it has changed");
-        let effect = answered(asked("libuv-poll", Some("level")), "HUP");
-        let observed = answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [effect]);
+        let effect = (asked("libuv-poll", Some("level")), "HUP".to_owned());
+        let observed = answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), &defects, [effect]);
         assert_eq!((observed.status().0, observed.unknown), (Status::Pass, 0));
         assert!(observed.answers_in_cell_of("libuv", &asked("poll", Some("level"))));
         assert!(observed.has_answer_of("libuv") && !observed.has_answer_of("poll"));
@@ -478,8 +504,9 @@ rows:
         let (answers, version) = (answers(), "6.18.45".parse().unwrap());
         let (poll, events0, other) =
             (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
+        let answered = [(poll.clone(), "IN".to_owned())];
         let mut observed =
-            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), [answered(poll.clone(), "IN")]);
+            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), &defects, answered);
         assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
         for missing in [events0, other] {
             let expected = answers.expected(Os::Linux, Some(&version), &missing);
@@ -496,8 +523,9 @@ rows:
     #[test]
     fn the_first_of_several_reasons_is_shown_and_the_others_are_counted() {
         let version = "6.18.44".parse().unwrap();
-        let answered = ["OUT", "ERR", "IN"].map(|answer| answered(asked("poll", Some("level")), answer));
-        let reason = answers().observed(Os::Linux, Versions::of_kernel(Some(&version)), answered).status().1;
+        let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
+        let versions = Versions::of_kernel(Some(&version));
+        let reason = answers().observed(Os::Linux, versions, &defects, answered).status().1;
         assert_eq!(reason.as_deref(), Some("poll@level: expected IN, observed OUT; and 1 more"));
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use characterisation::{Key, Observation, Promises, Scenario, Setting, Stopped, Transcript, keys};
-use expectations::{Answered, Expectations, Versions};
-use metadata::{Asked, Os, Status, Transport, Variant};
+use expectations::{Expectations, Versions};
+use metadata::{Asked, Defect, Os, Status, Transport, Variant};
 use scenarios::loopback;
 
 use crate::backends::{self, Poller};
@@ -79,6 +79,11 @@ fn probe(scenario: &Scenario, variant: Variant, backend: &str, environment: &Env
     )
 }
 
+/// Returns what is wrong with an answer in every reading, if something is. `promises` are those of its script.
+pub fn defect(promises: &Promises, asked: &Asked, answer: &str) -> Option<Defect> {
+    promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), answer)
+}
+
 fn broken(reason: String) -> CellOutcome {
     CellOutcome { status: Status::Broken, reason: Some(reason), ..CellOutcome::default() }
 }
@@ -96,15 +101,15 @@ fn judge(
 ) -> CellOutcome {
     let answered = |Observation { variant, api, trigger, answer }| {
         let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
-        let defect = promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), &answer);
-        let asked = match subject {
-            Some(subject) => answers.attributed(os, versions.kernel, subject, asked, &answer),
-            None => asked,
-        };
-        Answered { asked, answer, defect }
+        match subject {
+            Some(subject) => (answers.attributed(os, versions.kernel, subject, asked, &answer), answer),
+            None => (asked, answer),
+        }
     };
+    let defects = |asked: &Asked, answer: &str| defect(promises, asked, answer);
     let complete = ended.is_ok() && !transcript.is_partial();
-    let mut observed = answers.observed(os, versions, transcript.observations.into_iter().map(answered));
+    let observations = transcript.observations.into_iter().map(answered);
+    let mut observed = answers.observed(os, versions, &defects, observations);
     if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
             let trigger = trigger.map(str::to_owned);
