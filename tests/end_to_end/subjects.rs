@@ -125,7 +125,10 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_an_expected_failur
     assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
     run(&asked).expect(0, &["2 known-fail"]);
     let reason = cells(&sandbox)[0]["reason"].to_string();
-    assert!(reason.contains("which is wrong in every reading; recorded (measured on python-poll"), "{reason}");
+    assert!(
+        reason.contains("which is wrong in every reading; recorded (measured on python-poll"),
+        "{reason}"
+    );
     run(&["judge", "pollmatrix-report"]).expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
     // The library without the bug: its answer is right, and the record is out of date.
     let mended = format!("python3 '{EXAMPLE}' poll");
@@ -146,16 +149,23 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
         sandbox.run(&["run", "--subject", &subject, "--expectations", "expected"])
     };
     let shown = run("early");
-    shown.expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
+    shown.expect(
+        1,
+        &[
+            "early x20: a wait returned before its timeout, which is wrong in every reading",
+            "python-select differs from select in 1 answer of 1: a wait returned before its\n  timeout (1)\n",
+        ],
+    );
     assert_eq!(cells(&sandbox)[0]["checks"][0]["defect"], "early");
     // The same adapter without a mistake answers nothing that is known, and passes.
     run("none").expect(0, &["1 new"]);
     let probe = |mistake: &str| {
         let subject = format!("python3 '{BAD}' {mistake} select");
-        answer(Command::new(POLLMATRIX).args(["probe", "time/never-early-50ms", "--subject", &subject]).args([
-            "--backend",
-            "python-select",
-        ]))
+        answer(
+            Command::new(POLLMATRIX)
+                .args(["probe", "time/never-early-50ms", "--subject", &subject])
+                .args(["--backend", "python-select"]),
+        )
     };
     probe("early")
         .expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
@@ -179,10 +189,36 @@ fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_e
     probe("none", data).expect(0, &["IN"]);
     probe("deaf-for-sockets", data)
         .expect(1, &["data of a registered descriptor was not reported, which is wrong in every reading"]);
-    let removed = "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
+    let removed =
+        "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
     probe("none", removed).expect(0, &["silent"]);
     probe("keeps-removed", removed)
         .expect(1, &["an event of a registration that has ended, which is wrong in every reading"]);
+}
+
+#[test]
+fn a_run_ends_with_the_differences_of_each_subject_from_the_interface_below_it() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: readiness/pipe-data-writer-closed\n");
+    let run = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} poll");
+        sandbox.run(&["run", "--subject", &subject])
+    };
+    let last = |shown: &Answer| {
+        let lines: Vec<_> =
+            shown.stdout.lines().rev().skip(1).take_while(|line| line.contains("poll")).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+    };
+    let shown = run("loses-hang-ups");
+    let expected = "python-poll differs from poll in 2 answers of 2: hides readable (2), hides hang-up";
+    assert!(last(&shown).starts_with(expected), "{}", shown.stdout);
+    let right = "python-poll answers as poll in all 2 answers that can be compared";
+    assert_eq!(last(&run("none")), right);
+    let backend = sandbox.run(&["run", "--layer", "characterisation", "--backend", "poll"]);
+    assert!(!backend.stdout.contains("answers as"), "a backend is no subject: {}", backend.stdout);
 }
 
 /// To start a program is not to make a poller: the failure is that of this process.

@@ -95,7 +95,7 @@ fn defect_of(promise: &Promise, is_first: bool, part: &str) -> Option<Defect> {
     if promise.event && is_first && is_silent {
         return Some(Defect::DataNotReported);
     }
-    let is_event = !is_silent && !matches!(part, "woken" | "timed out" | "0" | "*") && !is_errno(part);
+    let is_event = !is_silent && !matches!(part, "woken" | "timed out" | "0") && !is_errno(part);
     let is_of_ended = |event: &str| {
         let (name, words) = match promise.has_names {
             true => event.split_once(':').unwrap_or((event, "")),

@@ -71,7 +71,7 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
 }
 
 /// Loads the expectations for a system, with those for the adapters in the results.
-fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
+pub fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
     let is_kernel = |name: &str| backends::BACKENDS.iter().any(|(backend, _)| *backend == name);
     let mut adapters: Vec<_> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
     adapters.sort_unstable();
