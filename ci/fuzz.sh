@@ -12,7 +12,7 @@ for argument in "$@"; do
     *) seconds=$argument ;;
   esac
 done
-[ ${#targets[@]} -gt 0 ] || targets=(matrix_yml results_json recorded_answers_json corpus)
+[ ${#targets[@]} -gt 0 ] || targets=(matrix_yml results_json path_names recorded_answers_json corpus)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 # cargo-fuzz's arguments to rustc, as far as a stable compiler takes them: coverage, no sanitizer. The code is safe Rust.
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

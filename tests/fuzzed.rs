@@ -114,6 +114,7 @@ proptest! {
     fn noise_is_refused_with_a_position(text in prop::collection::vec(any::<u8>(), 0..200)) {
         entries::matrix_yml(&text, catalogue());
         entries::results_json(&text);
+        entries::path_names(&text);
         entries::corpus(&text);
         entries::recorded_answers_json(&text);
     }
@@ -131,6 +132,11 @@ proptest! {
     #[test]
     fn edited_accepted_disagreements_are_read_or_refused(edits in edits()) {
         entries::corpus(edited(ACCEPTED, &edits).as_bytes());
+    }
+
+    #[test]
+    fn no_field_of_results_leads_a_path_out_of_its_folder(text in "[./\\\\a-cA-C_ \\-\n]{0,8}|.{0,8}") {
+        entries::path_names(text.as_bytes());
     }
 
     #[test]

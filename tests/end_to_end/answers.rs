@@ -1,5 +1,7 @@
 //! The status that each kind of misbehaving cell gets.
 
+use std::time::{Duration, Instant};
+
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -94,10 +96,46 @@ fn the_end_of_standard_error_is_kept() {
 fn children_of_a_cell_end_with_it() {
     let sandbox = Sandbox::new(&["leaves-a-child"], 20);
     sandbox.run(&["run"]).expect(0, &[]);
-    let cell = sandbox.cell("leaves-a-child");
+    let child = child_of(&sandbox, "leaves-a-child");
+    eventually("the child is gone", || kill(child, None) == Err(Errno::ESRCH));
+}
+
+/// Returns the process that a self-test has left.
+fn child_of(sandbox: &Sandbox, selftest: &str) -> Pid {
+    let cell = sandbox.cell(selftest);
     let notes = cell["notes"].as_array().expect("notes is a list");
     let child = notes.iter().filter_map(|note| note.as_str()?.strip_prefix("child ")?.parse().ok()).next();
-    let child = Pid::from_raw(child.expect("a note has the child's process id"));
+    Pid::from_raw(child.expect("a note has the child's process id"))
+}
+
+/// It is in no process group that the runner knows, and would hold the cell's output open for an hour.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_in_a_session_of_its_own_is_named_and_ends_with_its_cell() {
+    let sandbox = Sandbox::new(&["leaves-a-session", "pass"], 20);
+    let begun = Instant::now();
+    let ran = sandbox.run(&["run", "--jobs", "1"]);
+    // The bound of the wait for ordinary descendants, which a slow machine needs, is far above.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let child = child_of(&sandbox, "leaves-a-session");
+    let left = format!(
+        "sleep 3600 (process {child}) left the cell's process group and held its output open: it was killed"
+    );
+    ran.expect(0, &[&format!("warning: {}: {left}", id("leaves-a-session")), "2 pass"]);
+    let cell = sandbox.cell("leaves-a-session");
+    assert!(cell["notes"].as_array().is_some_and(|notes| notes.contains(&left.clone().into())), "{cell}");
+    eventually("the child is gone", || kill(child, None) == Err(Errno::ESRCH));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_daemon_that_a_cell_has_left_is_named_at_the_end_of_the_run() {
+    let sandbox = Sandbox::new(&["leaves-a-daemon", "pass"], 20);
+    let ran = sandbox.run(&["run"]);
+    let child = child_of(&sandbox, "leaves-a-daemon");
+    let left =
+        format!("{}: sleep 3600 (process {child}) outlived its cell: it was killed", id("leaves-a-daemon"));
+    ran.expect(0, &[&format!("warning: {left}"), "2 pass"]);
     eventually("the child is gone", || kill(child, None) == Err(Errno::ESRCH));
 }
 

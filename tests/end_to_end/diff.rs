@@ -82,10 +82,14 @@ fn a_difference_that_is_no_regression_fails_only_with_fail_on_any() {
 }
 
 #[test]
-fn a_deleted_cell_that_passed_is_a_regression() {
+fn a_cell_that_passed_and_is_gone_or_only_permitted_is_a_regression() {
     let sandbox = old();
-    let edits: [fn(&mut Value); 2] =
-        [|results| remove(results, "pass"), |results| set(results, "pass", "unsupported")];
+    let edits: [fn(&mut Value); 3] = [
+        |results| remove(results, "pass"),
+        |results| set(results, "pass", "unsupported"),
+        // Such as an answer that differs from one that another release gave.
+        |results| set(results, "pass", "permitted"),
+    ];
     for edit in edits {
         sandbox.changed(&["--fail-on", "regression"], edit).expect(1, &["1 regressions", &id("pass")]);
     }

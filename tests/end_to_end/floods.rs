@@ -3,21 +3,25 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
 
-use crate::sandbox::{Answer, Sandbox, answer, id};
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
 
 /// The memory limit of the executable. It makes a test fail quickly if the executable keeps all output.
 const ROOM: rlim_t = 3 << 30;
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
-    let mut command = sandbox.command(arguments);
+    limited(&mut sandbox.command(arguments))
+}
+
+fn limited(command: &mut Command) -> Answer {
     // SAFETY: one system call, between fork and exec.
     unsafe {
         command.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, ROOM, ROOM)?));
     }
-    answer(&mut command)
+    answer(command)
 }
 
 fn script(sandbox: &Sandbox, text: &str) -> String {
@@ -89,6 +93,29 @@ fn a_program_that_floods_instead_of_an_answer_is_an_error() {
     run(&sandbox, &["exec", "--all", "--prefix", &ssh]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
     run(&sandbox, &["list", "--subject", &script(&sandbox, "tr -d '\\n' </dev/zero")])
         .expect(2, &["longer than 1048576 bytes"]);
+}
+
+/// A device instead of a file: each command reads a bounded part of it, in seconds and without gigabytes.
+#[test]
+fn an_endless_file_is_refused_by_each_command_that_reads_one() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    fs::create_dir_all(sandbox.path("expected/answers")).expect("the sandbox is writable");
+    std::os::unix::fs::symlink("/dev/zero", sandbox.path("expected/divergences.yml")).expect("writable");
+    let text = "it is longer than 64 MiB";
+    let results = "it is longer than 1024 MiB";
+    for (arguments, expected) in [
+        (&["run", "--rows", "/dev/zero"][..], text),
+        (&["list", "--expectations", "expected"], text),
+        (&["site", "--findings", "/dev/zero"], text),
+        (&["explore", "--left", "poll", "--against", "/dev/zero"], results),
+        (&["merge", "/dev/zero"], results),
+        (&["run", "--import", "/dev/zero"], results),
+    ] {
+        let file = if arguments.contains(&"expected") { "expected/divergences.yml" } else { "/dev/zero" };
+        run(&sandbox, arguments).expect(2, &["error: ", file, expected, "help: "]);
+    }
+    limited(Command::new(POLLMATRIX).args(["list", "--matrix", "/dev/zero"]))
+        .expect(2, &["error: ", "/dev/zero", text, "help: "]);
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! Extreme arguments, matrix files and limits are refused or applied, and cause no panic.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Gid, Uid, geteuid, setgid, setuid};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, id};
+use crate::sandbox::{Answer, Sandbox, id};
 
 /// A command that accepts its arguments runs until it is killed after this time.
 const OBSERVED: Duration = Duration::from_secs(2);
@@ -156,7 +158,7 @@ fn an_excessive_time_is_refused_with_its_position() {
 /// RLIMIT_NPROC counts the processes of a user, except root's. The command therefore runs as a user without
 /// other processes.
 #[test]
-fn a_process_limit_causes_no_panic() {
+fn a_process_limit_causes_no_panic_and_is_the_reason() {
     if !geteuid().is_root() {
         eprintln!("not run: only root can switch to a user without other processes");
         return;
@@ -192,6 +194,13 @@ fn a_process_limit_causes_no_panic() {
         assert!(!stderr.contains("] fail ") && !stderr.contains("] timeout "), "limit {limit}:\n{stderr}");
         let results = fs::read_to_string(sandbox.path("report/results.json")).expect("there is a report");
         assert!(limit > 1 || results.contains("cannot start the cell"), "{results}");
+        let results: Value = serde_json::from_str(&results).expect("results.json is JSON");
+        for cell in results["cells"].as_array().expect("cells is a list") {
+            let reason = cell["reason"].as_str().unwrap_or_default();
+            let names_limit =
+                reason.contains("ulimit -u") || reason.contains("more threads than the system starts");
+            assert!(cell["status"] != "broken" || names_limit, "limit {limit}: {cell}");
+        }
     }
 }
 
@@ -292,4 +301,125 @@ fn no_command_line_makes_the_command_panic() {
         why.map_or(Ok(()), |why| Err(TestCaseError::fail(why)))
     };
     TestRunner::new(config).run(&arguments(), check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Runs one characterisation cell in a folder in the sandbox, `inner`, beside a README.md.
+fn characterised() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: readiness/*\n");
+    fs::create_dir_all(sandbox.path("inner/expected/answers")).expect("writable");
+    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    fs::write(sandbox.path("README.md"), "keep me\n").expect("writable");
+    sandbox.run(&["run", "readiness/pipe-idle/pipe-level-1t1g@poll"]).expect(0, &[]);
+    sandbox
+}
+
+/// Returns the files of the sandbox with their contents, except those of an import, which has a journal
+/// before it reads.
+fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![sandbox.path("")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is readable") {
+            let path = entry.expect("the folder is readable").path();
+            if path.is_dir() {
+                folders.extend((!path.ends_with("inner/imported")).then_some(path));
+            } else {
+                let content = fs::read(&path).expect("the file is readable");
+                found.insert(path, content);
+            }
+        }
+    }
+    found
+}
+
+/// Changes results.
+type Edit = fn(&mut Value);
+
+/// Changes of results that lead a path out of its folder, each with the field that the error names.
+fn leading_out() -> Vec<(&'static str, Edit)> {
+    fn cell(value: &mut Value, backend: &str, target: &str) {
+        for cell in value["cells"].as_array_mut().expect("cells is a list") {
+            let id = cell["id"].as_str().expect("an id is text").replace("@poll", &format!("@{backend}"));
+            (cell["backend"], cell["id"], cell["target"]) = (backend.into(), id.into(), target.into());
+        }
+        value["runs"][0]["target"] = target.into();
+    }
+    vec![
+        ("runs[0].target` is '../..'", |value| cell(value, "README", "../..")),
+        ("cells[0].backend` is 'README'", |value| cell(value, "README", "here")),
+        ("cells[0].backend` is '../../x'", |value| cell(value, "../../x", "here")),
+        ("runs[0].arch` is '/../..'", |value| value["runs"][0]["arch"] = "/../..".into()),
+        ("runs[0].kqueue` is '../../../x'", |value| value["runs"][0]["kqueue"] = "../../../x 1.0".into()),
+        ("runs[0].subjects` is '../x'", |value| value["runs"][0]["subjects"] = json!({ "../x": "1" })),
+        ("runs[0].via` is 'a/b'", |value| value["runs"][0]["via"] = "a/b".into()),
+    ]
+}
+
+#[test]
+fn no_name_in_results_leads_a_command_out_of_its_folder() {
+    let sandbox = characterised();
+    let good = sandbox.results();
+    let commands: [&[&str]; 10] = [
+        &["publish", "bad.json", "--to", "inner/site"],
+        &["site", "bad.json", "--out", "inner/site"],
+        &["record", "bad.json", "--expectations", "inner/expected"],
+        &["judge", "bad.json"],
+        &["diff", "bad.json", "good.json"],
+        &["diff", "good.json", "bad.json", "--by-kernel"],
+        &["merge", "bad.json", "--by-kernel", "--report-dir", "inner/merged"],
+        &["run", "--import", "bad.json", "--report-dir", "inner/imported"],
+        &["plan", "--record", "bad.json", "--root", "."],
+        &["show", "readiness/pipe-idle/pipe-level-1t1g@poll", "--report-dir", "bad"],
+    ];
+    fs::write(sandbox.path("good.json"), good.to_string()).expect("writable");
+    fs::create_dir(sandbox.path("bad")).expect("writable");
+    for (expected, edit) in leading_out() {
+        let mut bad = good.clone();
+        edit(&mut bad);
+        for file in ["bad.json", "bad/results.json"] {
+            fs::write(sandbox.path(file), bad.to_string()).expect("writable");
+        }
+        let before = files(&sandbox);
+        for command in commands {
+            let Answer { code, stderr, .. } = sandbox.run(command);
+            assert_eq!(code, Some(2), "{command:?} with {expected}: {stderr}");
+            assert!(stderr.contains(expected) && stderr.contains("bad"), "{command:?}: {stderr}");
+            assert!(stderr.contains("lower-case letters"), "{command:?}: {stderr}");
+        }
+        assert!(files(&sandbox) == before, "with {expected}");
+    }
+}
+
+#[test]
+fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
+    let sandbox = characterised();
+    let journal = sandbox.path("pollmatrix-report/journal.jsonl");
+    let good = fs::read_to_string(&journal).expect("there is a journal");
+    let target = sandbox.results()["runs"][0]["target"].as_str().expect("it is text").to_owned();
+    let bad = good.replace(&format!("\"target\":\"{target}\""), "\"target\":\"../..\"");
+    fs::write(&journal, bad).expect("writable");
+    let expected =
+        ["journal.jsonl:1: the field `identity.target` is '../..'", "help: use lower-case letters"];
+    sandbox.run(&["run", "--resume"]).expect(2, &expected);
+
+    let lines = sandbox.run(&["exec", "readiness/pipe-idle/pipe-level-1t1g@poll"]).stdout;
+    for (from, to, line, expected) in [
+        ("@poll\"", "@README\"", 2, "the field `id` is 'readiness/pipe-idle/pipe-level-1t1g@README'"),
+        ("\"backend\":\"poll\"", "\"backend\":\"../x\"", 2, "the field `backend` is '../x'"),
+        ("\"via\":\"native\"", "\"via\":\"../x\"", 1, "the field `via` is '../x'"),
+    ] {
+        assert!(lines.contains(from), "{lines}");
+        fs::write(sandbox.path("lines"), lines.replace(from, to)).expect("writable");
+        let expected_line = format!("line {line}: {expected}");
+        sandbox
+            .run(&["run", "--import", "lines", "--report-dir", "inner/imported"])
+            .expect(2, &[&expected_line, "help: use lower-case letters"]);
+        // The same change to the lines of an executor that runs.
+        let edit = format!("case $2 in exec) \"$@\" | sed 's#{from}#{to}#' ;; *) exec \"$@\" ;; esac");
+        let prefix = sandbox.script("prefix", &edit);
+        let cell = "readiness/pipe-idle/pipe-level-1t1g@poll";
+        let run = sandbox.run(&["run", cell, "--prefix", &prefix, "--report-dir", "inner/remote"]);
+        assert!(run.code != Some(0) && run.stderr.contains(expected), "{:?}: {}", run.code, run.stderr);
+    }
 }

@@ -1,4 +1,5 @@
-//! Machines with few descriptors or without a loopback interface: cells that need more are unsupported.
+//! Machines with few descriptors, without a loopback interface or with long paths: cells that need more are
+//! unsupported, or name what they lack.
 
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
@@ -169,4 +170,33 @@ fn without_a_loopback_interface_tcp_and_udp_are_unsupported() {
         assert!(!is_inet || cell["status"] == "unsupported", "{cell}");
     }
     assert!(cells.iter().any(|cell| cell["status"] == "pass"), "{}", answer.stdout);
+}
+
+/// The address of a UNIX socket has about 100 bytes.
+#[test]
+fn a_temporary_folder_with_a_long_path_is_the_reason_of_cells_that_bind_sockets_in_it() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let folder = sandbox.path(&"x".repeat(120));
+    std::fs::create_dir(&folder).expect("the sandbox is writable");
+    let cells = [
+        "readiness/listener-idle/unix-level-1t1g@poll",
+        "shared-listener/accept-once/unix-level-2t1g@poll",
+        "deletion/close-once/unix-level-2t1g@poll",
+    ];
+    let mut command = Command::new(POLLMATRIX);
+    command.arg("run").args(cells).env("TMPDIR", &folder);
+    run_in(&sandbox, &mut command).expect(1, &["1 pass"]);
+    let expected = "bytes): set TMPDIR to a shorter path";
+    for cell in self::cells(&sandbox).iter().filter(|cell| cell["status"] != "pass") {
+        assert_eq!(cell["status"], "broken", "{cell}");
+        assert!(cell["reason"].as_str().is_some_and(|reason| reason.contains(expected)), "{cell}");
+    }
+    let script = ["probe", "own listens, look at own", "--transport", "unix"];
+    let probed =
+        answer(Command::new(POLLMATRIX).args(script).args(["--backend", "poll"]).env("TMPDIR", &folder));
+    let all = format!("{}{}", probed.stdout, probed.stderr);
+    let checked = answer(Command::new(POLLMATRIX).args(["subject-check", "mio"]).env("TMPDIR", &folder));
+    checked
+        .expect(2, &["is too long for the addresses of UNIX sockets", "help: set TMPDIR to a shorter path"]);
+    assert!(probed.code == Some(1) && all.contains(expected), "{:?}: {all}", probed.code);
 }

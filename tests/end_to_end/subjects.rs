@@ -96,31 +96,128 @@ fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
 
 /// The program aborts in its first wait. That is the answer, and the rest of the script is not missing.
 #[test]
-fn the_abort_of_a_program_is_its_answer_and_is_recorded() {
+fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_an_expected_failure() {
     if lacks("python3") {
         return;
     }
     let sandbox = sandbox();
     let subject = format!("python3 '{BAD}' crashes poll");
     let expected = empty_expectations(&sandbox);
-    sandbox
-        .run(&["run", "--subject", &subject, "--expectations", "expected"])
-        .expect(0, &["2 cells: 2 new, 2 answers not known before"]);
-    let cells = cells(&sandbox);
-    for cell in &cells {
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let asked = ["run", "--subject", &subject];
+    run(&asked).expect(1, &["2 fail", "aborts(SIGABRT): the program ended, which is wrong in every reading"]);
+    let unknown = cells(&sandbox);
+    for cell in &unknown {
         assert_eq!(
-            (&cell["status"], &cell["checks"][0]["observed"]),
-            (&"pass".into(), &"aborts(SIGABRT)".into())
+            (&cell["status"], &cell["checks"][0]["observed"], &cell["checks"][0]["defect"]),
+            (&"fail".into(), &"aborts(SIGABRT)".into(), &"program-ended".into())
         );
         let notes = cell["notes"].to_string();
         assert!(notes.contains("the program ended (signal: 6 (SIGABRT)"), "{notes}");
     }
-    sandbox
-        .run(&["record", "pollmatrix-report", "--expectations", "expected"])
-        .expect(0, &["added ", "python-poll@level: aborts(SIGABRT)"]);
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG ", "2 are wrong in every reading"]);
+    run(&["record", "pollmatrix-report"]).expect(
+        0,
+        &["added ", "python-poll@level: aborts(SIGABRT) (wrong in every reading: the program ended)"],
+    );
     let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
     let text = std::fs::read_to_string(&own).expect("the answers were recorded");
     assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
+    run(&asked).expect(0, &["2 known-fail"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(
+        reason.contains("which is wrong in every reading; recorded (measured on python-poll"),
+        "{reason}"
+    );
+    run(&["judge", "pollmatrix-report"]).expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
+    // The library without the bug: its answer is right, and the record is out of date.
+    let mended = format!("python3 '{EXAMPLE}' poll");
+    run(&["run", "--subject", &mended]).expect(1, &["2 unexpected-pass"]);
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
+}
+
+#[test]
+fn a_poller_that_times_out_early_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: time/never-early-50ms\n");
+    empty_expectations(&sandbox);
+    let run = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} select");
+        sandbox.run(&["run", "--subject", &subject, "--expectations", "expected"])
+    };
+    let shown = run("early");
+    shown.expect(
+        1,
+        &[
+            "early x20: a wait returned before its timeout, which is wrong in every reading",
+            "python-select differs from select in 1 answer of 1: a wait returned before its\n  timeout (1)\n",
+        ],
+    );
+    assert_eq!(cells(&sandbox)[0]["checks"][0]["defect"], "early");
+    // The same adapter without a mistake answers nothing that is known, and passes.
+    run("none").expect(0, &["1 new"]);
+    let probe = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} select");
+        answer(
+            Command::new(POLLMATRIX)
+                .args(["probe", "time/never-early-50ms", "--subject", &subject])
+                .args(["--backend", "python-select"]),
+        )
+    };
+    probe("early")
+        .expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
+    probe("none").expect(0, &["timed out x20"]);
+}
+
+#[test]
+fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let probe = |mistake: &str, script: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} poll");
+        answer(Command::new(POLLMATRIX).args(["probe", script, "--transport", "unix", "--backend"]).args([
+            "python-poll",
+            "--subject",
+            &subject,
+        ]))
+    };
+    let data = "own and peer are connected, add own for reading, t waits, peer sends 1, t answers";
+    probe("none", data).expect(0, &["IN"]);
+    probe("deaf-for-sockets", data)
+        .expect(1, &["data of a registered descriptor was not reported, which is wrong in every reading"]);
+    let removed =
+        "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
+    probe("none", removed).expect(0, &["silent"]);
+    probe("keeps-removed", removed)
+        .expect(1, &["an event of a registration that has ended, which is wrong in every reading"]);
+}
+
+#[test]
+fn a_run_ends_with_the_differences_of_each_subject_from_the_interface_below_it() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: readiness/pipe-data-writer-closed\n");
+    let run = |mistake: &str| {
+        let subject = format!("python3 '{BAD}' {mistake} poll");
+        sandbox.run(&["run", "--subject", &subject])
+    };
+    // It is between the totals and the path of the report.
+    run("loses-hang-ups").expect(
+        1,
+        &[
+            ")\npython-poll differs from poll in 2 answers of 2: hides readable (2), hides\n  hang-up (2)\nReport: ",
+        ],
+    );
+    run("none")
+        .expect(0, &[")\npython-poll answers as poll in all 2 answers that can be compared\nReport: "]);
+    let backend = sandbox.run(&["run", "--layer", "characterisation", "--backend", "poll"]);
+    assert!(!backend.stdout.contains("answers as"), "a backend is no subject: {}", backend.stdout);
 }
 
 /// Such an event is none of the descriptor that was asked about.
@@ -212,6 +309,43 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
     // A recorded answer that differs is a failure.
     std::fs::write(&own, text.replace("'silent'", "'IN'")).expect("writable");
     run(&asked).expect(1, &["fail"]);
+}
+
+/// The kernel has another patch level, or is another one: it is not what has changed.
+#[test]
+fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let expected = empty_expectations(&sandbox);
+    let python = format!("python3 '{EXAMPLE}' poll");
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    run(&["run", "--subject", &python]).expect(0, &["answers not known before"]);
+    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded").replace("'silent'", "'IN'");
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(&format!("    {key}: ")));
+        line.unwrap_or_else(|| panic!("the source has no {key}:\n{text}")).to_owned()
+    };
+    let (kernel, poller) = (of("version"), of("poller"));
+    let numbers: Vec<_> = kernel.split(['\'', '.']).collect();
+    let other_patch_level = format!("    version: '{}.{}.999'", numbers[1], numbers[2]);
+    for other in [kernel.clone(), other_patch_level, "    version: '0.1'".to_owned()] {
+        std::fs::write(&own, text.replace(&kernel, &other)).expect("writable");
+        run(&["run", "--subject", &python]).expect(1, &["fail"]);
+        run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
+    }
+    // Another version of the library: the answer was measured on that one.
+    std::fs::write(&own, text.replace(&poller, "    poller: '2.7.1'")).expect("writable");
+    run(&["run", "--subject", &python]).expect(0, &["permitted"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(
+        reason.contains("measured on version 2.7.1 of the poller and is a hypothesis for 3."),
+        "{reason}"
+    );
+    run(&["judge", "pollmatrix-report"]).expect(0, &["differs"]);
 }
 
 #[test]

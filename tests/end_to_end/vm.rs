@@ -316,3 +316,39 @@ fn a_real_kernel_boots_and_runs_a_cell() {
     let host = fs::read_to_string("/proc/sys/kernel/osrelease").expect("the kernel has a release");
     assert_ne!(kernel, host.trim(), "the cell ran on this machine's kernel");
 }
+
+/// apt waits without an end for room in the file system of its lists.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_cache_is_the_reason_and_nothing_waits_for_room() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let cache = sandbox.path("cache");
+    fs::create_dir(&cache).expect("the sandbox is writable");
+    sandbox.script(
+        "apt-get",
+        &format!("dd if=/dev/zero of='{}/fill' bs=1M 2>&1; exec sleep 3600", cache.display()),
+    );
+    let fetch = |size: &str| {
+        let script = format!(
+            "mount -t tmpfs -o size={size} tmpfs \"$XDG_CACHE_HOME\" && exec {POLLMATRIX} vm fetch debian-6-1"
+        );
+        let path = std::env::var("PATH").expect("there is a PATH");
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &script]).env("XDG_CACHE_HOME", &cache);
+        command.env("PATH", format!("{}:{path}", sandbox.path("").display()));
+        answer(command.stdin(Stdio::null()))
+    };
+    let may_mount =
+        Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs"]).arg(&cache).output();
+    if !may_mount.is_ok_and(|output| output.status.success()) {
+        eprintln!("not run: unshare and mount are missing or not permitted");
+        return;
+    }
+    let help = "help: make room, or set XDG_CACHE_HOME to a folder of another file system";
+    fetch("16m").expect(
+        2,
+        &["error: virtual machine debian-6-1: the file system of ", "MiB left, less than 256 MiB", help],
+    );
+    // It is filled meanwhile.
+    fetch("260m").expect(2, &["debian-6-1: apt-get: the file system of ", "has 0 MiB left", help]);
+}

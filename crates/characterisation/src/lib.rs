@@ -10,6 +10,7 @@
 mod behaviours;
 mod interpreter;
 mod keys;
+mod readings;
 pub mod verbs;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use selector::MakeSelector;
 
 pub use crate::behaviours::{Omission, find, omissions, scenarios};
 pub use crate::keys::{Key, keys};
+pub use crate::readings::Promises;
 
 /// A scenario of the characterisation layer: one script that asks about one behaviour.
 #[derive(Clone, Copy, Debug)]

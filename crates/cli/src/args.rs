@@ -735,7 +735,7 @@ pub struct DiffArgs {
     /// The differences for which the exit code is 1
     ///
     /// - any: a cell has another status or (with --by-kernel) answer, or is in one report only
-    /// - regression: a cell passed, and now fails, is unsupported or is missing
+    /// - regression: a cell passed, and now fails, is only permitted, is unsupported or is missing
     /// - cost:FACTOR: the cost of an operation is more than FACTOR times as great, and that is no chance;
     ///   cost:1.2 for two reports of one job
     #[arg(long, value_name = "WHAT", default_value = "any", verbatim_doc_comment)]

@@ -17,16 +17,37 @@ pub enum Below {
     Other,
 }
 
-/// Returns what the poller of this name is built on. `None` if that is not known here.
-pub fn below(poller: &str, os: Os) -> Option<Below> {
-    const INTERFACES: [&str; 4] = ["epoll", "kqueue", "poll", "select"];
-    let queue = match os {
+const INTERFACES: [&str; 4] = ["epoll", "kqueue", "poll", "select"];
+
+/// Returns the interface to compare a poller with: the one that it is built on, or whose name is the end of its
+/// own (`their-poll`), otherwise the system's queue.
+pub fn closest(poller: &str, os: Os) -> &'static str {
+    match (below(poller, os), queue(os)) {
+        (Some(Below::Interface(interface)), _) => interface,
+        (_, queue) => {
+            let last = poller.rsplit('-').next();
+            let named = INTERFACES.into_iter().find(|known| Some(*known) == last);
+            named.unwrap_or(match queue {
+                Below::Interface(queue) => queue,
+                Below::Other => "poll",
+            })
+        }
+    }
+}
+
+/// Returns the system's queue.
+fn queue(os: Os) -> Below {
+    match os {
         Os::Linux => Below::Interface("epoll"),
         Os::Illumos => Below::Other,
         _ => Below::Interface("kqueue"),
-    };
+    }
+}
+
+/// Returns what the poller of this name is built on. `None` if that is not known here.
+pub fn below(poller: &str, os: Os) -> Option<Below> {
     match base(poller) {
-        "mio" | "polling" | "tokio" | "libuv" | "java-nio" | "go-netpoll" | "node-net" => Some(queue),
+        "mio" | "polling" | "tokio" | "libuv" | "java-nio" | "go-netpoll" | "node-net" => Some(queue(os)),
         // kqueue for Linux, over epoll.
         "libkqueue" => Some(Below::Interface("epoll")),
         "io-uring" | "io_uring" => Some(Below::Other),
@@ -43,28 +64,41 @@ pub fn below(poller: &str, os: Os) -> Option<Below> {
 /// known of the interface below it, or if it has no recorded answer.
 pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation) -> Option<Beside> {
     let Below::Interface(interface) = below(poller, os)? else { return None };
-    let rest = answer.api.strip_prefix(poller)?;
-    let asked = |rest: &str| Asked {
+    let asked = Asked {
         row: answer.behaviour.clone(),
         variant: answer.variant.clone(),
-        api: format!("{interface}{rest}"),
+        api: answer.api.clone(),
         trigger: answer.trigger.clone(),
     };
-    // A library looks through a registration that it made before the state began.
-    let rests = if rest.is_empty() { vec!["", "-add-before"] } else { vec![rest] };
-    let known = rests
-        .into_iter()
-        .find_map(|rest| answers.expected(os, answer.source.version.as_ref(), &asked(rest)))?;
-    let pairs = answer.allowed.iter().flat_map(|own| known.allowed.iter().map(move |below| (own, below)));
-    let compared: Vec<_> = pairs.map(|(own, below)| compare((interface, below), (poller, own))).collect();
-    // Of several answers, one pair may be the same state.
-    let best = compared.into_iter().min_by_key(|(verdict, _)| match verdict {
+    let version = answer.source.version.as_ref();
+    let asked_below = questions_below(&asked, poller, interface);
+    let known = asked_below.iter().find_map(|asked| answers.expected(os, version, asked))?;
+    let (verdict, why) = compare_all((interface, &known.allowed), (poller, &answer.allowed))?;
+    Some(Beside { verdict, why, asked: known.question(), allowed: known.allowed.clone() })
+}
+
+/// Returns the questions to the interface that correspond to one to the poller, the closest first. None if the
+/// question is that of another system call.
+pub fn questions_below(asked: &Asked, poller: &str, interface: &str) -> Vec<Asked> {
+    let rests = match asked.api.strip_prefix(poller) {
+        // A library looks through a registration that it made before the state began.
+        Some("") => vec!["", "-add-before"],
+        Some(rest) if rest.starts_with('-') => vec![rest],
+        _ => Vec::new(),
+    };
+    rests.into_iter().map(|rest| Asked { api: format!("{interface}{rest}"), ..asked.clone() }).collect()
+}
+
+/// Compares the allowed answers of the interface with those of the poller. Of several answers, one pair may be
+/// the same state.
+pub fn compare_all(below: (&str, &[String]), own: (&str, &[String])) -> Option<(Comparison, String)> {
+    let pairs = own.1.iter().flat_map(|own| below.1.iter().map(move |below| (below, own)));
+    let compared = pairs.map(|(in_below, in_own)| compare((below.0, in_below), (own.0, in_own)));
+    compared.min_by_key(|(verdict, _)| match verdict {
         Comparison::Shows => 0,
         Comparison::Differs => 1,
         Comparison::CannotCompare => 2,
-    });
-    let (verdict, why) = best?;
-    Some(Beside { verdict, why, asked: known.question(), allowed: known.allowed.clone() })
+    })
 }
 
 /// Compares an answer of the interface with the poller's. Returns the words in which they differ, too.
@@ -172,6 +206,21 @@ mod tests {
         for name in ["their-own", "epoll", "libevent-", "python-trio", "libevent-epoll2"] {
             assert_eq!(below(name, Os::Linux), None, "{name}");
         }
+    }
+
+    #[test]
+    fn an_unknown_poller_is_compared_with_the_interface_in_its_name_or_the_systems_queue() {
+        for (name, linux, freebsd) in [
+            ("libevent-poll", "poll", "poll"),
+            ("nio4r-select", "select", "select"),
+            ("nio4r", "epoll", "kqueue"),
+            ("their-epoll2", "epoll", "kqueue"),
+            ("io-uring", "epoll", "kqueue"),
+            ("mio", "epoll", "kqueue"),
+        ] {
+            assert_eq!((closest(name, Os::Linux), closest(name, Os::FreeBsd)), (linux, freebsd), "{name}");
+        }
+        assert_eq!(closest("mio", Os::Illumos), "poll");
     }
 
     #[test]

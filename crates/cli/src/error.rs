@@ -121,7 +121,7 @@ impl Error {
             Self::SoakShape { .. } => format!(
                 "give at least as many --threads as --groups: a group has 1 to {THREADS_PER_GROUP} threads, and there are at most {MAX_GROUPS} groups"
             ),
-            Self::Soak(_) => "use fewer --threads, or raise the limit of open files (ulimit -n)".into(),
+            Self::Soak(_) => "use fewer --threads, or raise the limits of open files (ulimit -n) and of threads (ulimit -u)".into(),
             Self::AmbiguousCell { id, .. } => format!("`pollmatrix list '{id}'` shows them"),
             Self::NothingToFault(_) => "select contract scenarios: `pollmatrix list --layer contract`".into(),
             Self::NoControl(_) => {

@@ -303,7 +303,7 @@ impl Kept {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let mut kept = Self { file, path: path.to_path_buf(), results: HashMap::new() };
-        let lines = json_lines::read(&bytes, |line| Line::find(&String::from_utf8_lossy(line)).0);
+        let lines = json_lines::read(path, &bytes, |line| Line::find(&String::from_utf8_lossy(line)).0)?;
         if let Some(loss) = lines.loss(path) {
             diagnostics::warning(&format!("{loss}, and cells without a result run again"));
         }

@@ -38,7 +38,7 @@ Exit codes:
 pub const PROBE_HELP: &str = "\
 Exit codes:
   0    the script ran on every backend that supports it
-  1    some backend crashed, hung, or could not be set up
+  1    some backend crashed, hung, could not be set up, or gave an answer that is wrong in every reading
   2    wrong usage, or a malformed script (the error shows the place)
   127  no tested backend supports the script";
 

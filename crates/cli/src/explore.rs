@@ -9,6 +9,7 @@ mod side;
 mod text;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,8 +24,8 @@ use runner::{backends, diagnostics, output, provenance};
 
 use crate::args::{ExploreArgs, Format};
 use crate::error::Error;
-use crate::exit;
 use crate::shown::Shown;
+use crate::{exit, input};
 use explained::explain;
 use folder::{Folder, State};
 use limits::Limits;
@@ -73,7 +74,8 @@ fn read_recording(file: &Path) -> Result<(Recorded, Vec<Line>), Error> {
         source,
         help: "give a file that `pollmatrix explore --record` wrote",
     };
-    let text = std::fs::read_to_string(file).map_err(failed)?;
+    let bytes = File::open(file).and_then(|file| metadata::read_at_most(file, input::BYTES));
+    let text = String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned();
     let read =
         Recording::read(&text).and_then(|recording| Ok((Recorded::of(&recording)?, recording.parsed()?)));
     read.map_err(|error| Error::Recording { path: file.to_path_buf(), message: error.to_string() })

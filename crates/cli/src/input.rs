@@ -1,5 +1,6 @@
 //! Reads the results of other runs.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,9 @@ use crate::error::Error;
 
 /// The file name of the results in a report directory.
 pub const NAME: &str = "results.json";
+
+/// The greatest length of results.
+pub const BYTES: u64 = 1 << 30;
 
 /// Returns the file of the results. A report directory stands for the results in it.
 pub fn file(path: &Path) -> PathBuf {
@@ -25,7 +29,8 @@ pub fn read(path: &Path) -> Result<Results, Error> {
         source,
         help: "give a results.json, or a report directory that has one: `pollmatrix run` and `pollmatrix merge` write it",
     };
-    parse(&path, &std::fs::read(&path).map_err(failed)?)
+    let bytes = File::open(&path).and_then(|file| metadata::read_at_most(file, BYTES));
+    parse(&path, &bytes.map_err(failed)?)
 }
 
 /// Reads results, which must exist, and which no fault or injected error may have disturbed.

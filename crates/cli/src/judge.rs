@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use expectations::{Compared, Expectations, NO_ANSWER, Version};
-use metadata::{Asked, CellResult, Os, Results, Run, Status};
-use runner::{backends, output};
+use characterisation::Promises;
+use expectations::{Compared, Expectations, NO_ANSWER, Versions};
+use metadata::{Asked, CellResult, Os, Results, Run, Status, Variant};
+use runner::{backends, characterise, output};
 
 use crate::args::JudgeArgs;
 use crate::error::Error;
@@ -23,6 +24,10 @@ struct Counts {
     /// Answers that contradict a hypothesis.
     contradict: usize,
     wrong: usize,
+    /// Answers that are wrong in every reading.
+    defects: usize,
+    /// Those of them that are recorded.
+    known_defects: usize,
     /// Cells that ended without a verdict.
     ended: usize,
 }
@@ -43,12 +48,15 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
             let mut counts = Counts::default();
             let (os, version) = input::system(path, &run)?;
             let answers = load(expectations, os, &results)?;
-            let cells = results.cells.iter_mut().filter(|cell| cell.target == run.target);
-            for cell in cells.filter(|cell| !cell.is_contract()) {
-                judge(cell, &answers, (os, &version), &mut counts, &mut text);
+            let promises: Vec<_> = results.cells.iter().map(|cell| promises(&results, cell)).collect();
+            let cells = results.cells.iter_mut().zip(&promises).filter(|(cell, _)| cell.target == run.target);
+            for (cell, promises) in cells.filter(|(cell, _)| !cell.is_contract()) {
+                let poller = run.subjects.get(&cell.backend).map(String::as_str);
+                let versions = Versions { kernel: Some(&version), poller };
+                judge((cell, promises), &answers, (os, versions), &mut counts, &mut text);
             }
             let _ = writeln!(text, "{}: {}", path.display(), summary(&counts, &run));
-            failed |= counts.wrong > 0 || counts.ended > 0;
+            failed |= counts.wrong > 0 || counts.defects > 0 || counts.ended > 0;
             answered += counts.answers;
         }
         output::print(&text)?;
@@ -63,7 +71,7 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
 }
 
 /// Loads the expectations for a system, with those for the adapters in the results.
-fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
+pub fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
     let is_kernel = |name: &str| backends::BACKENDS.iter().any(|(backend, _)| *backend == name);
     let mut adapters: Vec<_> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
     adapters.sort_unstable();
@@ -75,17 +83,29 @@ fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations
     })
 }
 
+/// Returns whether a characterisation with this status has answers that can be judged.
+pub fn has_verdict(status: Status) -> bool {
+    use Status::{Fail, KnownFail, Pass, Permitted, UnexpectedPass, Unsupported};
+    matches!(status, Pass | Permitted | KnownFail | UnexpectedPass | Fail | Unsupported)
+}
+
+/// Returns what the waits of a cell must answer.
+pub fn promises(results: &Results, cell: &CellResult) -> Promises {
+    let script = results.scenarios.get(&cell.scenario).and_then(|scenario| scenario.verbs.as_deref());
+    let script = script.and_then(|script| script.parse().ok());
+    let Variant { transport, trigger, .. } = cell.params;
+    script.map(|script| Promises::of(&script, transport, trigger, &cell.backend)).unwrap_or_default()
+}
+
 /// Replaces the verdict of a cell, and adds what is wrong to the text.
 fn judge(
-    cell: &mut CellResult,
+    (cell, promises): (&mut CellResult, &Promises),
     answers: &Expectations,
-    (os, version): (Os, &Version),
+    (os, versions): (Os, Versions<'_>),
     counts: &mut Counts,
     text: &mut String,
 ) {
-    let has_verdict =
-        matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
-    if !has_verdict {
+    if !has_verdict(cell.status) {
         if cell.status.is_failure() {
             counts.ended += 1;
             let reason = cell.reason.as_deref().unwrap_or_default();
@@ -98,17 +118,30 @@ fn judge(
     let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
     let answered = answered.map(|(asked, answer)| match is_subject {
-        true => (answers.attributed(os, Some(version), &cell.backend, asked, &answer), answer),
+        true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),
         false => (asked, answer),
     });
-    let mut observed = answers.observed(os, Some(version), answered);
+    let defects = |asked: &Asked, answer: &str| characterise::defect(promises, asked, answer);
+    let mut observed = answers.observed(os, versions, &defects, answered);
     for (asked, _) in given.iter().filter(|(_, answer)| answer == NO_ANSWER) {
-        observed.miss(asked.clone(), answers.expected(os, Some(version), asked));
+        observed.miss(asked.clone(), answers.expected(os, versions.kernel, asked));
     }
     for check in &observed.checks {
         let Some(asked) = &check.asked else { continue };
         counts.answers += 1;
-        let Some(expected) = answers.expected(os, Some(version), asked) else {
+        if let Some(defect) = check.defect {
+            let is_recorded = check.holds;
+            let word = if is_recorded { "known" } else { "WRONG" };
+            *if is_recorded { &mut counts.known_defects } else { &mut counts.defects } += 1;
+            let meaning = defect.meaning();
+            let _ = writeln!(
+                text,
+                "{word} {}: {asked}: {}: {meaning}, which is wrong in every reading",
+                cell.id, check.observed
+            );
+            continue;
+        }
+        let Some(expected) = answers.expected(os, versions.kernel, asked) else {
             counts.unknown += 1;
             continue;
         };
@@ -116,7 +149,7 @@ fn judge(
             Compared::Same => counts.expected += 1,
             Compared::Unclear => counts.vary += 1,
             Compared::Different => {
-                let is_wrong = expected.is_measured_on(version);
+                let is_wrong = expected.is_measured_on(versions);
                 let word = if is_wrong { "WRONG" } else { "differs" };
                 *if is_wrong { &mut counts.wrong } else { &mut counts.contradict } += 1;
                 let allowed = expected.allowed.join(" or ");
@@ -133,7 +166,8 @@ fn judge(
     if !is_unsupported || status == Status::Fail {
         (cell.status, cell.reason) = (status, reason);
     }
-    cell.attempts.passed = if matches!(cell.status, Status::Fail) { 0 } else { cell.attempts.total };
+    let has_passed = !cell.status.is_failure();
+    cell.attempts.passed = if has_passed { cell.attempts.total } else { 0 };
     cell.counters.remove("unknown");
     if observed.unknown > 0 {
         cell.counters.insert("unknown".into(), observed.unknown);
@@ -142,13 +176,16 @@ fn judge(
 }
 
 fn summary(counts: &Counts, run: &Run) -> String {
-    let Counts { answers, expected, vary, unknown, contradict, wrong, ended } = counts;
+    let Counts { answers, expected, vary, unknown, contradict, wrong, defects, known_defects, ended } =
+        counts;
     let mut text = format!("{} {}: {answers} answers, {expected} as expected", run.os, run.kernel);
     for (count, what) in [
         (vary, "vary"),
         (unknown, "not known"),
         (contradict, "contradict a hypothesis"),
         (wrong, "contradict a measurement"),
+        (known_defects, "are wrong in every reading, and recorded"),
+        (defects, "are wrong in every reading"),
     ] {
         if *count > 0 {
             let _ = write!(text, ", {count} {what}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use expectations::Version;
-use metadata::{Os, Results, Run};
+use metadata::{Os, PATH_NAME_HELP, PathNames, Results, Run};
 
 use crate::error::Error;
 
@@ -12,6 +12,12 @@ use crate::error::Error;
 pub fn by_kernel(path: &Path, mut results: Results) -> Result<Results, Error> {
     let names = names(path, &results)?;
     rename(&mut results, &names);
+    // The names have parts that were not parts of a path before.
+    results.check_path_names().map_err(|error| Error::Unfit {
+        path: path.to_path_buf(),
+        why: error.to_string(),
+        help: PATH_NAME_HELP,
+    })?;
     Ok(results)
 }
 

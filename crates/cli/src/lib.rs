@@ -34,6 +34,7 @@ mod soak;
 mod split;
 mod subject_check;
 mod targets;
+mod triage;
 mod vm;
 
 use std::process::ExitCode;

@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use characterisation::verbs::Script;
-use characterisation::{Observation, Scenario, Setting, Stopped, Transcript, scenarios};
+use characterisation::{Observation, Promises, Scenario, Setting, Stopped, Transcript, scenarios};
 use comfy_table::{ContentArrangement, Table, presets};
-use metadata::{Mode, Seed, Transport, did_you_mean};
+use metadata::{Defect, Mode, Seed, Transport, did_you_mean};
 use runner::backends::Poller;
 use runner::executable::{self, Executable};
 use runner::signals::{self, Stop};
@@ -54,6 +54,9 @@ struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trigger: Option<String>,
     answer: String,
+    /// What is wrong with it in every reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    defect: Option<Defect>,
 }
 
 /// How the run of a script ended.
@@ -100,15 +103,17 @@ pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Erro
             texts.join("\n")
         }
     })?;
-    Ok(exit_code(answered.iter().flat_map(|(_, answers)| answers).map(|answers| &answers.ending)))
+    Ok(exit_code(answered.iter().flat_map(|(_, answers)| answers)))
 }
 
-fn exit_code<'a>(mut endings: impl Iterator<Item = &'a Ending> + Clone) -> ExitCode {
-    let failed =
-        |ending: &Ending| matches!(ending, Ending::Broken(_) | Ending::Timeout(_) | Ending::Crash(_));
-    if endings.clone().any(failed) {
+fn exit_code<'a>(mut all: impl Iterator<Item = &'a BackendAnswers> + Clone) -> ExitCode {
+    let failed = |one: &BackendAnswers| {
+        matches!(one.ending, Ending::Broken(_) | Ending::Timeout(_) | Ending::Crash(_))
+            || one.answers.iter().any(|answer| answer.defect.is_some())
+    };
+    if all.clone().any(failed) {
         ExitCode::from(exit::FAILED)
-    } else if endings.all(|ending| matches!(ending, Ending::Unsupported(_))) {
+    } else if all.all(|one| matches!(one.ending, Ending::Unsupported(_))) {
         ExitCode::from(exit::CELL_UNSUPPORTED)
     } else {
         ExitCode::SUCCESS
@@ -183,14 +188,20 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
         Some(why) => (Transcript::default(), Err(Stopped::Unsupported(why.into()))),
         None => characterisation::run(&question.script, setting),
     };
-    let answer = |Observation { variant, api, trigger, answer }| Answer { variant, api, trigger, answer };
+    let script = question.script.parse::<Script>().ok();
+    let promises = script.map(|script| Promises::of(&script, question.transport, question.mode, poller.name));
+    let promises = promises.unwrap_or_default();
+    let answer = |Observation { variant, api, trigger, answer }| {
+        let defect = promises.defect((&variant, &api, trigger.as_deref()), &answer);
+        Answer { variant, api, trigger, answer, defect }
+    };
     let answers = BackendAnswers {
         backend: poller.name.to_owned(),
         ending: match ended {
             // The answers have the end of the poller's program.
             Ok(()) | Err(Stopped::Ended(_)) => Ending::Performed,
             Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
-            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(why),
+            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(runner::cell::with_cause(why)),
         },
         answers: transcript.observations.into_iter().map(answer).collect(),
         trace: transcript.trace,
@@ -232,8 +243,9 @@ fn run_in_process(
         source,
         help: "start pollmatrix again",
     };
-    let Ended { end, stdout, stderr, .. } =
+    let Ended { end, stdout, stderr, left, .. } =
         supervise::run(command, limit, || stop.requested()).map_err(failed)?;
+    left.iter().for_each(|process| runner::diagnostics::warning(&format!("{backend}: {process}")));
     let ending = match end.map_err(failed)? {
         End::TimedOut => Ending::Timeout(format!("no answer within {} s", limit.as_secs())),
         End::TooMuchOutput(too_much) => Ending::Broken(too_much.to_string()),
@@ -268,7 +280,16 @@ fn text(question: &Question, all: &[BackendAnswers], trace: bool) -> String {
     }
     let _ = writeln!(out, "{}\n{}, {}\n", question.script, question.transport, question.mode);
     out.push_str(&table(all));
-    for BackendAnswers { backend, ending, trace: clauses, .. } in all {
+    for BackendAnswers { backend, ending, answers, trace: clauses } in all {
+        for Answer { variant, answer, defect, .. } in answers {
+            if let Some(defect) = defect {
+                let _ = writeln!(
+                    out,
+                    "\n{backend}: {variant}: {answer}: {}, which is wrong in every reading",
+                    defect.meaning()
+                );
+            }
+        }
         let why = match ending {
             Ending::Performed => None,
             Ending::Unsupported(why) => Some(("unsupported", why)),
@@ -350,7 +371,7 @@ mod tests {
     fn answers_of(backend: &str, answers: &[(&str, &str, &str)]) -> BackendAnswers {
         let answer = |(variant, api, answer): &(&str, &str, &str)| {
             let (variant, api, answer) = ((*variant).to_owned(), (*api).to_owned(), (*answer).to_owned());
-            Answer { variant, api, trigger: None, answer }
+            Answer { variant, api, trigger: None, answer, defect: None }
         };
         let answers = answers.iter().map(answer).collect();
         BackendAnswers { backend: backend.into(), ending: Ending::Performed, answers, trace: Vec::new() }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use metadata::{Asked, CellResult, Os, Results, Run, Status, one_line};
-use runner::{backends, diagnostics, output};
+use metadata::{Asked, CellResult, Defect, Os, Results, Run, one_line};
+use runner::{backends, characterise, diagnostics, output};
 use similar::TextDiff;
 
 use crate::args::RecordArgs;
 use crate::error::Error;
-use crate::{exit, generate, input};
+use crate::{exit, generate, input, judge};
 
 /// The number of times that each answer was observed, by query.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
@@ -25,6 +25,7 @@ type FileKey = (Os, Option<String>);
 /// The answers of one source.
 struct SourceAnswers {
     version: Version,
+    poller: Option<String>,
     text: String,
     answered: Answered,
 }
@@ -36,16 +37,19 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         (None, Some(root)) => root.join("expectations"),
         (None, None) => generate::find_root()?.join("expectations"),
     };
-    let mut outside = BTreeSet::new();
+    let (mut outside, mut defects) = (BTreeSet::new(), BTreeMap::new());
     let mut sources: BTreeMap<(FileKey, String), SourceAnswers> = BTreeMap::new();
     for path in &args.inputs {
         let results = input::read_of_kernels(path, args.emulated)?;
+        defects.extend(self::defects(&results));
         for run in &results.runs {
             let (os, version) = input::system(path, run)?;
             for (adapter, answered) in collect(&results, run) {
                 let (name, text) = source(run, &version, adapter.as_deref());
                 let (version, text) = (version.clone(), text.clone());
-                let new = || SourceAnswers { version, text, answered: Answered::new() };
+                let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
+                let poller = poller.map(|version| one_line(version).into_owned());
+                let new = || SourceAnswers { version, poller, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
                     if expectations::title(&asked.row).is_none() {
@@ -69,9 +73,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         return Err(input::without_answers(&args.inputs[0]));
     }
     let mut files: BTreeMap<FileKey, RecordedFile> = BTreeMap::new();
-    for (((os, adapter), source), SourceAnswers { version, text, answered }) in sources {
+    for (((os, adapter), source), SourceAnswers { version, poller, text, answered }) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
-        let recording = Recording { os, version, source, text, answers: answers.collect() };
+        let recording = Recording { os, version, poller, source, text, answers: answers.collect() };
         let path = folder.join(answers_file(os, adapter.as_deref()));
         let written = match files.entry((os, adapter)) {
             Entry::Occupied(present) => present.into_mut(),
@@ -81,7 +85,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     }
     let mut open = false;
     for written in files.values() {
-        open |= written.finish(args.dry_run)?;
+        open |= written.finish(&defects, args.dry_run)?;
     }
     Ok(if open { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
@@ -90,7 +94,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
 pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
     let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
-    let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == library_of(run));
+    let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == run.kqueue_library());
     let poller = library.or_else(|| {
         let (name, version) = run.subjects.get_key_value(adapter?)?;
         Some(format!("{name} {}", one_line(version)))
@@ -111,17 +115,11 @@ pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, S
     (name, text)
 }
 
-/// Returns the name of the library that provides kqueue(2), without its version, if one does.
-fn library_of(run: &Run) -> Option<&str> {
-    run.kqueue.as_deref()?.split(' ').next()
-}
-
 /// Collects the answers of a run's cells, by adapter. `None` for the kernel's own pollers.
 pub fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answered> {
     let mut all: BTreeMap<Option<String>, Answered> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.target == run.target) {
-        let has_answers =
-            matches!(cell.status, Status::Pass | Status::Permitted | Status::Fail | Status::Unsupported);
+        let has_answers = judge::has_verdict(cell.status);
         for check in cell.checks.iter().filter(|check| has_answers && check.observed != NO_ANSWER) {
             if let Some(asked) = &check.asked {
                 let Some(adapter) = adapter_of(cell, asked, run) else { continue };
@@ -134,6 +132,18 @@ pub fn collect(results: &Results, run: &Run) -> BTreeMap<Option<String>, Answere
     all
 }
 
+/// Returns what is wrong with answers in every reading.
+fn defects(results: &Results) -> impl Iterator<Item = (Asked, Defect)> {
+    results.cells.iter().flat_map(|cell| {
+        let promises = judge::promises(results, cell);
+        cell.checks.iter().filter_map(move |check| {
+            let asked = check.asked.clone()?;
+            let defect = characterise::defect(&promises, &asked, &check.observed)?;
+            Some((asked, defect))
+        })
+    })
+}
+
 /// Returns the adapter, or the library with kqueue(2), that gave an answer: `Some(None)` is the kernel.
 ///
 /// Answers of other system calls in the cells of an adapter belong to the kernel. In those of a library they
@@ -142,7 +152,7 @@ fn adapter_of(cell: &CellResult, asked: &Asked, run: &Run) -> Option<Option<Stri
     let rest = asked.api.strip_prefix(&cell.backend);
     let its_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
-    match library_of(run).filter(|_| cell.backend == "kqueue") {
+    match run.kqueue_library().filter(|_| cell.backend == "kqueue") {
         Some(library) => its_own.then(|| Some(library.to_owned())),
         None => Some((its_own && is_adapter).then(|| cell.backend.clone())),
     }
@@ -183,7 +193,7 @@ impl RecordedFile {
     }
 
     /// Writes the file, and prints the recorded answers. Returns whether an answer needs work by hand.
-    fn finish(&self, dry_run: bool) -> Result<bool, Error> {
+    fn finish(&self, defects: &BTreeMap<Asked, Defect>, dry_run: bool) -> Result<bool, Error> {
         let path = self.path.display();
         if dry_run && self.after != self.before {
             let diff = TextDiff::from_lines(&self.before, &self.after);
@@ -202,7 +212,10 @@ impl RecordedFile {
         let mut text = String::new();
         let mut open = false;
         for (asked, answer, result) in &self.results {
-            let line = format!("{}/{} {}: {answer}", asked.row, asked.variant, asked.api_and_trigger());
+            let mut line = format!("{}/{} {}: {answer}", asked.row, asked.variant, asked.api_and_trigger());
+            if let Some(defect) = defects.get(asked) {
+                let _ = write!(line, " (wrong in every reading: {})", defect.meaning());
+            }
             let _ = match result {
                 Recorded::Known => Ok(()),
                 Recorded::Added => writeln!(text, "added       {line}"),

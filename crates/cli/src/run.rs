@@ -15,6 +15,7 @@ use runner::{Environment, faults, output, report_dir, runners};
 
 use crate::args::{self, DEFAULT_REPORT_DIR, RunArgs, RunFormat};
 use crate::error::Error;
+use crate::triage::triage;
 use crate::{all_targets, exit};
 
 /// Runs the selected cells, writes the report, and prints a summary.
@@ -41,7 +42,11 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
         RunFormat::Json => output::print(&results.to_json())?,
         RunFormat::Markdown => output::print(&markdown::report(&results))?,
         RunFormat::Text => {
-            output::print_styled(&summary(&results, &RerunArguments::new(&source, &request)))?;
+            output::print_styled(&summary(
+                &results,
+                &RerunArguments::new(&source, &request),
+                &triage(environment, &results)?,
+            ))?;
         }
     }
     Ok(match ended {
@@ -82,8 +87,8 @@ impl RerunArguments {
     }
 }
 
-/// Returns the table, the failed cells, the totals, and the path of the report.
-fn summary(results: &Results, rerun: &RerunArguments) -> String {
+/// Returns the table, the failed cells, the totals, the triage of the subjects, and the path of the report.
+fn summary(results: &Results, rerun: &RerunArguments, triage: &str) -> String {
     let mut out = terminal::matrix(results, output::colour());
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
     // Cells that an interrupted run did not reach are only counted.
@@ -123,6 +128,7 @@ fn summary(results: &Results, rerun: &RerunArguments) -> String {
             _ => writeln!(out, "{line}"),
         };
     }
+    out.push_str(triage);
     if results.interrupted() {
         let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&rerun.resume));
     }

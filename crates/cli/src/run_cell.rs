@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use matrix::Cell;
-use metadata::{Attempt, Layer};
+use metadata::{Attempt, Layer, start_error};
 use runner::outcome::CellOutcome;
 use runner::plan::{self, Source};
 use runner::{Environment, cell, exit, faults, lifeline, output};
@@ -91,7 +91,9 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs)
 /// scenario is about to use.
 fn end_a_thread() -> Result<(), Error> {
     let thread = std::thread::Builder::new().spawn(|| ());
-    let ended = thread.and_then(|thread| thread.join().map_err(|_| std::io::Error::other("it panicked")));
+    let ended = thread
+        .map_err(start_error)
+        .and_then(|thread| thread.join().map_err(|_| std::io::Error::other("it panicked")));
     ended.map_err(|source| {
         let help = "raise the limit of threads (ulimit -u)";
         runner::Error::Io { action: "start a thread of", path: "this process".into(), source, help }.into()

@@ -254,7 +254,7 @@ fn contract() -> Result<Vec<Contract>, Error> {
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| {
+    metadata::read_text(path).map_err(|source| {
         let help = "give a Markdown file, or omit --findings";
         runner::Error::Io { action: "read", path: path.to_path_buf(), source, help }.into()
     })

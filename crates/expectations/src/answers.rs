@@ -16,7 +16,7 @@ use crate::catalogue;
 use crate::error::ExpectationsError;
 use crate::error_numbers::with_usual_names;
 use crate::file::{Entries, matches_pattern};
-use crate::version::{Range, Version};
+use crate::version::{Range, Version, Versions, is_same_release_of_library};
 
 /// The expected answer of one interface in one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +55,8 @@ pub struct Source {
     pub text: String,
     /// The version of the measured system.
     pub version: Option<Version>,
+    /// The version of the measured poller as it names itself, if it is not one of the system's own.
+    pub poller: Option<String>,
     /// The other versions that gave the same answers to all of its questions that cells ask.
     #[serde(default)]
     pub same_on: Vec<Version>,
@@ -119,9 +121,22 @@ impl Expectation {
         self.seen.as_deref().or(self.allowed.first().map(String::as_str)).unwrap_or_default()
     }
 
-    /// Returns whether it was measured or confirmed on this version. Otherwise it is a hypothesis for this
-    /// version.
-    pub fn is_measured_on(&self, version: &Version) -> bool {
+    /// Returns whether it was measured or confirmed on these versions. Otherwise it is a hypothesis for them.
+    ///
+    /// The version of a subject decides about its answers, whatever the kernel is. Patch levels do not count:
+    /// a kernel or a library with the same first two numbers is the same one. If a patch level answers
+    /// differently, the answers have ranges of versions, and this one is in its range.
+    pub fn is_measured_on(&self, versions: Versions<'_>) -> bool {
+        if let (Some(measured), Some(tested)) = (&self.source.poller, versions.poller) {
+            return is_same_release_of_library(measured, tested);
+        }
+        let is_same =
+            |kernel: &Version| self.measured_versions().any(|measured| measured.is_same_release(kernel));
+        versions.kernel.is_some_and(is_same)
+    }
+
+    /// Returns whether it was measured or confirmed on exactly this version of the kernel.
+    pub(crate) fn is_measured_on_patch_level(&self, version: &Version) -> bool {
         self.measured_versions().any(|measured| measured.is_a(version) || version.is_a(measured))
     }
 
@@ -174,7 +189,7 @@ impl Expectations {
         for entry in std::fs::read_dir(&dir).map_err(failed(&dir))? {
             let path = entry.map_err(failed(&dir))?.path();
             if path.extension().is_some_and(|extension| extension == "yml") {
-                let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
+                let text = metadata::read_text(&path).map_err(failed(&path))?;
                 answers.read(&text, &path.display().to_string())?;
             }
         }
@@ -190,7 +205,7 @@ impl Expectations {
         let mut answers = Self::default();
         for subject in std::iter::once(None).chain(subjects.iter().copied().map(Some)) {
             let path = dir.join(answers_file(os, subject));
-            match std::fs::read_to_string(&path) {
+            match metadata::read_text(&path) {
                 Ok(text) => answers.read(&text, &path.display().to_string())?,
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(source) => return Err(ExpectationsError::Read { path, source }),
@@ -382,6 +397,11 @@ impl FileText {
                 );
                 let help = "give measured sources (M), and only those, a `version`";
                 return at.error(name.referenced, message, help);
+            }
+            if source.version.is_none() && source.poller.is_some() {
+                let message =
+                    format!("the source '{}' names a poller's version without being measured", name.value);
+                return at.error(name.referenced, message, "only a measured source (M) has `poller`");
             }
             if source.version.is_none() && !source.same_on.is_empty() {
                 let message = format!("the source '{}' is the same on other versions of none", name.value);

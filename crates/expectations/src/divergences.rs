@@ -93,7 +93,7 @@ impl Divergences {
     /// The file cannot be read, or has an error: see [`Divergences::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let path = dir.join("divergences.yml");
-        let text = std::fs::read_to_string(&path)
+        let text = metadata::read_text(&path)
             .map_err(|source| ExpectationsError::Read { path: path.clone(), source })?;
         Self::parse(&text, &path.display().to_string())
     }

@@ -59,7 +59,7 @@ impl History {
     /// The file cannot be read, or has an error: see [`History::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let path = dir.join("history.yml");
-        match std::fs::read_to_string(&path) {
+        match metadata::read_text(&path) {
             Ok(text) => Self::parse(&text, &path.display().to_string()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ExpectationsError::Read { path, source }),

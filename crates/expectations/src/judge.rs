@@ -105,6 +105,24 @@ mod tests {
     expect: always
     source: poll(2)
     evidence: D
+  - cells: group/three/*@poll
+    os: freebsd
+    check: the weather
+    observed: ['rain']
+    kind: permitted
+    expect: sometimes
+    source: poll(2)
+    evidence: D
+  - cells: group/three/*@poll
+    os: freebsd
+    until: '14.1'
+    check: the end
+    observed: ['late']
+    kind: known-fail
+    expect: always
+    source: a report
+    evidence: I
+    url: https://example.org/1
 ...
 ";
 
@@ -226,6 +244,24 @@ mod tests {
         assert_eq!(result.status, Status::UnexpectedPass);
         let reason = result.reason.unwrap();
         assert!(reason.contains("'the answer' held") && reason.contains("d.yml:21"), "{reason}");
+    }
+
+    /// An entry that occurs sometimes does not excuse the pass of one that always does.
+    #[test]
+    fn a_pass_where_a_bug_always_fails_is_unexpected() {
+        let cell = "group/three/tcp-level-1t1g@poll";
+        let pass =
+            Attempt { cell: cell.into(), ..attempt(Status::Pass, &[check("the end", "in time", true)]) };
+        let result = judged(pass.clone());
+        assert_eq!(result.status, Status::UnexpectedPass);
+        let reason = result.reason.unwrap();
+        assert!(
+            reason.contains("'the end' held") && reason.contains("d.yml:37 (issue or commit"),
+            "{reason}"
+        );
+        assert_eq!(judged_on(Os::FreeBsd, "14.2-RELEASE", pass.clone()), pass, "the bug is mended there");
+        let failed = Attempt { status: Status::Fail, checks: vec![check("the end", "late", false)], ..pass };
+        assert_eq!(judged(failed).status, Status::KnownFail);
     }
 
     #[test]

@@ -30,6 +30,6 @@ pub use divergences::{Divergence, Divergences, Frequency, Kind};
 pub use embedded::subjects;
 pub use error::ExpectationsError;
 pub use history::{History, PastAnswers, PastSystem};
-pub use observed::{NO_ANSWER, NOT_KNOWN, Observed};
+pub use observed::{Defects, NO_ANSWER, NOT_KNOWN, Observed};
 pub use record::{Recorded, Recording, record};
-pub use version::{Range, Version, macos_of_darwin};
+pub use version::{Range, Version, Versions, macos_of_darwin};

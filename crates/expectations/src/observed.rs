@@ -1,16 +1,19 @@
 //! Compares a poller's answers with the expectations.
 
-use metadata::{Asked, Check, Evidence, Os, Status};
+use metadata::{Asked, Check, Defect, Evidence, Os, Status};
 
 use crate::answers::{Compared, Expectation, Expectations};
 use crate::error_numbers::with_usual_names;
-use crate::version::Version;
+use crate::version::{Version, Versions};
 
 /// Stands for the expected answer of a question without an expectation.
 pub const NOT_KNOWN: &str = "not known";
 
 /// Stands for a missing answer.
 pub const NO_ANSWER: &str = "no answer";
+
+/// Returns what is wrong with an answer to a question in every reading, if something is.
+pub type Defects<'a> = &'a dyn Fn(&Asked, &str) -> Option<Defect>;
 
 /// The answers of one run of a script, compared with the expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,31 +22,42 @@ pub struct Observed {
     pub checks: Vec<Check>,
     /// The number of answers without an expectation.
     pub unknown: u64,
-    /// Answers that contradict a measurement on this version, and missing answers.
+    /// Answers that contradict a measurement on this version or are wrong in every reading, and missing answers.
     wrong: Vec<String>,
+    /// Answers that are wrong in every reading, and recorded as those of this poller.
+    known_defects: Vec<String>,
+    /// Answers that are right where others, wrong in every reading, are measured on this version.
+    mended: Vec<String>,
     /// Answers that contradict a hypothesis.
     contradicted: Vec<String>,
 }
 
 impl Expectations {
-    /// Compares the answers on a system with the expectations. Only an answer that contradicts a measurement
-    /// on the same version is wrong; other expectations are hypotheses.
+    /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of the
+    /// same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An answer
+    /// that `defects` names is wrong whatever is expected, but an expected failure if it is recorded.
     pub fn observed(
         &self,
         os: Os,
-        version: Option<&Version>,
+        versions: Versions<'_>,
+        defects: Defects<'_>,
         answered: impl IntoIterator<Item = (Asked, String)>,
     ) -> Observed {
         let mut observed = Observed::default();
         for (asked, answer) in answered {
             let answer = with_usual_names(os, &answer);
-            match self.expected(os, version, &asked) {
-                Some(expected) => observed.compare(asked, answer, expected, version),
-                None => {
-                    observed.unknown += 1;
-                    observed.checks.push(unknown(asked, answer));
-                }
+            let expected = self.expected(os, versions.kernel, &asked);
+            if expected.is_none() {
+                observed.unknown += 1;
             }
+            let check = match defects(&asked, &answer) {
+                Some(defect) => observed.note_defect(asked, answer, defect, expected, defects),
+                None => match expected {
+                    Some(expected) => observed.compare(asked, answer, expected, versions, defects),
+                    None => unknown(asked, answer),
+                },
+            };
+            observed.checks.push(check);
         }
         observed
     }
@@ -118,26 +132,68 @@ impl Observed {
 
     /// Returns the status of a run with these answers, and the reason if it is no pass.
     pub fn status(&self) -> (Status, Option<String>) {
-        if let Some(reason) = joined(&self.wrong) {
-            return (Status::Fail, Some(reason));
-        }
-        match joined(&self.contradicted) {
-            Some(reason) => (Status::Permitted, Some(reason)),
-            None => (Status::Pass, None),
-        }
+        let worst_first = [
+            (Status::Fail, &self.wrong),
+            (Status::UnexpectedPass, &self.mended),
+            (Status::KnownFail, &self.known_defects),
+            (Status::Permitted, &self.contradicted),
+        ];
+        let found = worst_first.into_iter().find_map(|(status, why)| Some((status, joined(why)?)));
+        found.map_or((Status::Pass, None), |(status, reason)| (status, Some(reason)))
     }
 
-    fn compare(&mut self, asked: Asked, answer: String, expected: &Expectation, version: Option<&Version>) {
+    /// Notes an answer that is wrong in every reading. It is known if an answer with that defect is recorded.
+    fn note_defect(
+        &mut self,
+        asked: Asked,
+        answer: String,
+        defect: Defect,
+        expected: Option<&Expectation>,
+        defects: Defects<'_>,
+    ) -> Check {
+        let is = format!("{asked}: {answer}: {}, which is wrong in every reading", defect.meaning());
+        let is_recorded = |expected: &&Expectation| {
+            let mut recorded = expected.allowed.iter().map(|allowed| defects(&asked, allowed));
+            expected.compare(&answer) != Compared::Different && recorded.any(|other| other == Some(defect))
+        };
+        let recorded = expected.filter(is_recorded);
+        match recorded {
+            Some(recorded) => {
+                let source = &recorded.source;
+                let url = source.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
+                self.known_defects.push(format!("{is}; recorded ({}{url})", source.text));
+            }
+            None => self.wrong.push(is),
+        }
+        let of_answer = match expected {
+            Some(expected) => check(asked, answer, expected, recorded.is_some()),
+            None => Check { holds: false, ..unknown(asked, answer) },
+        };
+        Check { defect: Some(defect), ..of_answer }
+    }
+
+    fn compare(
+        &mut self,
+        asked: Asked,
+        answer: String,
+        expected: &Expectation,
+        versions: Versions<'_>,
+        defects: Defects<'_>,
+    ) -> Check {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
             let differs = format!("{asked}: expected {allowed}, observed {answer}");
-            match hypothesis(expected, version) {
+            let was_wrong = || expected.allowed.iter().all(|allowed| defects(&asked, allowed).is_some());
+            match hypothesis(expected, versions) {
                 Some(why) => self.contradicted.push(format!("{differs}; {why}")),
+                None if was_wrong() => {
+                    self.mended.push(format!("{differs}; the recorded answer is wrong in every reading"));
+                }
                 None => self.wrong.push(differs),
             }
         }
-        self.checks.push(check(asked, answer, expected, compared != Compared::Different));
+        check(asked, answer, expected, compared != Compared::Different)
     }
 }
 
@@ -150,15 +206,22 @@ fn joined(reasons: &[String]) -> Option<String> {
     })
 }
 
-/// Returns why the expectation is a hypothesis for this version; `None` if it was measured on it.
-fn hypothesis(expected: &Expectation, version: Option<&Version>) -> Option<String> {
-    if version.is_some_and(|version| expected.is_measured_on(version)) {
+/// Returns why the expectation is a hypothesis for these versions; `None` if it was measured on them.
+fn hypothesis(expected: &Expectation, versions: Versions<'_>) -> Option<String> {
+    if expected.is_measured_on(versions) {
         return None;
     }
-    let evidence = expected.source.evidence;
-    Some(match &expected.source.version {
-        Some(measured) => format!("the expectation was measured on {measured} and is a hypothesis here"),
-        None => format!("the expectation is a hypothesis with evidence {evidence}"),
+    let source = &expected.source;
+    Some(match (&source.poller, versions.poller, &source.version) {
+        (Some(measured), Some(tested), _) => {
+            format!(
+                "the expectation was measured on version {measured} of the poller and is a hypothesis for {tested}"
+            )
+        }
+        (_, _, Some(measured)) => {
+            format!("the expectation was measured on {measured} and is a hypothesis here")
+        }
+        _ => format!("the expectation is a hypothesis with evidence {}", source.evidence),
     })
 }
 
@@ -172,6 +235,7 @@ fn check(asked: Asked, observed: String, expected: &Expectation, holds: bool) ->
         holds,
         asked: Some(asked),
         varies: expected.unstable.map(|why| why.name().to_owned()),
+        defect: None,
         evidence: Some(source.evidence),
         url: source.url.clone(),
         since: expected.range.since.as_ref().map(ToString::to_string),
@@ -205,9 +269,21 @@ rows:
   V06:
     'tcp':
       poll-IN@level: { answers: ['ERR', 'ERR|HUP'], seen: both, unstable: race }
+      poll-OUT@level: { answers: ['e*'], seen: 'exits' }
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
+...
+";
+
+    const OF_SUBJECT: &str = "os: linux
+source: measured
+sources:
+  measured: { evidence: M, text: 'measured here', version: '6.18.44', poller: '1.44.2' }
+rows:
+  V06:
+    'tcp':
+      libuv@level: 'IN'
 ...
 ";
 
@@ -223,9 +299,24 @@ rows:
     }
 
     fn observed(version: &str, api: &str, answer: &str) -> Observed {
-        let version = version.parse().unwrap();
+        observed_by(&answers(), version, None, api, answer)
+    }
+
+    /// Only `early` is wrong in every reading.
+    fn defects(_: &Asked, answer: &str) -> Option<Defect> {
+        answer.starts_with("early").then_some(Defect::Early)
+    }
+
+    fn observed_by(
+        answers: &Expectations,
+        kernel: &str,
+        poller: Option<&str>,
+        api: &str,
+        answer: &str,
+    ) -> Observed {
+        let kernel = kernel.parse().unwrap();
         let answered = [(asked(api, Some("level")), answer.to_owned())];
-        answers().observed(Os::Linux, Some(&version), answered)
+        answers.observed(Os::Linux, Versions { kernel: Some(&kernel), poller }, &defects, answered)
     }
 
     #[test]
@@ -238,9 +329,116 @@ rows:
     }
 
     #[test]
+    fn a_kernel_of_the_same_minor_version_is_the_same_kernel() {
+        for version in ["6.18.43", "6.18.45", "6.18"] {
+            assert_eq!(observed(version, "poll", "HUP").status().0, Status::Fail, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_measured_range_separates_patch_levels() {
+        let split = FILE.replace(
+            "poll@level: 'IN'",
+            "poll@level: [{ answers: ['HUP'], source: earlier, until: '6.18.43' }, { answers: ['IN'], since: '6.18.44' }]",
+        );
+        let sources = "sources:\n  earlier: { evidence: M, text: 'before', version: '6.18.43' }\n";
+        let mut answers = Expectations::default();
+        answers.read(&split.replace("sources:\n", sources), "linux.yml").unwrap();
+        for (version, right, wrong) in
+            [("6.18.40", "HUP", "IN"), ("6.18.44", "IN", "HUP"), ("6.18.50", "IN", "HUP")]
+        {
+            let status = |answer| observed_by(&answers, version, None, "poll", answer).status().0;
+            assert_eq!((status(right), status(wrong)), (Status::Pass, Status::Fail), "{version}");
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_subject_decides_whatever_the_kernel_is() {
+        let mut answers = Expectations::default();
+        answers.read(OF_SUBJECT, "linux.yml").unwrap();
+        let judged = |kernel, poller| {
+            let (status, reason) = observed_by(&answers, kernel, poller, "libuv", "HUP").status();
+            (status, reason.unwrap_or_default())
+        };
+        for kernel in ["6.18.44", "6.18.43", "6.1.10"] {
+            assert_eq!(judged(kernel, Some("1.44.2")).0, Status::Fail, "{kernel}");
+            assert_eq!(judged(kernel, Some("1.44.9")).0, Status::Fail, "{kernel}");
+            let (status, reason) = judged(kernel, Some("1.45.0"));
+            assert_eq!(status, Status::Permitted, "{kernel}");
+            assert!(
+                reason.ends_with("measured on version 1.44.2 of the poller and is a hypothesis for 1.45.0"),
+                "{reason}"
+            );
+        }
+        // Without a version of the poller, the kernel's decides.
+        assert_eq!(judged("6.18.43", None).0, Status::Fail);
+        assert_eq!(judged("6.1.10", None).0, Status::Permitted);
+    }
+
+    #[test]
+    fn an_answer_that_is_wrong_in_every_reading_fails_without_an_expectation() {
+        let judged = observed("6.18.44", "their-own", "early");
+        let reason =
+            "their-own@level: early: a wait returned before its timeout, which is wrong in every reading";
+        assert_eq!(judged.status(), (Status::Fail, Some(reason.into())));
+        assert_eq!((judged.checks[0].holds, judged.checks[0].defect), (false, Some(Defect::Early)));
+        // Neither a hypothesis nor numbers that vary nor a pattern excuse it.
+        for api in ["poll-events0", "select", "poll-OUT"] {
+            assert_eq!(observed("6.18.44", api, "early").status().0, Status::Fail, "{api}");
+        }
+    }
+
+    fn recorded(answer: &str) -> Expectations {
+        let mut recorded = Expectations::default();
+        recorded.read(&OF_SUBJECT.replace("'IN'", answer), "linux.yml").unwrap();
+        recorded
+    }
+
+    #[test]
+    fn the_recorded_answer_that_is_wrong_in_every_reading_is_an_expected_failure() {
+        for (answer, again) in [
+            ("'early'", "early"),
+            ("{ answers: ['early x17, timed out x3'], unstable: timing }", "early x2, timed out x18"),
+            ("{ answers: ['early', 'timed out'], seen: both, unstable: race }", "early"),
+        ] {
+            let known = recorded(answer);
+            for version in ["1.44.2", "1.45.0"] {
+                let judged = observed_by(&known, "6.18.44", Some(version), "libuv", again);
+                let (status, reason) = judged.status();
+                assert_eq!(status, Status::KnownFail, "{answer}");
+                assert_eq!((judged.checks[0].holds, judged.checks[0].defect), (true, Some(Defect::Early)));
+                let reason = reason.unwrap_or_default();
+                assert!(reason.ends_with("is wrong in every reading; recorded (measured here)"), "{reason}");
+            }
+        }
+        // It is known of this poller only.
+        assert_eq!(
+            observed_by(&recorded("'early'"), "6.18.44", None, "other", "early").status().0,
+            Status::Fail
+        );
+    }
+
+    #[test]
+    fn a_recorded_defect_that_has_gone_is_an_unexpected_pass_where_it_always_occurred() {
+        let judged = |answer, version| {
+            observed_by(&recorded(answer), "6.18.44", Some(version), "libuv", "timed out").status()
+        };
+        let reason =
+            "libuv@level: expected early, observed timed out; the recorded answer is wrong in every reading";
+        assert_eq!(judged("'early'", "1.44.2"), (Status::UnexpectedPass, Some(reason.into())));
+        assert_eq!(judged("'early'", "1.45.0").0, Status::Permitted, "it was not measured on this version");
+        for sometimes in [
+            "{ answers: ['early', 'timed out'], seen: both, unstable: race }",
+            "{ answers: ['early x2, timed out x18'], unstable: chance }",
+        ] {
+            assert_eq!(judged(sometimes, "1.44.2").0, Status::Pass, "{sometimes}");
+        }
+    }
+
+    #[test]
     fn contradicting_a_hypothesis_is_permitted_with_the_reason() {
         for (version, api, why) in [
-            ("6.18.45", "poll", "the expectation was measured on 6.18.44 and is a hypothesis here"),
+            ("6.19.44", "poll", "the expectation was measured on 6.18.44 and is a hypothesis here"),
             ("6.18.44", "poll-events0", "the expectation is a hypothesis with evidence K (kernel source)"),
         ] {
             let (status, reason) = observed(version, api, "OUT").status();
@@ -298,7 +496,7 @@ rows:
         answers.read(&own, "linux.yml").unwrap();
         assert_eq!(attributed(&answers, "poll", Some("level"), "IN"), "libuv-poll", "it has changed");
         let effect = (asked("libuv-poll", Some("level")), "HUP".to_owned());
-        let observed = answers.observed(Os::Linux, Some(&version), [effect]);
+        let observed = answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), &defects, [effect]);
         assert_eq!((observed.status().0, observed.unknown), (Status::Pass, 0));
         assert!(observed.answers_in_cell_of("libuv", &asked("poll", Some("level"))));
         assert!(observed.has_answer_of("libuv") && !observed.has_answer_of("poll"));
@@ -309,7 +507,9 @@ rows:
         let (answers, version) = (answers(), "6.18.45".parse().unwrap());
         let (poll, events0, other) =
             (asked("poll", Some("level")), asked("poll-events0", Some("level")), asked("read", None));
-        let mut observed = answers.observed(Os::Linux, Some(&version), [(poll.clone(), "IN".into())]);
+        let answered = [(poll.clone(), "IN".to_owned())];
+        let mut observed =
+            answers.observed(Os::Linux, Versions::of_kernel(Some(&version)), &defects, answered);
         assert!(observed.answers(&poll) && !observed.answers(&events0) && !observed.answers(&other));
         for missing in [events0, other] {
             let expected = answers.expected(Os::Linux, Some(&version), &missing);
@@ -327,7 +527,8 @@ rows:
     fn the_first_of_several_reasons_is_shown_and_the_others_are_counted() {
         let version = "6.18.44".parse().unwrap();
         let answered = ["OUT", "ERR", "IN"].map(|answer| (asked("poll", Some("level")), answer.to_owned()));
-        let reason = answers().observed(Os::Linux, Some(&version), answered).status().1;
+        let versions = Versions::of_kernel(Some(&version));
+        let reason = answers().observed(Os::Linux, versions, &defects, answered).status().1;
         assert_eq!(reason.as_deref(), Some("poll@level: expected IN, observed OUT; and 1 more"));
     }
 }

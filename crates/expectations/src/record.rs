@@ -17,6 +17,8 @@ pub struct Recording {
     pub os: Os,
     /// Its version.
     pub version: Version,
+    /// The version of the poller, if it is not one of the system's own.
+    pub poller: Option<String>,
     /// The key of the source in the file: `recorded-6.18.44-x86_64-0123456`.
     pub source: String,
     /// A description of the source.
@@ -30,7 +32,8 @@ pub struct Recording {
 pub enum Recorded {
     /// The question had no expectation: the answer was added.
     Added,
-    /// The answer replaces a different hypothesis, which becomes a note.
+    /// The answer replaces a different hypothesis, or that of another version of the poller. That becomes a
+    /// note.
     Replaced(String),
     /// Another version was measured with a different answer: both get a range of versions.
     Bounded(String),
@@ -103,8 +106,9 @@ impl Recording {
         let usual = |(answer, count): &(String, usize)| (with_usual_names(self.os, answer), *count);
         let answers =
             self.answers.iter().map(|(asked, counts)| (asked.clone(), counts.iter().map(usual).collect()));
-        let (version, source, text) = (self.version.clone(), self.source.clone(), self.text.clone());
-        Self { os: self.os, version, source, text, answers: answers.collect() }
+        let (version, poller) = (self.version.clone(), self.poller.clone());
+        let (source, text) = (self.source.clone(), self.text.clone());
+        Self { os: self.os, version, poller, source, text, answers: answers.collect() }
     }
 
     fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
@@ -117,10 +121,14 @@ impl Recording {
             return Recorded::Known;
         }
         let allowed = known.allowed.join(" or ");
-        match &known.source.version {
-            _ if known.is_measured_on(&self.version) => Recorded::Contradicts(allowed),
-            Some(version) => Recorded::Bounded(format!("{allowed} on {version}")),
-            None => Recorded::Replaced(format!("{allowed} ({})", known.source.evidence.letter())),
+        match (&known.source.poller, &known.source.version) {
+            // Another version of the poller: its answers are no longer those of the old one.
+            (Some(measured), _) if self.poller.as_ref().is_some_and(|poller| poller != measured) => {
+                Recorded::Replaced(format!("{allowed} of version {measured}"))
+            }
+            _ if known.is_measured_on_patch_level(&self.version) => Recorded::Contradicts(allowed),
+            (_, Some(version)) => Recorded::Bounded(format!("{allowed} on {version}")),
+            (_, None) => Recorded::Replaced(format!("{allowed} ({})", known.source.evidence.letter())),
         }
     }
 
@@ -192,7 +200,7 @@ impl Recording {
             let found = self.find(after, asked);
             let then = self.find(before, asked);
             let is_written = found.is_some_and(|found| {
-                found.is_measured_on(&self.version)
+                found.is_measured_on_patch_level(&self.version)
                     && found.source.text == self.text
                     && counts.iter().all(|(answer, _)| found.compare(answer) == Compared::Same)
             });
@@ -224,12 +232,14 @@ impl Recording {
     }
 
     fn source_lines(&self) -> Vec<String> {
-        vec![
+        let mut lines = vec![
             format!("  {}:", self.source),
             format!("    evidence: {}", Evidence::Measured.letter()),
             format!("    text: {}", quoted(&self.text)),
             format!("    version: '{}'", self.version),
-        ]
+        ];
+        lines.extend(self.poller.as_ref().map(|version| format!("    poller: {}", quoted(version))));
+        lines
     }
 }
 

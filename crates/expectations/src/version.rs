@@ -57,6 +57,12 @@ impl Version {
         self.compare(last, last.0.len()).is_le()
     }
 
+    /// Returns whether both are the same release apart from patch levels: equal in their first two numbers.
+    /// 6.18.43 and 6.18.44 are, 14.1 and 14.2 are not.
+    pub fn is_same_release(&self, other: &Self) -> bool {
+        self.compare(other, 2.min(self.0.len()).min(other.0.len())).is_eq()
+    }
+
     /// Returns whether it begins with the numbers of `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.compare(other, other.0.len()).is_eq()
@@ -83,6 +89,36 @@ impl FromStr for Version {
 impl<'de> Deserialize<'de> for Version {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// What gave answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Versions<'a> {
+    /// The version of the kernel.
+    pub kernel: Option<&'a Version>,
+    /// The version of the poller as it names itself, if it is not one of the system's own: `2.1.12-stable`.
+    pub poller: Option<&'a str>,
+}
+
+impl<'a> Versions<'a> {
+    /// The system's own pollers.
+    pub fn of_kernel(kernel: Option<&'a Version>) -> Self {
+        Self { kernel, poller: None }
+    }
+}
+
+/// Returns whether two versions of a library, as it names them, are the same release apart from patch levels.
+/// Versions without two numbers, such as that of a commit, are the same if their texts are.
+pub(crate) fn is_same_release_of_library(one: &str, other: &str) -> bool {
+    let numbers = |text: &str| -> Option<Version> {
+        let text = text.trim_start_matches('v');
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        text[..end].trim_end_matches('.').parse().ok().filter(|version: &Version| version.0.len() > 1)
+    };
+    match (numbers(one), numbers(other)) {
+        (Some(one), Some(other)) => one.is_same_release(&other),
+        _ => one == other,
     }
 }
 
@@ -189,6 +225,30 @@ mod tests {
         }
         for release in ["unknown", "", "-RELEASE", "99999999999.1"] {
             assert_eq!(Version::of_release(Os::Linux, release), None, "{release}");
+        }
+    }
+
+    #[test]
+    fn a_patch_level_is_no_other_release() {
+        for (one, other) in
+            [("6.18.43", "6.18.44"), ("6.18", "6.18.44"), ("12.3.5", "12.3.6"), ("14", "14.2")]
+        {
+            assert!(version(one).is_same_release(&version(other)), "{one} {other}");
+            assert!(version(other).is_same_release(&version(one)), "{other} {one}");
+        }
+        for (one, other) in [("6.18.44", "6.1.44"), ("6.18.44", "7.18.44"), ("14", "15.0"), ("14.1", "14.2")]
+        {
+            assert!(!version(one).is_same_release(&version(other)), "{one} {other}");
+        }
+        for (one, other) in
+            [("1.44.2", "1.44.3"), ("2.1.12-stable", "2.1.13"), ("v20.1.0", "20.1.1"), ("x", "x")]
+        {
+            assert!(is_same_release_of_library(one, other), "{one} {other}");
+        }
+        for (one, other) in
+            [("1.44.2", "1.45.0"), ("4a5b6c", "4a5b6d"), ("4", "5"), ("17.0.15+6", "18.0.15+6")]
+        {
+            assert!(!is_same_release_of_library(one, other), "{one} {other}");
         }
     }
 

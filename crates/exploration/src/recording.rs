@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use metadata::{PATH_NAME_HELP, is_path_name, one_line};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,9 @@ pub enum RecordingError {
     /// The format is newer.
     #[error("it has version {0} of the format, and this program reads versions up to {RECORDING_VERSION}")]
     Newer(u32),
+    /// The name of the side, of which keys of rows are made, has other characters than names of pollers.
+    #[error("the field `side.name` is '{}', which is no name of a poller: {PATH_NAME_HELP}", one_line(.0))]
+    Side(String),
     /// A line is no line of the language.
     #[error("'{line}': {message}")]
     Line {
@@ -88,6 +92,9 @@ impl Recording {
             return Err(RecordingError::Newer(schema_version));
         }
         let recording: Self = serde_json::from_str(text)?;
+        if !is_path_name(&recording.side.name) {
+            return Err(RecordingError::Side(recording.side.name));
+        }
         recording.parsed()?;
         Ok(recording)
     }
@@ -254,6 +261,16 @@ mod tests {
         let error = Recording::read(&serde_json::to_string(&wrong).unwrap()).unwrap_err();
         assert!(error.to_string().contains("own is fersh"), "{error}");
         assert!(Recording::read("{}").is_err());
+    }
+
+    #[test]
+    fn a_side_without_the_name_of_a_poller_is_refused() {
+        for name in ["", "../..", "a\nkey: value", "README"] {
+            let side = About { name: name.into(), ..recording().side };
+            let text = serde_json::to_string(&Recording { side, ..recording() }).unwrap();
+            let error = Recording::read(&text).unwrap_err().to_string();
+            assert!(error.starts_with("the field `side.name` is '"), "{error}");
+        }
     }
 
     #[test]

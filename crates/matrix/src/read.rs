@@ -21,7 +21,7 @@ impl Matrix {
     /// # Errors
     /// The file cannot be read, or [`Matrix::parse`] refuses it.
     pub fn load(path: &Path, catalogue: &[Description]) -> Result<(Self, String), MatrixError> {
-        let text = std::fs::read_to_string(path)
+        let text = metadata::read_text(path)
             .map_err(|source| MatrixError::Read { path: path.to_path_buf(), source })?;
         Ok((Self::parse(&text, &path.display().to_string(), catalogue)?, text))
     }

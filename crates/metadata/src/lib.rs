@@ -14,18 +14,26 @@
 #![cfg_attr(not(feature = "results"), allow(rustdoc::broken_intra_doc_links))]
 
 mod axes;
+mod bounded;
 mod cell_id;
+mod defect;
 mod description;
 mod named;
 mod nearest;
+mod path_names;
 #[cfg(feature = "results")]
 mod results;
+mod start_error;
 mod variant;
 
 pub use axes::{Layer, Mode, Os, Transport};
+pub use bounded::{read_at_most, read_text};
 pub use cell_id::{CellId, ParseCellIdError};
+pub use defect::Defect;
 pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};
+pub use path_names::{PATH_NAME_HELP, is_path_name};
 #[cfg(feature = "results")]
 pub use results::*;
+pub use start_error::start_error;
 pub use variant::{ParseVariantError, Variant};

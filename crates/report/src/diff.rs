@@ -13,7 +13,7 @@ use crate::text::{code_span, first_line, markdown};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// The cell passed, and no longer does: it fails, or is unsupported.
+    /// The cell passed, and no longer does: it fails, is only permitted, or is unsupported.
     Regression,
     /// The new status is worse, but the cell did not pass before or still passes.
     Worse,
@@ -25,6 +25,8 @@ impl Direction {
     fn of(old: Status, new: Status) -> Self {
         match () {
             () if old.is_pass() && !new.is_pass() => Self::Regression,
+            // The answer has changed. That it may have another cause is no reason to overlook it.
+            () if old == Status::Pass && new == Status::Permitted => Self::Regression,
             () if new.severity() > old.severity() => Self::Worse,
             () => Self::Better,
         }
@@ -204,7 +206,8 @@ pub struct UnmatchedTarget {
 /// The differences between two reports, by target and id.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Diff {
-    /// The number of cells that passed in the old report, and do not pass or do not exist in the new one.
+    /// The number of cells that passed in the old report, and do not pass, are only permitted or do not exist
+    /// in the new one.
     pub regressions: usize,
     /// Cells with another status, sorted by direction: regressions, worse, better.
     pub changed: Vec<Changed>,
@@ -524,12 +527,12 @@ mod tests {
             ],
         );
         let diff = Diff::new(&old, &new);
-        assert_eq!(diff.totals_line(), "3 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged");
+        assert_eq!(diff.totals_line(), "4 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged");
         let text = diff.text();
         let expected = "Changed: 5\n\
+            \x20 regression  pass → permitted  group/name/less@poll on here: why permitted\n\
             \x20 regression  pass → unsupported  group/name/lost@poll on here: why unsupported\n\
             \x20 regression  pass → fail  group/name/zap@poll on here: why fail\n\
-            \x20 worse       pass → permitted  group/name/less@poll on here: why permitted\n\
             \x20 worse       fail → crash  group/name/worse@poll on here: why crash\n\
             \x20 better      fail → pass  group/name/better@poll on here (was: why fail)\n\
             \n\
@@ -540,7 +543,7 @@ mod tests {
             Added: 1\n\
             \x20 fail  group/name/new@poll on here: why fail\n\
             \n\
-            3 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged\n";
+            4 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged\n";
         assert_eq!(text, expected);
         let markdown = diff.markdown();
         assert!(

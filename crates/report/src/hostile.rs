@@ -20,7 +20,7 @@ fn results() -> (Results, Results) {
     let [harmless, hostile] = [harmless.as_str(), TEXT].map(|text| {
         let mut value = serde_json::to_value(samples::merged()).unwrap();
         samples::poison(&mut value, text, &mut Vec::new());
-        Results::read(value.to_string().as_bytes()).expect("hostile results are valid")
+        serde_json::from_value::<Results>(value).expect("hostile results are valid")
     });
     (harmless, hostile)
 }
@@ -91,7 +91,7 @@ fn terminal_output_escapes_hostile_text() {
         assert_eq!(text.lines().count(), expected.lines().count(), "{text}");
     }
     assert!(table.matches("\\u{1b}[8m").count() > 10 && diff.contains("\\u{1b}]0;title"), "{table}\n{diff}");
-    assert_eq!(Results::read(json.as_bytes()).unwrap(), hostile);
+    assert_eq!(serde_json::from_str::<Results>(&json).unwrap(), hostile);
 
     // With colours, the control sequences equal those of the harmless results.
     let sequences = |text: &str| -> Vec<String> {
@@ -169,7 +169,7 @@ fn a_text_at_the_beginning_of_a_line_starts_no_block() {
         let name = |value: &mut Value| *value = beginning.into();
         name(&mut value["runs"][0]["target"]);
         name(&mut value["cells"][0]["target"]);
-        let results = Results::read(value.to_string().as_bytes()).expect("the results are valid");
+        let results = serde_json::from_value::<Results>(value).expect("the results are valid");
         let expected = markdown::report(&samples::results("here", &[("a", "poll", Status::Pass)]));
         let text = markdown::report(&results);
         assert_eq!(markup(&text), markup(&expected), "{beginning}:\n{text}");

@@ -1,6 +1,7 @@
 //! Maps a cell to the code of its scenario, and runs it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::net::SocketAddr;
 use std::time::Duration;
 
 use matrix::{Cell, Matrix};
@@ -25,6 +26,41 @@ pub fn descriptions() -> Vec<Description> {
 /// # Errors
 /// The built-in expectations are malformed.
 pub fn run(
+    cell: &Cell,
+    environment: &Environment,
+    seed: u64,
+    patience: Duration,
+) -> Result<CellOutcome, Error> {
+    let mut outcome = perform(cell, environment, seed, patience)?;
+    if outcome.status == Status::Broken {
+        outcome.reason = outcome.reason.map(with_cause);
+    }
+    Ok(outcome)
+}
+
+/// Adds the cause to the reason of a set-up error, if it is the path of the folder for temporary files.
+pub fn with_cause(reason: String) -> String {
+    let is_about_length = ["SUN_LEN", "ENAMETOOLONG"].iter().any(|words| reason.contains(words));
+    match long_temporary_folder().filter(|_| is_about_length) {
+        Some(cause) => format!("{reason}: {}: {cause}: {SHORTER}", std::env::temp_dir().display()),
+        None => reason,
+    }
+}
+
+/// How to mend [`long_temporary_folder`].
+pub const SHORTER: &str = "set TMPDIR to a shorter path";
+
+/// Returns why UNIX sockets in the folder for temporary files can have no address, if their paths are too
+/// long.
+pub fn long_temporary_folder() -> Option<String> {
+    let folder = std::env::temp_dir();
+    // As long as the longest name of a socket in a folder of its own.
+    SocketAddr::from_pathname(folder.join(".tmp123456/listener-12")).err()?;
+    let length = folder.as_os_str().len();
+    Some(format!("its path is too long for the addresses of UNIX sockets in it ({length} bytes)"))
+}
+
+fn perform(
     cell: &Cell,
     environment: &Environment,
     seed: u64,

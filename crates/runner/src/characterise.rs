@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use characterisation::{Key, Observation, Scenario, Setting, Stopped, Transcript, keys};
-use expectations::{Expectations, Version};
-use metadata::{Asked, Os, Status, Transport, Variant};
+use characterisation::{Key, Observation, Promises, Scenario, Setting, Stopped, Transcript, keys};
+use expectations::{Expectations, Versions};
+use metadata::{Asked, Defect, Os, Status, Transport, Variant};
 use scenarios::loopback;
 
 use crate::backends::{self, Poller};
@@ -40,18 +40,22 @@ pub fn run(
     let (transport, mode) = (variant.transport, variant.trigger);
     let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
     let (transcript, ended) = characterisation::run(scenario.script, setting);
-    let due = match (scenario.script.parse(), make()) {
-        (Ok(script), Ok(poller)) => keys(&script, transport, mode, poller.name(), poller.views(mode)),
+    let (due, promises) = match (scenario.script.parse(), make()) {
+        (Ok(script), Ok(made)) => (
+            keys(&script, transport, mode, made.name(), made.views(mode)),
+            Promises::of(&script, transport, mode, made.name()),
+        ),
         // The run has reported the error.
-        _ => Vec::new(),
+        _ => Default::default(),
     };
-    let (answers, version) = (environment.answers(scenario.behaviour)?, environment::version());
+    let (answers, kernel) = (environment.answers(scenario.behaviour)?, environment::version());
     Ok(match environment::os() {
         Some(os) => {
             let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
             let subject = is_subject.then_some(poller.name);
-            let judged = (&*answers, os, version.as_ref());
-            let mut outcome = judge(scenario, &due, subject, transcript, ended, judged);
+            let versions = Versions { kernel: kernel.as_ref(), poller: environment.version_of(poller.name) };
+            let judged = (&*answers, os, versions);
+            let mut outcome = judge(scenario, (&due, &promises), subject, transcript, ended, judged);
             outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
             outcome
         }
@@ -75,29 +79,37 @@ fn probe(scenario: &Scenario, variant: Variant, backend: &str, environment: &Env
     )
 }
 
+/// Returns what is wrong with an answer in every reading, if something is. `promises` are those of its script.
+pub fn defect(promises: &Promises, asked: &Asked, answer: &str) -> Option<Defect> {
+    promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), answer)
+}
+
 fn broken(reason: String) -> CellOutcome {
     CellOutcome { status: Status::Broken, reason: Some(reason), ..CellOutcome::default() }
 }
 
-/// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce.
-/// `subject` is the poller's name, if it is not one of the system's own.
+/// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce, and
+/// `promises` what is wrong with them in every reading. `subject` is the poller's name, if it is not one of the
+/// system's own.
 fn judge(
     scenario: &Scenario,
-    due: &[Key],
+    (due, promises): (&[Key], &Promises),
     subject: Option<&str>,
     transcript: Transcript,
     ended: Result<(), Stopped>,
-    (answers, os, version): (&Expectations, Os, Option<&Version>),
+    (answers, os, versions): (&Expectations, Os, Versions<'_>),
 ) -> CellOutcome {
-    let asked = |Observation { variant, api, trigger, answer }| {
+    let answered = |Observation { variant, api, trigger, answer }| {
         let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
         match subject {
-            Some(subject) => (answers.attributed(os, version, subject, asked, &answer), answer),
+            Some(subject) => (answers.attributed(os, versions.kernel, subject, asked, &answer), answer),
             None => (asked, answer),
         }
     };
+    let defects = |asked: &Asked, answer: &str| defect(promises, asked, answer);
     let complete = ended.is_ok() && !transcript.is_partial();
-    let mut observed = answers.observed(os, version, transcript.observations.into_iter().map(asked));
+    let observations = transcript.observations.into_iter().map(answered);
+    let mut observed = answers.observed(os, versions, &defects, observations);
     if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
             let trigger = trigger.map(str::to_owned);
@@ -107,7 +119,7 @@ fn judge(
                 None => observed.answers(&asked),
             };
             if !is_answered {
-                let expected = answers.expected(os, version, &asked);
+                let expected = answers.expected(os, versions.kernel, &asked);
                 observed.miss(asked, expected);
             }
         }
@@ -179,7 +191,14 @@ mod tests {
         let transcript = Transcript { observations: vec![observed], trace: vec![trace.into()] };
         let answers = Expectations::built_in_of(Os::Linux, &[]).unwrap();
         let measured = answers.systems().next().and_then(|(_, all)| all[0].source.version.clone());
-        judge(&SCENARIO, &due, subject, transcript, ended, (&answers, Os::Linux, measured.as_ref()))
+        judge(
+            &SCENARIO,
+            (&due, &Promises::default()),
+            subject,
+            transcript,
+            ended,
+            (&answers, Os::Linux, Versions::of_kernel(measured.as_ref())),
+        )
     }
 
     #[test]
@@ -204,7 +223,12 @@ mod tests {
     fn the_end_of_a_program_is_its_answer() {
         let ended = || Err(Stopped::Ended("the program ended (signal: 6)".into()));
         let outcome = judged_of(Some("libuv"), "libuv", "aborts(SIGABRT)", "", ended());
-        assert_eq!((outcome.status, outcome.reason), (Status::Pass, None));
+        let reason = outcome.reason.as_deref().unwrap_or_default();
+        assert_eq!(outcome.status, Status::Fail, "no answer is recorded");
+        assert!(
+            reason.contains("aborts(SIGABRT): the program ended, which is wrong in every reading"),
+            "{reason}"
+        );
         assert_eq!((outcome.checks.len(), outcome.counters["unknown"]), (1, 1));
         let outcome = judged_of(Some("poll"), "poll", "aborts(SIGABRT)", "", ended());
         assert_eq!(outcome.status, Status::Fail, "another answer is recorded");

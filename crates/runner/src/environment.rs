@@ -149,6 +149,11 @@ impl Environment {
         self.adapters.iter().filter_map(known).collect()
     }
 
+    /// Returns the version of the adapter of this name, if it is known.
+    pub fn version_of(&self, name: &str) -> Option<&str> {
+        self.adapters.iter().find(|adapter| adapter.poller.name == name)?.version.as_deref()
+    }
+
     /// Returns the value of `--subject` for the adapter of this name, to pass to another pollmatrix process.
     pub fn adapter_argument(&self, name: &str) -> Option<&str> {
         let adapter = self.adapters.iter().find(|adapter| adapter.poller.name == name)?;

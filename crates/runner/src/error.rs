@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use expectations::ExpectationsError;
 use matrix::{MatrixError, SelectError};
+use metadata::{PATH_NAME_HELP, PathNameError};
 
 /// An error that prevents cells from running, or a report from being written.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,8 @@ pub enum Error {
     Locked(PathBuf),
     #[error("{} is not a journal of this pollmatrix: {reason}", path.display())]
     NotAJournal { path: PathBuf, reason: String },
+    #[error("{}:{line}: {error}", path.display())]
+    PathName { path: PathBuf, line: usize, error: PathNameError },
     #[error("the run in {} is a different one: {difference}", path.display())]
     ForeignJournal { path: PathBuf, difference: String, help: String },
     #[error("there is no runner '{runner}'")]
@@ -73,7 +76,7 @@ pub enum Error {
     #[error("this program cannot start itself{}", listed(why))]
     CannotStart { why: Vec<(String, String)> },
     #[error("{} has no results of {target}: {why}", path.display())]
-    NoImport { path: PathBuf, target: String, why: String },
+    NoImport { path: PathBuf, target: String, why: String, help: String },
     #[error("cannot write the JUnit report: {0}")]
     Junit(String),
 }
@@ -98,6 +101,7 @@ impl Error {
             | Self::ForeignJournal { help, .. }
             | Self::UnknownRunner { help, .. }
             | Self::Machine { help, .. }
+            | Self::NoImport { help, .. }
             | Self::Rows { help, .. } => help.clone(),
             Self::Io { help, .. } => (*help).into(),
             Self::RunnerNeeds { option, .. } => format!("give {option}"),
@@ -112,6 +116,7 @@ impl Error {
             }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),
             Self::Locked(_) => "wait until it ends, or choose another place with --report-dir DIR".into(),
+            Self::PathName { .. } => PATH_NAME_HELP.into(),
             Self::NotAJournal { .. } => "omit --resume: the file is then moved aside".into(),
             Self::NoRunner { .. } => {
                 "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
@@ -136,10 +141,6 @@ impl Error {
             }
             Self::CannotStart { .. } => {
                 "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
-            }
-            Self::NoImport { .. } => {
-                "give the output of `pollmatrix exec --all`, or the results.json of a run, of this target"
-                    .into()
             }
             Self::Junit(_) => "this is a bug in pollmatrix: please report it".into(),
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use matrix::Selection;
-use metadata::{CellResult, Layer, Run, Seed};
+use metadata::{CellResult, Layer, PathNameError, PathNames, Run, Seed, check_path_name};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -106,6 +106,17 @@ enum Line {
     Complete,
 }
 
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Run { identity, .. } => check_path_name("identity.target", &identity.target),
+            Self::Machine(run) => run.check_path_names(),
+            Self::Cell(result) => result.check_path_names(),
+            Self::Resumed { .. } | Self::Complete => Ok(()),
+        }
+    }
+}
+
 /// The contents of a journal.
 pub struct Contents {
     /// The identity of the run.
@@ -135,7 +146,7 @@ pub fn exists(dir: &Path) -> bool {
 /// in it.
 ///
 /// # Errors
-/// The first line does not identify the run, or a second run begins.
+/// The first line does not identify the run, a second run begins, or a name could lead a path elsewhere.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
     let text = match std::fs::read(&path) {
@@ -143,7 +154,7 @@ pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
     };
-    let lines = json_lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    let lines = json_lines::read(&path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);
     }
@@ -352,4 +363,73 @@ pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
 
 fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::Io { action, path: path.to_path_buf(), source, help: REPORT_DIR_HELP }
+}
+
+#[cfg(test)]
+mod tests {
+    use metadata::Status::{self, Fail, Pass};
+    use metadata::samples;
+
+    use super::*;
+
+    fn identity() -> Identity {
+        Identity {
+            matrix: "hash".into(),
+            rows: None,
+            executable: "hash".into(),
+            seed: Seed(1),
+            fault: None,
+            inject_errors: None,
+            late_data: None,
+            repeat: 1,
+            selection: Selected::default(),
+            target: "here".into(),
+            via: "native".into(),
+        }
+    }
+
+    fn cell(variant: &str, status: Status) -> CellResult {
+        samples::cell("here", variant, "poll", status)
+    }
+
+    fn contents(dir: &Path) -> Contents {
+        read(dir).unwrap().expect("there is a journal")
+    }
+
+    /// Returns the statuses, in the order of the results.
+    fn statuses(dir: &Path) -> Vec<(String, Status)> {
+        let results = contents(dir).results.into_iter();
+        results.map(|result| (result.variant().expect("an id").to_owned(), result.status)).collect()
+    }
+
+    #[test]
+    fn the_newest_result_of_a_cell_replaces_older_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(dir.path(), &identity(), "now").unwrap();
+        journal.append(&cell("a", Fail)).unwrap();
+        journal.append(&cell("b", Pass)).unwrap();
+        journal.append(&cell("a", Pass)).unwrap();
+        assert_eq!(statuses(dir.path()), [("b".to_owned(), Pass), ("a".to_owned(), Pass)]);
+        journal.append(&cell("a", Fail)).unwrap();
+        assert_eq!(statuses(dir.path()), [("b".to_owned(), Pass), ("a".to_owned(), Fail)]);
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_after_its_end_is_complete_only_at_its_next_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(dir.path(), &identity(), "now").unwrap();
+        assert!(!contents(dir.path()).complete);
+        journal.complete().unwrap();
+        assert!(contents(dir.path()).complete);
+        let mut journal = Journal::resume(dir.path(), &contents(dir.path()), "later").unwrap();
+        journal.append(&cell("a", Pass)).unwrap();
+        assert_eq!((contents(dir.path()).complete, contents(dir.path()).resumed), (false, 1));
+        // It is interrupted here: the journal is the only place of its results.
+        let aside = move_aside(dir.path()).unwrap().expect("it is kept");
+        std::fs::rename(aside, dir.path().join(NAME)).unwrap();
+        journal.complete().unwrap();
+        assert!(contents(dir.path()).complete);
+        assert_eq!(move_aside(dir.path()).unwrap(), None);
+        assert!(!exists(dir.path()), "the report has the results");
+    }
 }

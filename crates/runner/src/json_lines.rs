@@ -4,6 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use metadata::PathNames;
+
+use crate::error::Error;
+
 /// The greatest number of line numbers in a warning.
 const NAMED: usize = 10;
 
@@ -17,20 +21,31 @@ pub struct Lines<T> {
     pub torn: Option<(usize, u64)>,
 }
 
-/// Reads the lines of `bytes`, each with `parse`.
-pub fn read<T>(bytes: &[u8], parse: impl Fn(&[u8]) -> Option<T>) -> Lines<T> {
+/// Reads the lines of `bytes`, the content of the file at `path`, each with `parse`.
+///
+/// # Errors
+/// A line has a name that could lead a path elsewhere. A file that a person changed is read no further.
+pub fn read<T: PathNames>(
+    path: &Path,
+    bytes: &[u8],
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> Result<Lines<T>, Error> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = Lines { whole: Vec::new(), damaged: Vec::new(), torn: None };
     let mut count = 0;
     for line in bytes[..end].split_inclusive(|byte| *byte == b'\n') {
         count += 1;
         match parse(line) {
-            Some(parsed) => lines.whole.push((count, parsed)),
+            Some(parsed) => {
+                let refused = |error| Error::PathName { path: path.to_path_buf(), line: count, error };
+                parsed.check_path_names().map_err(refused)?;
+                lines.whole.push((count, parsed));
+            }
             None => lines.damaged.push(count),
         }
     }
     lines.torn = (end < bytes.len()).then_some((count + 1, end as u64));
-    lines
+    Ok(lines)
 }
 
 /// Opens a file to append lines. A truncated line begins at `torn_at`, and is removed, so that the next line
@@ -90,10 +105,30 @@ pub fn listed(numbers: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metadata::PathNameError;
+
     use super::*;
 
-    fn numbers(bytes: &[u8]) -> Lines<u32> {
-        read(bytes, |line| serde_json::from_slice(line).ok())
+    /// A line with a number, which is refused if it has three digits.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+    struct Number(u32);
+
+    impl PathNames for Number {
+        fn check_path_names(&self) -> Result<(), PathNameError> {
+            if self.0 < 100 {
+                Ok(())
+            } else {
+                Err(PathNameError { field: "n".into(), value: self.0.to_string() })
+            }
+        }
+    }
+
+    fn read_numbers(bytes: &[u8]) -> Result<Lines<Number>, Error> {
+        read(Path::new("file"), bytes, |line| serde_json::from_slice(line).ok())
+    }
+
+    fn numbers(bytes: &[u8]) -> Lines<Number> {
+        read_numbers(bytes).expect("no number is refused")
     }
 
     fn loss(bytes: &[u8]) -> Option<String> {
@@ -103,10 +138,16 @@ mod tests {
     #[test]
     fn a_damaged_line_does_not_affect_the_others() {
         let lines = numbers(b"1\n\xff\n3\n\n5\n6");
-        assert_eq!(lines.whole, [(1, 1), (3, 3), (5, 5)]);
+        assert_eq!(lines.whole, [(1, Number(1)), (3, Number(3)), (5, Number(5))]);
         assert_eq!((lines.damaged, lines.torn), (vec![2, 4], Some((6, 9))));
         assert_eq!((numbers(b"").torn, numbers(b"12").torn), (None, Some((1, 0))));
         assert!(numbers(b"12").is_empty() && !numbers(b"x\n").is_empty());
+    }
+
+    #[test]
+    fn a_line_with_a_refused_name_refuses_the_file() {
+        let error = read_numbers(b"1\nx\n300\n4\n").err().expect("it is refused");
+        assert_eq!(error.to_string(), "file:3: the field `n` is '300', which cannot be a part of a path");
     }
 
     #[test]

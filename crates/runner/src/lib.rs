@@ -30,6 +30,7 @@ pub mod faults;
 pub mod guest;
 pub mod journal;
 pub mod json_lines;
+mod left_behind;
 pub mod lifeline;
 pub mod outcome;
 pub mod output;

@@ -1,5 +1,6 @@
 //! The standard streams of a child process, read without a thread and within limits.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
@@ -8,13 +9,19 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::fstat;
+use nix::unistd::Pid;
+
+use crate::left_behind;
 
 /// The size of a read, in bytes.
 pub const CHUNK: usize = 64 * 1024;
 /// The longest interval between two checks whether a process has exited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// How long to wait until descendants of a process have closed their ends of its pipes.
-const DRAIN: Duration = Duration::from_secs(30);
+/// How long to wait until descendants of a process, which were killed, have closed their ends of its pipes.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How long to wait before a search for other processes that keep them open, and between two.
+const BEFORE_SEARCH: Duration = Duration::from_millis(500);
 
 /// Limits of a stream, in bytes.
 #[derive(Clone, Copy)]
@@ -272,16 +279,34 @@ impl Outputs {
         self.stderr.read()
     }
 
-    /// Reads to the end of both streams, but not longer than `DRAIN`.
-    pub fn drain(&mut self) -> Result<(), TooMuchOutput> {
+    /// Reads to the end of both streams of a process that has ended, and whose process group was killed. A
+    /// process that has left the group can keep them open, and is killed.
+    pub fn drain(&mut self, group: Pid) -> (Vec<LeftOpen>, Result<(), TooMuchOutput>) {
         let began = Instant::now();
+        let (mut left, mut next_search) = (Vec::new(), BEFORE_SEARCH);
         loop {
-            self.read()?;
-            if !self.is_open() || began.elapsed() > DRAIN {
-                return Ok(());
+            let read = self.read();
+            let is_over = began.elapsed() > DRAIN;
+            if read.is_err() || !self.is_open() || is_over {
+                if is_over && left.is_empty() {
+                    left.push(LeftOpen::Unknown);
+                }
+                return (left, read);
+            }
+            if began.elapsed() > next_search {
+                left.extend(
+                    left_behind::kill_holders(&self.inodes(), group).into_iter().map(LeftOpen::Killed),
+                );
+                next_search = began.elapsed() + BEFORE_SEARCH;
             }
             self.wait(CHECK_INTERVAL);
         }
+    }
+
+    /// Returns the numbers of the open pipes.
+    fn inodes(&self) -> Vec<u64> {
+        let open = [self.stdout.fd(), self.stderr.fd()].into_iter().flatten();
+        open.filter_map(|fd| Some(fstat(fd).ok()?.st_ino)).collect()
     }
 
     fn is_open(&self) -> bool {
@@ -290,6 +315,28 @@ impl Outputs {
 
     fn wait(&self, time: Duration) {
         wait(&[self.stdout.fd(), self.stderr.fd()], None, time);
+    }
+}
+
+/// A process that has left the process group of another one, and kept its output open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LeftOpen {
+    /// It was killed: `sleep 3600 (process 123)`.
+    Killed(String),
+    /// It was not found. What it writes is not read.
+    Unknown,
+}
+
+impl fmt::Display for LeftOpen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Killed(process) => {
+                write!(f, "{process} left the cell's process group and held its output open: it was killed")
+            }
+            Self::Unknown => f.write_str(
+                "a process left the cell's process group, and holds its output open: it may still run",
+            ),
+        }
     }
 }
 
@@ -353,15 +400,27 @@ pub struct CommandOutput {
 
 /// Runs a command with little output until it exits. Kills it after `limit`, if there is one.
 pub fn output_of(command: &mut Command, limit: Option<Duration>) -> io::Result<CommandOutput> {
+    output_unless(command, limit, || None)
+}
+
+/// Runs a command as [`output_of`] does, and kills it as soon as `hopeless` returns a reason.
+pub fn output_unless(
+    command: &mut Command,
+    limit: Option<Duration>,
+    hopeless: impl Fn() -> Option<String>,
+) -> io::Result<CommandOutput> {
     const OUTPUT: Limit = Limit { keep: 1 << 20, total: 64 << 20 };
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let mut child = command.spawn()?;
+    let mut child = command.spawn().map_err(metadata::start_error)?;
     let mut collect = || {
         let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
-        let status = match watch(&mut child, &mut outputs, deadline, || false)? {
+        let status = match watch(&mut child, &mut outputs, deadline, || hopeless().is_some())? {
             Waited::Exited(status) => status,
             Waited::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
-            Waited::TimedOut | Waited::Stopped => {
+            Waited::Stopped => {
+                return Err(io::Error::other(hopeless().unwrap_or_else(|| "it was stopped".into())));
+            }
+            Waited::TimedOut => {
                 let seconds = limit.unwrap_or_default().as_secs();
                 return Err(io::Error::other(format!("no answer within {seconds} s")));
             }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use metadata::{CellResult, PlannedCell, Run, Seed, Status};
+use metadata::{CellResult, PathNames, PlannedCell, Run, Seed, Status, start_error};
 use report::first_line;
 
 use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
@@ -212,7 +212,7 @@ fn run_executor(
     let mut command = route.command(&arguments(route, settings, cells));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches this process only, which then kills the executor.
-    let mut child = match command.process_group(0).spawn() {
+    let mut child = match command.process_group(0).spawn().map_err(start_error) {
         Ok(child) => child,
         Err(error) => {
             return End::Fatal(format!("cannot start {}: {error}", command.get_program().display()));
@@ -403,8 +403,12 @@ impl ForeignOutput {
     }
 }
 
-/// Returns how the executor differs from the requested one, if its first line shows a difference.
+/// Returns how the executor differs from the requested one, if its first line shows a difference, or which
+/// name in the line could lead a path elsewhere.
 pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
+    if let Err(error) = line.check_path_names() {
+        return Some(format!("the executor: {error}"));
+    }
     let Line::Begin { format, run, .. } = line else { return None };
     if *format != FORMAT {
         return Some(format!("the executor has another version: it writes format {format}, not {FORMAT}"));

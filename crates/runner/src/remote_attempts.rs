@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metadata::{Attempt, Run};
+use metadata::{Attempt, Run, start_error};
 use report::first_line;
 
 use crate::diagnostics;
@@ -275,7 +275,7 @@ impl Server<'_> {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let fatal = |why| End::Fatal(Error::NoAttempts { target: self.settings.target.id.clone(), why });
         // A separate process group: Ctrl-C reaches this process only, which then kills the executor.
-        let mut child = match command.process_group(0).spawn() {
+        let mut child = match command.process_group(0).spawn().map_err(start_error) {
             Ok(child) => child,
             Err(error) => {
                 return fatal(format!("cannot start {}: {error}", command.get_program().display()));

@@ -75,7 +75,7 @@ impl Rows {
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Io {
+    metadata::read_text(path).map_err(|source| Error::Io {
         action: "read the rows in",
         path: path.to_path_buf(),
         source,

@@ -55,6 +55,7 @@ pub struct Settings<'a> {
 /// killed and reaped, if a stop is requested or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
     pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
+    supervise::clean_up();
 }
 
 /// Does `work` for each of `tasks`, in their order and `jobs` in parallel, and calls `each` with every result

@@ -1,6 +1,7 @@
 //! Scenarios that misbehave on purpose, to test the runner. They are not in matrix.yml: only a matrix file
 //! given with `--matrix` can select them.
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::output;
 
 type SelfTest = fn(seed: u64) -> (Verdict, Outcome);
 
-const ALL: [(&str, SelfTest); 14] = [
+const ALL: [(&str, SelfTest); 16] = [
     ("selftest/pass", |_| answer(true)),
     ("selftest/fail", |_| answer(false)),
     ("selftest/unsupported", |_| {
@@ -39,7 +40,11 @@ const ALL: [(&str, SelfTest); 14] = [
     }),
     ("selftest/floods-output", |_| flood(std::io::stdout())),
     ("selftest/floods-error", |_| flood(std::io::stderr())),
-    ("selftest/leaves-a-child", |_| leave_a_child()),
+    ("selftest/leaves-a-child", |_| leave_a_child(&mut sleep())),
+    ("selftest/leaves-a-session", |_| leave_a_child(in_a_session(&mut sleep()))),
+    ("selftest/leaves-a-daemon", |_| {
+        leave_a_child(in_a_session(sleep().stdout(Stdio::null()).stderr(Stdio::null())))
+    }),
 ];
 
 /// Returns the self-tests, as a matrix file can name them.
@@ -85,12 +90,24 @@ fn flood(mut to: impl std::io::Write) -> ! {
     }
 }
 
-/// Starts a child that holds the cell's standard output and error open and would run for an hour. Puts its
-/// process id into the notes, so that a test can look for it.
+/// Returns a command that runs for an hour, and holds the cell's standard output and error open.
+fn sleep() -> Command {
+    let mut command = Command::new("sleep");
+    command.arg("3600").stdin(Stdio::null());
+    command
+}
+
+/// Lets the child lead a session, which takes it out of the process group of the cell.
+fn in_a_session(command: &mut Command) -> &mut Command {
+    // SAFETY: one system call, between fork and exec.
+    unsafe { command.pre_exec(|| Ok(nix::unistd::setsid().map(drop)?)) }
+}
+
+/// Starts a child, and leaves it behind. Puts its process id into the notes, so that a test can look for it.
 #[allow(clippy::zombie_processes)] // The self-test leaves the child behind on purpose.
-fn leave_a_child() -> (Verdict, Outcome) {
+fn leave_a_child(command: &mut Command) -> (Verdict, Outcome) {
     let (verdict, mut outcome) = answer(true);
-    match Command::new("sleep").arg("3600").stdin(Stdio::null()).spawn() {
+    match command.spawn() {
         Ok(child) => outcome.notes.push(format!("child {}", child.id())),
         Err(error) => return (Verdict::SetUpError(format!("cannot start sleep: {error}")), outcome),
     }

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use metadata::{Attempt, CellResult, Run, Seed};
+use metadata::{Attempt, CellResult, PathNameError, PathNames, Run, Seed};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. It increases when a reader of the previous version would misread the new one.
@@ -91,6 +91,17 @@ impl Line {
                 Err(_) => (None, text),
             },
             None => (None, text),
+        }
+    }
+}
+
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Begin { run, .. } => run.check_path_names(),
+            Self::Cell(result) => result.check_path_names(),
+            // The cell of an attempt is compared with the one that was ordered.
+            Self::Attempt { .. } | Self::End { .. } => Ok(()),
         }
     }
 }

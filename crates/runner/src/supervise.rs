@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use metadata::{Attempt, Seed, Status};
+use metadata::{Attempt, Seed, Status, start_error};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::pipes::{self, Limit, Outputs, TooMuchOutput, Waited};
-use crate::{command, exit};
+use crate::pipes::{self, LeftOpen, Limit, Outputs, TooMuchOutput, Waited};
+use crate::{command, diagnostics, exit, left_behind};
 
 /// The limits of standard output. A result line has a few KiB.
 const STDOUT: Limit = Limit { keep: 4 << 20, total: 4 << 20 };
@@ -72,6 +72,8 @@ pub struct Ended {
     pub stderr: String,
     /// How long it took.
     pub elapsed: Duration,
+    /// The processes that kept its output open after its end.
+    pub left: Vec<LeftOpen>,
 }
 
 /// Runs a command until it exits, reaches `limit`, or a stop is requested.
@@ -85,7 +87,7 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     // Standard input is the lifeline: it ends when this process ends, for whatever reason.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches the runner only, and one call kills the whole cell.
-    let mut child = command.process_group(0).spawn()?;
+    let mut child = command.process_group(0).spawn().map_err(start_error)?;
     let mut outputs =
         Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
     let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
@@ -93,10 +95,11 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     // cells. The group's number has not been reused yet, because systems reuse numbers much later.
     kill_group(&child);
     let elapsed = began.elapsed();
-    if let (Err(too_much), Ok(End::Exited(_))) = (outputs.drain(), &end) {
+    let (left, drained) = outputs.drain(group(&child));
+    if let (Err(too_much), Ok(End::Exited(_))) = (drained, &end) {
         end = Ok(End::TooMuchOutput(too_much));
     }
-    Ok(Ended { end, stdout: outputs.stdout.text(), stderr: outputs.stderr.text(), elapsed })
+    Ok(Ended { end, stdout: outputs.stdout.text(), stderr: outputs.stderr.text(), elapsed, left })
 }
 
 /// Makes the attempt. Returns `None` if a stop was requested before the result, or if the executable was
@@ -109,7 +112,7 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 
 fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
     let limit = order.limit.saturating_mul(order.slow.get());
-    let Ended { end, stdout, stderr, elapsed } = match run(command(order), limit, stop) {
+    let Ended { end, stdout, stderr, elapsed, left } = match run(command(order), limit, stop) {
         Ok(ended) => ended,
         Err(error) => {
             return Some(blank(order, Status::Broken, format!("cannot start the cell: {error}")));
@@ -126,7 +129,18 @@ fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
         attempt.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     }
     attempt.stderr = stderr;
+    for process in left {
+        diagnostics::warning(&format!("{}: {process}", order.cell));
+        attempt.notes.push(process.to_string());
+    }
     Some(attempt)
+}
+
+/// Kills the processes that cells have left behind, and says which. No cell may run.
+pub fn clean_up() {
+    for (cell, process) in left_behind::kill_marked() {
+        diagnostics::warning(&format!("{cell}: {process} outlived its cell: it was killed"));
+    }
 }
 
 fn command(order: &Order<'_>) -> Command {
@@ -159,6 +173,7 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
+    left_behind::mark_cell(&mut command, order.cell);
     command
 }
 
@@ -186,9 +201,12 @@ fn kill_and_reap(child: &mut Child) -> std::io::Result<ExitStatus> {
 
 /// Kills the process group that a child leads.
 pub fn kill_group(child: &Child) {
-    if let Ok(pid) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
-    }
+    let _ = killpg(group(child), Signal::SIGKILL);
+}
+
+/// Returns the process group that a child leads.
+fn group(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("the system's type for process ids has the id"))
 }
 
 /// Judges an exit. The printed attempt counts only if it is the only output, belongs to the order, and agrees
@@ -202,7 +220,11 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
     let lines: Vec<_> = stdout.lines().collect();
     let line = match lines.as_slice() {
         [line] => line,
-        [] => return broken(format!("the cell exited with {code} and printed no result")),
+        [] => {
+            let error = stderr.lines().find_map(|line| line.strip_prefix("error: "));
+            let why = error.map(|error| format!(": {error}")).unwrap_or_default();
+            return broken(format!("the cell exited with {code} and printed no result{why}"));
+        }
         several => {
             return broken(format!(
                 "the cell printed {} lines instead of one result: {stdout}",

@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use metadata::start_error;
+
 use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
 use crate::supervise;
 
@@ -49,7 +51,7 @@ impl Worker {
     /// The process cannot be started.
     pub fn start(mut command: Command) -> std::io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).spawn()?;
+        let mut child = command.process_group(0).spawn().map_err(start_error)?;
         let mut streams = || -> std::io::Result<_> {
             let feed = Feed::new(child.stdin.take(), String::new())?;
             let stdout = Lines::new(child.stdout.take(), LONGEST)?;

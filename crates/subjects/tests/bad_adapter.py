@@ -3,6 +3,7 @@
 import os
 import pathlib
 import socket
+import stat
 import sys
 import time
 
@@ -97,6 +98,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 given["interest"] = ["read", "write"]
             case "only-reads" if change:
                 given["interest"] = ["read"]
+            case "deaf-for-sockets" if change and stat.S_ISSOCK(os.fstat(self.numbers[given["fd"]]).st_mode):
+                given["interest"] = []
             case "wake-unanswered" if command == "wake":
                 return None
             case "accepts-nobody" if command == "accept":

@@ -57,7 +57,12 @@ impl Address {
 pub(super) fn any_address(transport: Transport, scratch: &mut Scratch) -> Result<String, Stopped> {
     match kind(transport) {
         Some((AddressFamily::Inet, _)) => Ok("127.0.0.1:0".into()),
-        Some(_) => Ok(scratch.path()?.display().to_string()),
+        Some(_) => {
+            let path = scratch.path()?;
+            // An adapter that gets a longer one may abort, which is no answer of its poller.
+            UnixAddr::new(&path).map_err(|errno| call_failed("bind", errno))?;
+            Ok(path.display().to_string())
+        }
         None => no_socket(transport),
     }
 }

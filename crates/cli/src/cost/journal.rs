@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use metadata::{Cost, CostOutcome};
+use metadata::{Cost, CostOutcome, PathNameError, PathNames, check_path_name};
 use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,16 @@ enum Line {
     Resumed,
     /// The last line: the run is complete.
     Complete,
+}
+
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Begin { identity, .. } => check_path_name("identity.target", &identity.target),
+            Self::Cost(cost) => cost.check_path_names(),
+            Self::Resumed | Self::Complete => Ok(()),
+        }
+    }
 }
 
 /// A journal that is open for writing.
@@ -147,7 +157,7 @@ fn read(path: &Path) -> Result<Option<Contents>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(failed("read", path, source)),
     };
-    let lines = json_lines::read(&text, |line| serde_json::from_slice::<Line>(line).ok());
+    let lines = json_lines::read(path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);
     }
@@ -249,6 +259,26 @@ mod tests {
         anew.complete().unwrap();
         open(dir.path(), &identity(), false).unwrap();
         assert!(!dir.path().join("costs-2.jsonl").exists(), "that of a complete run is not");
+    }
+
+    #[test]
+    fn the_newest_cost_replaces_older_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = open(dir.path(), &identity(), false).unwrap();
+        let of = |reason: &str| cost(10, CostOutcome::NotMeasured { reason: reason.into() });
+        journal.append(&of("old")).unwrap();
+        journal.append(&of("new")).unwrap();
+        assert_eq!(open(dir.path(), &identity(), true).unwrap().known, [of("new")]);
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_after_its_end_is_not_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        open(dir.path(), &identity(), false).unwrap().complete().unwrap();
+        let mut resumed = open(dir.path(), &identity(), true).unwrap();
+        resumed.append(&cost(10, CostOutcome::NotMeasured { reason: "no room".into() })).unwrap();
+        open(dir.path(), &identity(), false).unwrap();
+        assert!(dir.path().join("costs-1.jsonl").exists(), "it has a cost that no report has");
     }
 
     #[test]

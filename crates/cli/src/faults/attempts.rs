@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use metadata::{Attempt, Run, Seed, Status};
+use metadata::{Attempt, PathNameError, PathNames, Run, Seed, Status};
 use runner::executable::Executable;
 use runner::plan::Source;
 use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
@@ -79,6 +79,16 @@ enum Line {
     },
 }
 
+impl PathNames for Line {
+    fn check_path_names(&self) -> Result<(), PathNameError> {
+        match self {
+            Self::Machine(run) => run.check_path_names(),
+            // Attempts are found by the keys of the plan.
+            Self::Begin { .. } | Self::Tried { .. } => Ok(()),
+        }
+    }
+}
+
 /// Reads the file, if there is one.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     match std::fs::read(path) {
@@ -129,7 +139,7 @@ impl AttemptLog {
         let mut keep = 0;
         if args.resume {
             let bytes = read(&path).map_err(|source| failed("read", source))?;
-            let lines = json_lines::read(&bytes, |line| serde_json::from_slice(line).ok());
+            let lines = json_lines::read(&path, &bytes, |line| serde_json::from_slice(line).ok())?;
             let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
             let loss = lines.loss(&path);
             let is_empty = lines.is_empty();

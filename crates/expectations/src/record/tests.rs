@@ -42,6 +42,7 @@ fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
     Recording {
         os: Os::Linux,
         version: version.parse().unwrap(),
+        poller: None,
         source: format!("recorded-{version}"),
         text: format!("measured on {version}, it's said"),
         answers: answers.iter().map(answered).collect(),
@@ -132,6 +133,26 @@ fn a_different_answer_of_another_version_bounds_both() {
         assert_eq!(added.last().unwrap(), line);
         assert_eq!(removed, ["      poll@level: 'IN'"]);
         assert_eq!(results, [Recorded::Bounded("IN on 6.18.44".into())]);
+    }
+}
+
+/// A library's new version has its own answers on each kernel.
+#[test]
+fn the_answer_of_another_version_of_a_poller_is_replaced_on_each_kernel() {
+    let file = FILE.replace("    version: '6.18.44'\n", "    version: '6.18.44'\n    poller: '1.44.2'\n");
+    for (kernel, poller, expected) in [
+        ("6.18.44", "1.45.0", Recorded::Replaced("IN of version 1.44.2".into())),
+        ("6.19", "1.45.0", Recorded::Replaced("IN of version 1.44.2".into())),
+        ("6.18.44", "1.44.2", Recorded::Contradicts("IN".into())),
+        ("6.19", "1.44.2", Recorded::Bounded("IN on 6.18.44".into())),
+    ] {
+        let answers = recording(kernel, &[("V06", "tcp", "poll@level", "OUT")]);
+        let recording = Recording { poller: Some(poller.into()), ..answers };
+        let (text, results) = record(&file, "linux.yml", &recording).unwrap();
+        assert_eq!(results, [expected], "{kernel} {poller}");
+        let is_written = !matches!(results[..], [Recorded::Contradicts(_)]);
+        let source = format!("    version: '{kernel}'\n    poller: '{poller}'\nrows:");
+        assert_eq!(text.contains(&source), is_written, "{text}");
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::evidence::Evidence;
 use super::seed::Seed;
 use super::status::Status;
+use crate::defect::Defect;
 
 /// The question that one answer belongs to: the key of the answer in the expectations.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +79,11 @@ pub struct Check {
     /// then not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies: Option<String>,
+    /// What is wrong with the answer in every reading: `early`, `data-not-reported`, `ended-registration`, `spins`,
+    /// `program-ended`. Absent if nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub defect: Option<Defect>,
     /// How well the expectation is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,

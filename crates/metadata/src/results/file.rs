@@ -144,6 +144,12 @@ impl Run {
         self.libc.iter().cloned().chain(kqueue).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the name of the library that provides kqueue(2), without its version, if one does. Its answers
+    /// have a file of this name.
+    pub fn kqueue_library(&self) -> Option<&str> {
+        self.kqueue.as_deref()?.split(' ').next()
+    }
+
     /// Returns the subjects with their versions: `mio 1.2.4, python-poll 3.11.2`.
     pub fn subjects(&self) -> String {
         let each = self.subjects.iter().map(|(name, version)| format!("{name} {version}"));

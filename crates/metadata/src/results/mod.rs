@@ -5,6 +5,7 @@ mod cell;
 mod cost;
 mod evidence;
 mod file;
+mod names;
 mod read;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -18,6 +19,7 @@ pub use cell::{Attempts, CellResult, PlannedCell};
 pub use cost::{Calls, Cost, CostKey, CostOutcome};
 pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
+pub use names::{PathNameError, PathNames, check_path_name};
 pub use read::ReadError;
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};

@@ -9,6 +9,8 @@ use serde_json::error::Category;
 
 use super::cell::CellResult;
 use super::file::{Results, Run, SCHEMA_VERSION};
+use super::names::PathNames;
+use crate::path_names::PATH_NAME_HELP;
 
 /// The error for a text that is no usable results file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -54,6 +56,10 @@ impl Results {
     }
 
     fn checked(self) -> Result<Self, ReadError> {
+        if let Err(error) = self.check_path_names() {
+            let help = PATH_NAME_HELP.into();
+            return Err(ReadError { line: 1, column: 1, message: error.to_string(), help });
+        }
         match contradiction(&self) {
             Some(message) => {
                 let help = "the file was edited: use the one that a run or a merge wrote".into();
@@ -370,6 +376,40 @@ mod tests {
             },
             "different faults",
         );
+    }
+
+    #[test]
+    fn a_name_that_leads_out_of_a_folder_is_refused_with_its_field() {
+        type Edit = fn(&mut Value, &str);
+        let edits: [(&str, Edit); 11] = [
+            ("runs[0].target", |value, name| value["runs"][0]["target"] = name.into()),
+            ("runs[0].via", |value, name| value["runs"][0]["via"] = name.into()),
+            ("runs[0].os", |value, name| value["runs"][0]["os"] = name.into()),
+            ("runs[0].arch", |value, name| value["runs"][0]["arch"] = name.into()),
+            ("runs[0].kqueue", |value, name| value["runs"][0]["kqueue"] = name.into()),
+            ("runs[0].subjects", |value, name| value["runs"][0]["subjects"] = json!({ name: "1" })),
+            ("not_run[0].target", |value, name| {
+                value["not_run"] = json!([{ "target": name, "os": "linux", "reason": "why" }]);
+            }),
+            ("scenarios", |value, name| {
+                let scenario = serde_json::to_value(samples::scenario()).unwrap();
+                value["scenarios"] = json!({ format!("group/{name}"): scenario });
+            }),
+            ("cells[1].target", |value, name| value["cells"][1]["target"] = name.into()),
+            ("cells[1].backend", |value, name| value["cells"][1]["backend"] = name.into()),
+            ("cells[1].id", |value, name| {
+                value["cells"][1]["id"] = format!("group/name/{name}@epoll").into()
+            }),
+        ];
+        for (field, edit) in edits {
+            for name in ["../..", "README", "", "a/b/c"] {
+                let error = edited(|value| edit(value, name)).expect_err(field);
+                let expected = format!("the field `{field}` is '");
+                assert!(error.message.starts_with(&expected), "{field}: {}", error.message);
+                assert!(error.message.contains(name), "{}", error.message);
+                assert!(error.help.contains("lower-case letters"), "{}", error.help);
+            }
+        }
     }
 
     #[test]

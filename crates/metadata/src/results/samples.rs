@@ -86,6 +86,7 @@ pub fn check() -> Check {
         // For programs: the text of `what` contains the question.
         asked: None,
         varies: None,
+        defect: None,
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use matrix::Target;
-use metadata::{CellResult, Results, Run};
+use metadata::{CellResult, PATH_NAME_HELP, PathNames, Results, Run, read_at_most};
 
 use crate::error::Error;
 use crate::stream::{FORMAT, Line};
-use crate::{diagnostics, json_lines, pipes};
+use crate::{diagnostics, json_lines};
 
 /// The greatest size of a file, in bytes. The results of all cells are smaller.
 const BYTES: u64 = 1 << 30;
@@ -34,36 +34,51 @@ pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
         source,
         help: "give the file with the results",
     };
-    let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
-        io::stdin().take(BYTES + 1).read_to_end(&mut bytes)
+    let bytes = if path.as_os_str() == "-" {
+        read_at_most(io::stdin(), BYTES)
     } else {
-        File::open(path).and_then(|file| file.take(BYTES + 1).read_to_end(&mut bytes))
+        File::open(path).and_then(|file| read_at_most(file, BYTES))
     };
-    read.map_err(failed)?;
-    if bytes.len() as u64 > BYTES {
-        let why = format!("it is longer than {}", pipes::bytes(BYTES as usize));
-        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
-    }
+    let bytes = bytes.map_err(failed)?;
     let text = String::from_utf8_lossy(&bytes);
-    let wrong = |why: String| Error::NoImport { path: path.to_path_buf(), target: target.id.clone(), why };
+    let wrong = |Unfit { why, help }: Unfit| {
+        let (path, target, help) = (path.to_path_buf(), target.id.clone(), help.into());
+        Error::NoImport { path, target, why, help }
+    };
     // A file with a line of an executor, whole or damaged, is not a results.json.
     let imported = if text.lines().any(|line| Line::find(line).0.is_some() || Line::is_cut(line)) {
         of_lines(path, &text)
     } else {
         match Results::read(&bytes) {
             Ok(results) => of_results(results, target),
-            Err(error) => Err(format!("line {}, column {}: {}", error.line, error.column, error.message)),
+            Err(error) => Err(Unfit {
+                why: format!("line {}, column {}: {}", error.line, error.column, error.message),
+                help: if error.help == PATH_NAME_HELP { PATH_NAME_HELP } else { HELP },
+            }),
         }
     };
     let imported = imported.map_err(wrong)?;
     if imported.run.triple != target.triple {
-        return Err(wrong(format!("they are of {}", imported.run.triple)));
+        return Err(wrong(format!("they are of {}", imported.run.triple).into()));
     }
     Ok(imported)
 }
 
-fn of_results(results: Results, target: &Target) -> Result<Imported, String> {
+/// Why a file is not imported, and the remedy.
+struct Unfit {
+    why: String,
+    help: &'static str,
+}
+
+const HELP: &str = "give the output of `pollmatrix exec --all`, or the results.json of a run, of this target";
+
+impl From<String> for Unfit {
+    fn from(why: String) -> Self {
+        Self { why, help: HELP }
+    }
+}
+
+fn of_results(results: Results, target: &Target) -> Result<Imported, Unfit> {
     let Results { runs, cells, .. } = results;
     let names = runs.iter().map(|run| run.target.as_str()).collect::<Vec<_>>().join(", ");
     let run = runs.into_iter().find(|run| run.target == target.id);
@@ -73,20 +88,24 @@ fn of_results(results: Results, target: &Target) -> Result<Imported, String> {
     Ok(Imported { run, results, complete })
 }
 
-fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
+fn of_lines(path: &Path, text: &str) -> Result<Imported, Unfit> {
     let mut run = None;
     let mut results = Vec::new();
     let mut complete = false;
     let mut cut = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        match Line::find(line).0 {
+        let found = Line::find(line).0;
+        if let Some(Err(error)) = found.as_ref().map(PathNames::check_path_names) {
+            return Err(Unfit { why: format!("line {}: {error}", index + 1), help: PATH_NAME_HELP });
+        }
+        match found {
             Some(Line::Begin { format: FORMAT, run: begun, .. }) => {
                 // An executor that was restarted continues here.
                 complete = false;
                 run = Some(*begun);
             }
             Some(Line::Begin { format, .. }) => {
-                return Err(format!("its executor writes format {format}, not {FORMAT}"));
+                return Err(format!("its executor writes format {format}, not {FORMAT}").into());
             }
             Some(Line::Cell(result)) => results.push(*result),
             // An attempt that was ordered by hand is no result of a cell.
@@ -102,7 +121,7 @@ fn of_lines(path: &Path, text: &str) -> Result<Imported, String> {
             "{path}: {numbers} cannot be read: cells without another line have no result"
         ));
     }
-    let run = run.ok_or("it has no first line of an executor")?;
+    let run = run.ok_or_else(|| "it has no first line of an executor".to_owned())?;
     Ok(Imported { run, results: by_id(results.into_iter()), complete })
 }
 

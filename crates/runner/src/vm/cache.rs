@@ -4,7 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
+
+/// With less room than this, apt waits without an end.
+pub const FULL: u64 = 1 << 20;
+/// How to mend a cache without room.
+pub const MAKE_ROOM: &str = "make room, or set XDG_CACHE_HOME to a folder of another file system";
 
 /// Returns the folder for kernels, images and running machines.
 pub fn folder() -> io::Result<PathBuf> {
@@ -12,6 +18,22 @@ pub fn folder() -> io::Result<PathBuf> {
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
     let missing = || io::Error::new(io::ErrorKind::NotFound, "neither XDG_CACHE_HOME nor HOME is set");
     Ok(base.ok_or_else(missing)?.join("pollmatrix/vm"))
+}
+
+/// Returns why a folder cannot take this number of bytes, if its file system has less room.
+pub fn too_full(folder: &Path, needed: u64) -> Option<String> {
+    let about = statvfs(folder).ok()?;
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let available = (about.blocks_available() as u64).saturating_mul(about.fragment_size() as u64);
+    let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
+    (available < needed).then(|| {
+        format!(
+            "the file system of {} has {} left, less than {}",
+            folder.display(),
+            mib(available),
+            mib(needed)
+        )
+    })
 }
 
 /// Returns the SHA-256 of a file.

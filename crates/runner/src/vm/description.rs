@@ -177,7 +177,7 @@ impl Machine {
             let help = format!("{near}; a name that ends with {SUFFIX} is a file");
             return Err(failed(name, "there is no virtual machine of this name", help));
         };
-        let text = std::fs::read_to_string(name)
+        let text = metadata::read_text(name.as_ref())
             .map_err(|error| failed(name, error, "give the file with the description of the machine"))?;
         Self::parse(stem, name, &text)
     }

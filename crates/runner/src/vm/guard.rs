@@ -196,7 +196,7 @@ impl Session {
         let cannot = |error: io::Error| {
             io::Error::new(error.kind(), format!("cannot start {}: {error}", start.program.display()))
         };
-        let mut child = command.spawn().map_err(cannot)?;
+        let mut child = command.spawn().map_err(metadata::start_error).map_err(cannot)?;
         Ok(Self {
             port: child.stdin.take().ok_or_else(|| io::Error::other("the emulator has no input"))?,
             lines: Lines::new(child.stdout.take(), LINE_BYTES)?,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::cache;
+use super::cache::{self, FULL, MAKE_ROOM};
 use super::description::{Disk, Machine, failed};
 use crate::error::Error;
 use crate::{command, diagnostics, pipes};
@@ -46,6 +46,10 @@ pub fn get(machine: &Machine, disk: &Disk) -> Result<PathBuf, Error> {
     };
     let wrong = |why: String| failed(&machine.name, why, "get the image by hand, and name it with 'file'");
     let broken = |error: std::io::Error| wrong(error.to_string());
+    let unless_full = |folder: &Path, why: String| match cache::too_full(folder, FULL) {
+        Some(full) => failed(&machine.name, format!("{why}: {full}"), MAKE_ROOM),
+        None => wrong(why),
+    };
     if let Some(file) = &image.file {
         if let Some(expected) = &image.sha256 {
             let hash = cache::sha256(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -74,7 +78,7 @@ pub fn get(machine: &Machine, disk: &Disk) -> Result<PathBuf, Error> {
         diagnostics::note(&format!("fetching {address}"));
         let part = file.with_extension("part");
         run(Command::new("curl").args(["-fsSL", "--retry", "3", "-o"]).arg(&part).arg(address))
-            .map_err(wrong)?;
+            .map_err(|why| unless_full(&folder, why))?;
         let hash = cache::sha256(&part).map_err(broken)?;
         if hash != expected {
             return Err(damaged(&part, &hash, expected));
@@ -87,7 +91,7 @@ pub fn get(machine: &Machine, disk: &Disk) -> Result<PathBuf, Error> {
     let to = file.with_extension("");
     let part = file.with_extension("decompressed");
     let out = fs::File::create(&part).map_err(broken)?;
-    run(Command::new(program).arg("-dc").arg(&file).stdout(out)).map_err(wrong)?;
+    run(Command::new(program).arg("-dc").arg(&file).stdout(out)).map_err(|why| unless_full(&folder, why))?;
     fs::rename(&part, &to).map_err(broken)?;
     Ok(to)
 }

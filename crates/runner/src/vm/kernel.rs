@@ -9,13 +9,15 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
-use super::cache;
+use super::cache::{self, FULL, MAKE_ROOM};
 use super::description::{Kernel, Machine, Package, failed};
 use crate::error::Error;
 use crate::{command, diagnostics, pipes};
 
 /// The file of a cached kernel that says what it is.
 const RECORD: &str = "kernel.json";
+/// The room that the lists of apt, a package and its files take together.
+const ROOM: u64 = 256 << 20;
 const UPDATE: &str = "check the sources of apt, or name a kernel with --kernel FILE";
 
 /// A kernel in the cache.
@@ -73,7 +75,13 @@ pub fn get(machine: &Machine, kernel: &Kernel, package: &Package) -> Result<Kern
         Ok(None) => {}
         Err(why) => diagnostics::warning(&format!("{}: {why}; fetching it again", machine.name)),
     }
-    fetch_into(&cache, &folder, kernel, package).map_err(wrong)?;
+    if let Some(why) = cache::too_full(&cache, ROOM) {
+        return Err(failed(&machine.name, why, MAKE_ROOM));
+    }
+    fetch_into(&cache, &folder, kernel, package).map_err(|why| {
+        let help = if cache::too_full(&cache, FULL).is_some() { MAKE_ROOM } else { UPDATE };
+        failed(&machine.name, why, help)
+    })?;
     match cached(&folder, kernel) {
         Ok(Some(files)) => Ok(files),
         Ok(None) => Err(wrong("the package was fetched, but is not in the cache".to_owned())),
@@ -313,10 +321,12 @@ fn by_numbers(one: &str, other: &str) -> Ordering {
     parts(one).cmp(&parts(other))
 }
 
-/// Runs a command, and returns its standard output, if that is a pipe. The error is its standard error.
+/// Runs a command, and returns its standard output, if that is a pipe. The error is its standard error, or
+/// that the cache is full.
 fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let ended = pipes::output_of(command.stdin(Stdio::null()).stderr(Stdio::piped()), None);
+    let is_full = || cache::folder().ok().and_then(|folder| cache::too_full(&folder, FULL));
+    let ended = pipes::output_unless(command.stdin(Stdio::null()).stderr(Stdio::piped()), None, is_full);
     match ended {
         Ok(output) if output.status.success() => Ok(output.stdout),
         Ok(output) => {

@@ -147,7 +147,7 @@ impl Conversation {
             .stdout(Stdio::piped())
             .stderr(messages::stderr())
             .spawn()
-            .map_err(failed)?;
+            .map_err(|error| failed(metadata::start_error(error)))?;
         let output = child.stdout.take().ok_or_else(|| failed(io::Error::other("no standard output")))?;
         let stderr = child.stderr.take();
         let mut conversation = Self {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use metadata::Transport;
+use metadata::{PATH_NAME_HELP, Transport, is_path_name};
 use schemars::JsonSchema;
 use selector::{Act, Token};
 use serde::{Deserialize, Serialize};
@@ -296,8 +296,8 @@ pub struct Took {
 pub struct Hello {
     /// The version of the protocol that the adapter speaks.
     pub protocol: u32,
-    /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`.
-    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9._-]*$"))]
+    /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`, without `..`.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*\.?$"))]
     pub name: String,
     /// The version of the poller.
     pub version: String,
@@ -503,9 +503,6 @@ impl fmt::Display for Answer {
 impl Hello {
     /// Checks the version, the name and the modes. The error is the reason.
     pub(crate) fn validate(&self) -> Result<(), String> {
-        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-        let has_valid_start =
-            self.name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
         if !(OLDEST..=PROTOCOL).contains(&self.protocol) {
             return Err(format!("protocol is {}, expected {OLDEST} to {PROTOCOL}", self.protocol));
         }
@@ -518,9 +515,8 @@ impl Hello {
         if self.numbers && !self.acts.is_empty() {
             return Err("numbers is about take, which an adapter with acts does not get".into());
         }
-        if !has_valid_start || !self.name.bytes().all(is_allowed) {
-            let name = &self.name;
-            return Err(format!("'{name}' is not a name: use lower-case letters, digits, '-', '_' and '.'"));
+        if !is_path_name(&self.name) {
+            return Err(format!("'{}' is not a name: {PATH_NAME_HELP}", self.name));
         }
         if self.modes.is_empty() { Err("modes is empty".into()) } else { Ok(()) }
     }

@@ -245,7 +245,7 @@ fn a_system_counts_its_answers_and_names_its_divergences() {
 fn no_text_becomes_markup_or_leaves_a_script() {
     let mut poisoned = serde_json::to_value(samples::merged()).unwrap();
     samples::poison(&mut poisoned, HOSTILE, &mut Vec::new());
-    let hostile_results = Results::read(poisoned.to_string().as_bytes()).unwrap();
+    let hostile_results = serde_json::from_value::<Results>(poisoned).unwrap();
     let (harmless, hostile) = (site("", &samples::merged(), None), site(HOSTILE, &hostile_results, None));
     assert_eq!(hostile.broken, []);
     let scenario = scenarios::path(&format!("group/name{HOSTILE}"));

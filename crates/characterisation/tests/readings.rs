@@ -1,0 +1,79 @@
+//! The recorded answers that are wrong in every reading.
+
+use std::collections::BTreeMap;
+
+use characterisation::{Key, Promises, scenarios};
+use expectations::Expectations;
+use metadata::{Defect, Os};
+
+/// Returns the defects among the recorded answers of a poller, by behaviour, state and defect.
+fn defects(os: Os, poller: &str, answers: &Expectations) -> Vec<(Defect, String)> {
+    let mut found = Vec::new();
+    for scenario in scenarios() {
+        let script = scenario.script.parse().expect("the scripts of the catalogue are valid");
+        for (transport, mode) in scenario
+            .transports
+            .iter()
+            .flat_map(|transport| scenario.modes.iter().map(move |mode| (*transport, *mode)))
+        {
+            let promises = Promises::of(&script, transport, mode, poller);
+            for key in characterisation::keys(&script, transport, mode, poller, &[]) {
+                let Key { variant, api, trigger } = &key;
+                let recorded = answers.systems().filter(|(of, _)| *of == os).flat_map(|(_, all)| all);
+                let recorded = recorded.filter(|answer| {
+                    (
+                        answer.behaviour.as_str(),
+                        answer.variant.as_str(),
+                        answer.api.as_str(),
+                        answer.trigger.as_deref(),
+                    ) == (scenario.behaviour, variant, api, *trigger)
+                });
+                for answer in recorded.flat_map(|answer| &answer.allowed) {
+                    if let Some(defect) = promises.defect((variant, api, *trigger), answer) {
+                        found.push((
+                            defect,
+                            format!("{} {} {variant}: {answer}", scenario.behaviour, scenario.id),
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// A false alarm would make a correct poller fail. Each of these is described in docs/findings.md or in the
+/// file.
+#[test]
+fn the_recorded_answers_that_are_wrong_in_every_reading_are_known() {
+    let mut all: BTreeMap<String, BTreeMap<Defect, usize>> = BTreeMap::new();
+    let mut add = |name: &str, found: Vec<(Defect, String)>| {
+        for (defect, _) in found {
+            *all.entry(name.to_owned()).or_default().entry(defect).or_default() += 1;
+        }
+    };
+    for os in [Os::Linux, Os::FreeBsd, Os::MacOs] {
+        let answers = Expectations::built_in_of(os, &[]).expect("the expectations are well-formed");
+        for poller in ["epoll", "kqueue", "poll", "select"] {
+            add(&format!("{poller} of {os}"), defects(os, poller, &answers));
+        }
+    }
+    for subject in expectations::subjects() {
+        let answers =
+            Expectations::built_in_of(Os::Linux, &[subject]).expect("the expectations are well-formed");
+        let name = if subject == "libkqueue" { "kqueue" } else { subject };
+        add(subject, defects(Os::Linux, name, &answers));
+    }
+    let expected = [
+        ("io-uring", Defect::EndedRegistration, 7),
+        ("libev-epoll", Defect::ProgramEnded, 16),
+        ("libev-poll", Defect::ProgramEnded, 16),
+        ("libevent-epoll", Defect::Early, 1),
+        ("libevent-poll", Defect::EndedRegistration, 16),
+        ("libuv", Defect::ProgramEnded, 16),
+    ];
+    let expected = expected.map(|(name, defect, count)| (name.to_owned(), [(defect, count)].into()));
+    assert_eq!(all, expected.into());
+}
