@@ -222,6 +222,19 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
     right(&good, &["--known", "none.txt"]).expect(2, &["cannot read none.txt", "--propose=FILE.txt"]);
 }
 
+/// Such a file can be a device that never ends. A sparse one takes no room on the disk.
+#[test]
+fn a_file_that_is_too_long_is_not_read_to_its_end() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("c")).expect("writable");
+    for (name, option) in [("long.txt", ["--known", "long.txt"]), ("c/pipe-level.txt", ["--corpus", "c"])] {
+        let file = fs::File::create(folder.path().join(name)).expect("writable");
+        file.set_len((64 << 20) + 1).expect("a sparse file can be made");
+        let refused = format!("cannot read {name}: it is longer than 64 MiB\nhelp: ");
+        explore(&folder, &[&SMALL[..], &["--lines", "0"], &option].concat()).expect(2, &[&refused]);
+    }
+}
+
 /// The folder has the answers of one side. Those of the other one are built in.
 #[test]
 fn recorded_answers_in_a_folder_explain_a_disagreement() {

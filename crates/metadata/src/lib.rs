@@ -14,6 +14,7 @@
 #![cfg_attr(not(feature = "results"), allow(rustdoc::broken_intra_doc_links))]
 
 mod axes;
+mod bounded;
 mod cell_id;
 mod description;
 mod named;
@@ -23,6 +24,7 @@ mod results;
 mod variant;
 
 pub use axes::{Layer, Mode, Os, Transport};
+pub use bounded::{read_at_most, read_text};
 pub use cell_id::{CellId, ParseCellIdError};
 pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};
