@@ -163,7 +163,7 @@ fn a_poller_that_hangs_does_not_extend_the_duration() {
     // Without the limit, each of hundreds of lines that hang would have 20 seconds.
     let arguments =
         ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
-    let why = "no verdict: the end came before the first round was finished: give a longer --duration";
+    let why = "no verdict: the first round was not finished: give the exploration more time";
     explore(&folder, &arguments).expect(1, &["0 lines performed", why]);
 }
 
@@ -256,6 +256,17 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
     explore(&folder, &sides).expect(1, &[", 2 unexplained"]);
     explore(&folder, &[&sides[..], &expected].concat())
         .expect(0, &["A03 registration/absent", "A11 registration/two-pollers", ", 0 unexplained"]);
+}
+
+/// After the exploration, the error would replace the disagreements.
+#[test]
+fn expectations_that_cannot_be_read_are_refused_before_the_exploration() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("expected")).expect("writable");
+    fs::write(folder.path().join("expected/divergences.yml"), "divergences: [\n").expect("writable");
+    let arguments = [&SMALL[..], &["--lines", "0", "--expectations", "expected"]].concat();
+    explore(&folder, &arguments).expect(2, &["divergences.yml"]);
+    assert!(!folder.path().join("pollmatrix-corpus").exists(), "it has explored");
 }
 
 #[test]
