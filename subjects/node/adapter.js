@@ -21,6 +21,12 @@ class Errno extends Error {
   }
 }
 
+/** Returns the name of a system call's error, or its number if Node has no name; null for another error. */
+function nameOf({ code, errno }) {
+  if (/^E[A-Z0-9]+$/.test(code)) return code;
+  return errno < 0 ? String(-errno) : null;
+}
+
 /** The sockets and servers by their names. */
 const ends = new Map();
 
@@ -56,7 +62,8 @@ class End {
     }
     for (const event of events) {
       if (this.listeners.has(event)) continue;
-      const listener = (value) => this.#report(event === 'error' ? [event, value.code ?? value.name] : [event]);
+      const words = (value) => (event === 'error' ? [event, nameOf(value) ?? value.code ?? value.name] : [event]);
+      const listener = (value) => this.#report(words(value));
       this.listeners.set(event, listener);
       this.emitter.on(event, listener);
     }
@@ -333,9 +340,9 @@ async function answer(line) {
     return await COMMANDS[name](fields);
   } catch (error) {
     if (error instanceof Unsupported) return { unsupported: error.message };
-    // An error of a system call has the errno as its code; others have a code of Node's, or none.
-    const { code } = error;
-    return /^E[A-Z0-9]+$/.test(code) ? { errno: code } : { unsupported: `${name}: ${code ?? error}` };
+    // Errors of Node itself have a code, or none.
+    const errno = nameOf(error);
+    return errno ? { errno } : { unsupported: `${name}: ${error.code ?? error}` };
   }
 }
 

@@ -163,7 +163,7 @@ fn a_poller_that_hangs_does_not_extend_the_duration() {
     // Without the limit, each of hundreds of lines that hang would have 20 seconds.
     let arguments =
         ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
-    let why = "no verdict: the end came before the first round was finished: give a longer --duration";
+    let why = "no verdict: the first round was not finished: give the exploration more time";
     explore(&folder, &arguments).expect(1, &["0 lines performed", why]);
 }
 
@@ -222,6 +222,19 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
     right(&good, &["--known", "none.txt"]).expect(2, &["cannot read none.txt", "--propose=FILE.txt"]);
 }
 
+/// Such a file can be a device that never ends. A sparse one takes no room on the disk.
+#[test]
+fn a_file_that_is_too_long_is_not_read_to_its_end() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("c")).expect("writable");
+    for (name, option) in [("long.txt", ["--known", "long.txt"]), ("c/pipe-level.txt", ["--corpus", "c"])] {
+        let file = fs::File::create(folder.path().join(name)).expect("writable");
+        file.set_len((64 << 20) + 1).expect("a sparse file can be made");
+        let refused = format!("cannot read {name}: it is longer than 64 MiB\nhelp: ");
+        explore(&folder, &[&SMALL[..], &["--lines", "0"], &option].concat()).expect(2, &[&refused]);
+    }
+}
+
 /// The folder has the answers of one side. Those of the other one are built in.
 #[test]
 fn recorded_answers_in_a_folder_explain_a_disagreement() {
@@ -243,6 +256,17 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
     explore(&folder, &sides).expect(1, &[", 2 unexplained"]);
     explore(&folder, &[&sides[..], &expected].concat())
         .expect(0, &["A03 registration/absent", "A11 registration/two-pollers", ", 0 unexplained"]);
+}
+
+/// After the exploration, the error would replace the disagreements.
+#[test]
+fn expectations_that_cannot_be_read_are_refused_before_the_exploration() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("expected")).expect("writable");
+    fs::write(folder.path().join("expected/divergences.yml"), "divergences: [\n").expect("writable");
+    let arguments = [&SMALL[..], &["--lines", "0", "--expectations", "expected"]].concat();
+    explore(&folder, &arguments).expect(2, &["divergences.yml"]);
+    assert!(!folder.path().join("pollmatrix-corpus").exists(), "it has explored");
 }
 
 #[test]

@@ -100,14 +100,14 @@ fn compare(
     let known = args.known.as_deref().map(known::read).transpose()?.unwrap_or_default();
     let proposal = args.propose.as_ref().map(|file| Proposal::of(file.as_deref(), args.known.as_deref()));
     let proposal = proposal.transpose()?;
-    let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
-    run.settings.accepted.clone_from(&known);
-    let (mut outcome, unwritten) = run.explore((left, Some(right)), &comparison, given, limits);
     // A recorded side cannot be asked the questions of the catalogue, so nothing explains its answers.
     let mut cells = match live {
         Some((right, expectations)) => Some([left.cells(expectations)?, right.cells(expectations)?]),
         None => None,
     };
+    let mut run = Run::of(args, &names.join("-"), names.to_vec(), given.is_none())?;
+    run.settings.accepted.clone_from(&known);
+    let (mut outcome, unwritten) = run.explore((left, Some(right)), &comparison, given, limits);
     outcome.explain(|clusters| match &mut cells {
         Some(cells) => explain(clusters, cells, limits),
         None => clusters.iter_mut().for_each(|cluster| cluster.known.clear()),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::compare::Difference;
 use crate::corpus::CorpusError;
 use crate::line::Line;
 
@@ -18,6 +19,13 @@ pub struct Accepted {
     pub what: String,
     /// The number of its line in the file.
     pub number: usize,
+}
+
+impl Accepted {
+    /// Returns whether a difference that its line shows is the accepted one.
+    pub fn is_shown_by(&self, difference: &Difference) -> bool {
+        self.what == difference.what.to_string()
+    }
 }
 
 /// `pipe level: own is fresh, add own?, wait => only left: HUP`

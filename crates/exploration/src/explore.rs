@@ -206,8 +206,8 @@ struct Explorer<'a> {
     clusters: BTreeMap<Cause, Cluster>,
     /// How many lines were shrunk for each difference in each state.
     shrunk: HashMap<u64, u32>,
-    /// The accepted disagreements whose lines were performed.
-    performed: BTreeSet<usize>,
+    /// The accepted disagreements whose lines were performed, and whether they show them.
+    performed: BTreeMap<usize, bool>,
     progress: Progress,
     begun: Instant,
     is_recording: bool,
@@ -236,7 +236,7 @@ pub fn explore<'a>(
         covered: HashSet::new(),
         clusters: BTreeMap::new(),
         shrunk: HashMap::new(),
-        performed: BTreeSet::new(),
+        performed: BTreeMap::new(),
         progress: Progress { rounds: settings.first_round, ..Progress::default() },
         begun: Instant::now(),
         is_recording: right.is_none(),
@@ -415,7 +415,10 @@ impl Explorer<'_> {
         // A recording has those that were given, and not necessarily the others.
         self.progress.missing += u64::from(is_missing && task.origin == Origin::Drawn);
         self.progress.replayed += u64::from(task.origin != Origin::Drawn);
-        self.performed.extend(task.origin.accepted().filter(|_| !is_missing));
+        if let Some(index) = task.origin.accepted().filter(|_| !is_missing) {
+            let is_it = |difference: &Difference| self.settings.accepted[index].is_shown_by(difference);
+            self.performed.insert(index, differences.iter().any(is_it));
+        }
         self.progress.differing += u64::from(!differences.is_empty());
         let shown = triples(&task.line, self.comparison.features(), &left, &right);
         // The clauses after the last new triple show nothing new.
@@ -435,9 +438,7 @@ impl Explorer<'_> {
             let after_verb = of_verb.entry(format!("{verb}|{}", difference.what)).or_default();
             let origin = match task.origin {
                 // Another difference of its line was not accepted.
-                Origin::Accepted(index)
-                    if self.settings.accepted[index].what != difference.what.to_string() =>
-                {
+                Origin::Accepted(index) if !self.settings.accepted[index].is_shown_by(&difference) => {
                     Origin::Corpus
                 }
                 origin => origin,
@@ -528,9 +529,8 @@ impl Explorer<'_> {
         lines.iter().for_each(|line| self.corpus.pin(line));
         self.count();
         let all = 0..self.settings.accepted.len();
-        let not_performed = all.filter(|index| !self.performed.contains(index)).collect();
-        let seen: BTreeSet<_> = self.clusters.values().flat_map(|cluster| &cluster.accepted).collect();
-        self.performed.retain(|index| !seen.contains(index));
+        let not_performed = all.filter(|index| !self.performed.contains_key(index)).collect();
+        self.performed.retain(|_, is_shown| !*is_shown);
         let least = self.settings.confirmed.min(self.settings.confirm);
         let (mut clusters, unsteady): (Vec<_>, Vec<_>) =
             self.clusters.into_values().partition(|cluster| cluster.confirmed.shown >= least);
@@ -538,7 +538,7 @@ impl Explorer<'_> {
         Outcome {
             clusters,
             unsteady,
-            not_seen: self.performed,
+            not_seen: self.performed.into_keys().collect(),
             not_performed,
             progress: self.progress,
             is_stopped,

@@ -105,6 +105,28 @@ fn an_accepted_disagreement_is_explained_and_one_that_does_not_show_is_named() {
     assert_eq!((other.progress.unexplained, other.not_seen.len()), (1, 1));
 }
 
+/// It shows, although it is not confirmed: it must not be removed from the file.
+#[test]
+fn a_stop_before_the_confirmation_does_not_call_an_accepted_disagreement_gone() {
+    let accepted =
+        "pipe level: own and peer are connected, add own?, own closes, wait => left: events; right: EBADF";
+    let accepted = parse_accepted("known.txt", accepted).unwrap();
+    let settings = Settings { lines: Some(0), catalogue: false, accepted, ..settings() };
+    let stopped_after = |asks: usize| {
+        let asked = AtomicUsize::new(0);
+        explored(&settings, &mut Corpus::default(), &|| asked.fetch_add(1, Ordering::Relaxed) >= asks)
+    };
+    for (asks, not_performed, clusters) in [(0, 1, 0), (3, 0, 0), (usize::MAX, 0, 1)] {
+        let outcome = stopped_after(asks);
+        assert_eq!(
+            (outcome.not_performed.len(), outcome.clusters.len()),
+            (not_performed, clusters),
+            "{asks}"
+        );
+        assert!(outcome.not_seen.is_empty(), "{asks}");
+    }
+}
+
 #[test]
 fn a_missing_answer_of_a_recording_is_no_agreement() {
     let poll = side(&poller_poll::selector);

@@ -182,18 +182,18 @@ impl Process {
         let closed = lock(&self.copies).values().filter(|is_open| !**is_open).count();
         let fillers = if at.is_some() || is_known { 0 } else { closed };
         let fillers: Vec<RawFd> = (0..=RawFd::MAX).rev().take(fillers).collect();
-        for name in &fillers {
-            self.hand_over(conversation, fd, (*name, None))?;
-        }
-        self.hand_over(conversation, fd, (fd, at))?;
-        fillers.into_iter().try_for_each(|name| {
-            let answer = conversation.request(&Command::Closed { fd: name }, self.patience);
-            lock(&self.copies).remove(&name);
-            match self.changed(conversation, answer) {
-                Changed::Done => Ok(()),
-                _ => Err(self.fail(AdapterError::NotClosed { fd: name })),
+        let names = fillers.iter().map(|name| (*name, None)).chain([(fd, at)]);
+        let taken = names.into_iter().try_for_each(|name| self.hand_over(conversation, fd, name));
+        for name in fillers {
+            if lock(&self.copies).remove(&name).is_none() {
+                break; // It was refused.
             }
-        })
+            let answer = conversation.request(&Command::Closed { fd: name }, self.patience);
+            if self.changed(conversation, answer) != Changed::Done {
+                return Err(self.fail(AdapterError::NotClosed { fd: name }));
+            }
+        }
+        taken
     }
 
     /// Sends a copy of `fd` under a name, and for the number `at` in the adapter.
@@ -550,6 +550,29 @@ mod tests {
         assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
         assert_eq!(adapter.remove(fd), Changed::Done);
         assert_eq!(adapter.remove(fd), Changed::refused(Errno::ENOENT));
+        assert_eq!(adapter.failure(), None);
+    }
+
+    /// A copy that only fills the number of a closed one would stay, and the poller would report about it.
+    #[test]
+    fn a_refused_copy_leaves_the_number_of_a_closed_one_free() {
+        if lacks("python3") {
+            return;
+        }
+        let bad = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
+        let command_line = ["python3", bad, "takes-three", "poll"].map(String::from);
+        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
+        let adapter = Process::new(conversation, hello, PATIENCE);
+        let [(first, _first), (second, _second), (third, mut writer)] = [(); 3].map(|()| io::pipe().unwrap());
+        assert_eq!(add(&adapter, first.as_raw_fd()), Changed::Done);
+        assert_eq!(add(&adapter, second.as_raw_fd()), Changed::Done);
+        adapter.closed(first.as_raw_fd()).unwrap();
+        io::Write::write_all(&mut writer, b"x").unwrap();
+        let fd = third.as_raw_fd();
+        let refused = Changed::unsupported(format!("the adapter cannot take descriptor {fd}: EMFILE"));
+        assert_eq!(add(&adapter, fd), refused);
+        let events = adapter.wait(8, Some(Duration::ZERO)).unwrap();
+        assert_eq!(events, [Event { token: 1, record: Record::Names(vec!["NVAL".into()]) }]);
         assert_eq!(adapter.failure(), None);
     }
 

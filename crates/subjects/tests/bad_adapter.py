@@ -53,6 +53,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"ok": {}}
             case "takes-one" if command == "take" and self.numbers:
                 return {"errno": "EMFILE"}
+            case "takes-three" if command == "take" and len(self.numbers) == 3:
+                return {"errno": "EMFILE"}
             case "closes-registered" if command == "closed" and self.numbers[given["fd"]] not in self.tokens:
                 return {"errno": "EBADF"}
             case "nameless-errno" if change:

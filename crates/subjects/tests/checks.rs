@@ -80,6 +80,31 @@ fn the_adapter_of_node() {
     expect_only_unsupported("node-net", &checks, &without);
 }
 
+/// Node has no name for ENOKEY, and says `Unknown system error -126`. Words of an event have no spaces.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_adapter_of_node_answers_an_error_without_a_name_by_its_number() {
+    use metadata::Transport;
+    use selector::{Act, Acted};
+
+    if lacks("node") {
+        return;
+    }
+    let fail = "data:text/javascript,import net from 'node:net'; net.Socket.prototype.connect = function () {
+        this.destroy(Object.assign(new Error(), { code: 'Unknown system error -126', errno: -126 })); };";
+    let command_line = ["node", "--import", fail, NODE].map(String::from).to_vec();
+    let poller = subjects::process(command_line, PATIENCE)().unwrap();
+    let act = |act| poller.actor().unwrap().act(1, &act).unwrap();
+    assert_eq!(act(Act::Open(Transport::Tcp)), Ok(Acted::Done));
+    assert_eq!(poller.add(1, 7, Interest::READ, Mode::Edge), Changed::Done);
+    assert_eq!(act(Act::Connect("127.0.0.1:1".into())), Err(Errno::EINPROGRESS));
+    let words = ["error", "126", "close"].map(String::from).to_vec();
+    let events = poller.wait(8, Some(std::time::Duration::ZERO));
+    assert_eq!(events, Ok(vec![Event { token: 7, record: Record::Names(words) }]));
+    assert_eq!(act(Act::Read(1)), Err(Errno::ENOKEY));
+    assert_eq!(poller.failure(), None);
+}
+
 /// Returns whether the compiler finds this header of a library. If not, this prints a message.
 fn has_header(header: &str) -> bool {
     let script = "echo '#include <'$0'>' | cc -E - >/dev/null 2>&1";

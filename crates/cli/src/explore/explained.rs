@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_question_explains_if_no_side_answers_otherwise_and_one_is_asked() {
-        use Answered::{AsExpected, Nothing, Otherwise};
+        use Answered::{AsExpected, Nothing, Otherwise, Unknown};
         let executable = Executable::watch(&runner::executable::own().unwrap());
         let stop = runner::signals::Stop::install().unwrap();
         let over = Limits::of(&stop, Some(Duration::ZERO));
@@ -218,6 +218,7 @@ mod tests {
             ([Nothing, Nothing], false),
             ([AsExpected, Otherwise], false),
             ([Otherwise, Nothing], false),
+            ([AsExpected, Unknown], false),
         ] {
             let mut sides = ["poll", "select"]
                 .map(|name| Cells::of(name, name, None, &executable, NonZeroU32::MIN).unwrap());

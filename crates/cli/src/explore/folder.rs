@@ -59,7 +59,7 @@ impl Folder {
         }
         for name in &folder.files {
             let file = path.join(name);
-            let text = fs::read_to_string(&file).map_err(|source| failed("read", &file, source))?;
+            let text = metadata::read_text(&file).map_err(|source| failed("read", &file, source))?;
             let parsed = parse(name, &text)
                 .map_err(|error| Error::Corpus { path: path.to_path_buf(), message: error.to_string() })?;
             lines.extend(parsed);
@@ -70,7 +70,7 @@ impl Folder {
     /// Returns the state of the exploration that wrote the folder.
     pub fn state(&self) -> Result<Option<State>, Error> {
         let path = self.path.join(STATE);
-        match fs::read_to_string(&path) {
+        match metadata::read_text(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(failed("read", &path, source)),
             Ok(text) => serde_json::from_str(&text)

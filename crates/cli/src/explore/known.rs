@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// Reads the disagreements in a file.
 pub fn read(file: &Path) -> Result<Vec<Accepted>, Error> {
-    let text = std::fs::read_to_string(file).map_err(|source| runner::Error::Io {
+    let text = metadata::read_text(file).map_err(|source| runner::Error::Io {
         action: "read",
         path: file.to_path_buf(),
         source,

@@ -185,7 +185,7 @@ fn no_verdict(outcome: &Outcome) -> Option<String> {
     match outcome.is_verdict() {
         true => None,
         false if outcome.is_stopped => {
-            Some("the end came before the first round was finished: give a longer --duration".into())
+            Some("the first round was not finished: give the exploration more time".into())
         }
         false => Some(format!(
             "no line could be compared: of {}, a side could not be asked everything in {}, and {} failed on both",
