@@ -1,13 +1,14 @@
 //! Answers that are wrong in every reading: whatever an interface promises, it does not promise them. They
 //! are failures without an expectation.
 //!
-//! | defect | the answer | of |
-//! |---|---|---|
-//! | [`Defect::Early`] | `early` | a wait with a timeout |
-//! | [`Defect::DataNotReported`] | no event, `not woken` | a wait while a descriptor that is registered for reading has data: in a mode other than level and exclusive, data that no wait has passed |
-//! | [`Defect::EndedRegistration`] | an event, `stale-token:IN` | a wait after the registration was removed, or its last descriptor was closed; of the latter, an error such as `NVAL` is right |
-//! | [`Defect::Spins`] | `spins` | anything |
-//! | [`Defect::ProgramEnded`] | `aborts(SIGNAL)`, `exits(CODE)` | anything |
+//! - [`Defect::Early`]: `early`, of a wait with a timeout.
+//! - [`Defect::DataNotReported`]: no event, or `not woken`, of a wait while a descriptor that is registered for
+//!   reading has data. In a mode other than level: data that came after the last wait. An exclusive
+//!   registration may be silent.
+//! - [`Defect::EndedRegistration`]: an event of a wait after the registration was removed, or its last
+//!   descriptor was closed; `stale-token:IN`. An error such as `NVAL` of the closed descriptor is right.
+//! - [`Defect::Spins`]: `spins`.
+//! - [`Defect::ProgramEnded`]: `aborts(SIGNAL)`, `exits(CODE)`.
 //!
 //! What a wait must answer follows from the clauses before it. The rules are stricter than the state: after a
 //! clause whose effect an interface could read differently, such as a copy of a descriptor, nothing is
@@ -80,7 +81,7 @@ fn parts(answer: &str) -> impl Iterator<Item = (bool, &str)> {
     runs.flat_map(|run| run.split(" then ").enumerate().map(|(index, wait)| (index == 0, wait)))
 }
 
-/// The table of this module.
+/// The list at the head of this module.
 fn defect_of(promise: &Promise, is_first: bool, part: &str) -> Option<Defect> {
     let is_call =
         |name: &str| part.strip_prefix(name).is_some_and(|rest| rest.starts_with('(') && rest.ends_with(')'));

@@ -19,8 +19,8 @@ pub enum Below {
 
 const INTERFACES: [&str; 4] = ["epoll", "kqueue", "poll", "select"];
 
-/// Returns the interface to compare a poller with: the one that it is built on, or whose name is the end of its
-/// own (`their-poll`), otherwise the system's queue.
+/// Returns the interface to compare a poller with: the one that it is built on, or whose name is the end of
+/// its own (`their-poll`), otherwise the system's queue.
 pub fn closest(poller: &str, os: Os) -> &'static str {
     match (below(poller, os), queue(os)) {
         (Some(Below::Interface(interface)), _) => interface,
@@ -77,8 +77,8 @@ pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation
     Some(Beside { verdict, why, asked: known.question(), allowed: known.allowed.clone() })
 }
 
-/// Returns the questions to the interface that correspond to one to the poller, the closest first. None if the
-/// question is that of another system call.
+/// Returns the questions to the interface that correspond to one to the poller, the closest first. None if
+/// the question is that of another system call.
 pub fn questions_below(asked: &Asked, poller: &str, interface: &str) -> Vec<Asked> {
     let rests = match asked.api.strip_prefix(poller) {
         // A library looks through a registration that it made before the state began.
@@ -89,8 +89,8 @@ pub fn questions_below(asked: &Asked, poller: &str, interface: &str) -> Vec<Aske
     rests.into_iter().map(|rest| Asked { api: format!("{interface}{rest}"), ..asked.clone() }).collect()
 }
 
-/// Compares the allowed answers of the interface with those of the poller. Of several answers, one pair may be
-/// the same state.
+/// Compares the allowed answers of the interface with those of the poller. Of several answers, one pair may
+/// be the same state.
 pub fn compare_all(below: (&str, &[String]), own: (&str, &[String])) -> Option<(Comparison, String)> {
     let pairs = own.1.iter().flat_map(|own| below.1.iter().map(move |below| (below, own)));
     let compared = pairs.map(|(in_below, in_own)| compare((below.0, in_below), (own.0, in_own)));

@@ -30,7 +30,8 @@ enum Kind {
     Result,
 }
 
-/// Returns the differences with these words of [`compare_all`]: `hides readable, hang-up; adds end` are three.
+/// Returns the differences with these words of [`compare_all`]: `hides readable, hang-up; adds end` are
+/// three.
 fn differences(words: &str) -> Vec<(Kind, String)> {
     if words.is_empty() {
         return vec![(Kind::Result, "another result of a call".into())];

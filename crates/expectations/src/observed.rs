@@ -22,7 +22,8 @@ pub struct Observed {
     pub checks: Vec<Check>,
     /// The number of answers without an expectation.
     pub unknown: u64,
-    /// Answers that contradict a measurement on this version or are wrong in every reading, and missing answers.
+    /// Answers that contradict a measurement on this version or are wrong in every reading, and missing
+    /// answers.
     wrong: Vec<String>,
     /// Answers that are wrong in every reading, and recorded as those of this poller.
     known_defects: Vec<String>,
@@ -33,9 +34,10 @@ pub struct Observed {
 }
 
 impl Expectations {
-    /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of the
-    /// same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An answer
-    /// that `defects` names is wrong whatever is expected, but an expected failure if it is recorded.
+    /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of
+    /// the same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An
+    /// answer in which `defects` finds a defect is wrong whatever is expected, but an expected failure if it
+    /// is recorded.
     pub fn observed(
         &self,
         os: Os,

@@ -79,7 +79,8 @@ fn probe(scenario: &Scenario, variant: Variant, backend: &str, environment: &Env
     )
 }
 
-/// Returns what is wrong with an answer in every reading, if something is. `promises` are those of its script.
+/// Returns what is wrong with an answer in every reading, if something is. `promises` are those of its
+/// script.
 pub fn defect(promises: &Promises, asked: &Asked, answer: &str) -> Option<Defect> {
     promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), answer)
 }
@@ -89,8 +90,8 @@ fn broken(reason: String) -> CellOutcome {
 }
 
 /// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce, and
-/// `promises` what is wrong with them in every reading. `subject` is the poller's name, if it is not one of the
-/// system's own.
+/// `promises` says what is wrong with them in every reading. `subject` is the poller's name, if it is not one
+/// of the system's own.
 fn judge(
     scenario: &Scenario,
     (due, promises): (&[Key], &Promises),

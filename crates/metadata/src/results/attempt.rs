@@ -79,8 +79,8 @@ pub struct Check {
     /// then not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies: Option<String>,
-    /// What is wrong with the answer in every reading: `early`, `data-not-reported`, `ended-registration`, `spins`,
-    /// `program-ended`. Absent if nothing is.
+    /// What is wrong with the answer in every reading: `early`, `data-not-reported`, `ended-registration`,
+    /// `spins`, `program-ended`. Absent if nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub defect: Option<Defect>,

@@ -18,12 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "In a forked child, the thread that continues handles the signals, whichever it was",
     layer: Layer::Contract,
     clauses: &["L2", "core 25"],
-    axes: Axes {
-        transports: &[Transport::Pipe],
-        triggers: &[Mode::Level],
-        threads: &[2],
-        groups: &[1, 2],
-    },
+    axes: Axes { transports: &[Transport::Pipe], triggers: &[Mode::Level], threads: &[2], groups: &[1, 2] },
     run,
 };
 
@@ -53,7 +48,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         child.record(test, &format!("forked on {thread}"), "core 25")?;
         drop(child);
         harness.fence_all()?;
-        test.check_eq("signals that the parent has handled", before, handled.load(Ordering::SeqCst), "fork(2)");
+        test.check_eq(
+            "signals that the parent has handled",
+            before,
+            handled.load(Ordering::SeqCst),
+            "fork(2)",
+        );
     }
     harness.finish(test, &[])
 }

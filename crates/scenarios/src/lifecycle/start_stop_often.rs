@@ -125,10 +125,9 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
         core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
-        let _ = core
-            .post(thread, move |context| {
-                context.after(Duration::from_secs(3600), move |_| drop(in_timer));
-            });
+        let _ = core.post(thread, move |context| {
+            context.after(Duration::from_secs(3600), move |_| drop(in_timer));
+        });
         let _ = core.post(thread, move |_| drop(in_task));
     }
     match round % 4 {

@@ -64,7 +64,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.check_eq("calls of the handler", expected, reports.load(Ordering::SeqCst), "once for each want");
     }
     let answers = format!("{:?}", unpoisoned(&reads));
-    test.check_eq("reads in the handler", format!("{:?}", [Err::<usize, _>(Errno::EBADF); 2]), answers, "open(2)");
+    test.check_eq(
+        "reads in the handler",
+        format!("{:?}", [Err::<usize, _>(Errno::EBADF); 2]),
+        answers,
+        "open(2)",
+    );
     harness.core().registration(handle).delete().map_err(Failure::set_up)?;
     harness.finish(test, &[])
 }

@@ -88,7 +88,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     changed.map_err(Failure::set_up)?;
     for endpoint in &endpoints {
         let expected = endpoint.kind != Kind::Gone;
-        let what = format!("number {} ({:?}) is polled: {expected}", endpoint.monitor.number(), endpoint.kind);
+        let what =
+            format!("number {} ({:?}) is polled: {expected}", endpoint.monitor.number(), endpoint.kind);
         let is_applied = || {
             let entry = harness.entry(endpoint.handle);
             entry.is_ok_and(|entry| entry.polled_recv.contains(thread.mask()) == expected)

@@ -39,8 +39,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).stop_both())
     })?;
     stopped.map_err(Failure::set_up)?;
-    let is_removed =
-        |harness: &Harness| harness.entry(handle).is_ok_and(|entry| entry.polled_recv.or(entry.polled_send).is_empty());
+    let is_removed = |harness: &Harness| {
+        harness.entry(handle).is_ok_and(|entry| entry.polled_recv.or(entry.polled_send).is_empty())
+    };
     harness.wait_until("it is removed from its poller", || is_removed(&harness))?;
     harness.fence(thread)?;
     let entry = harness.entry(handle)?;

@@ -47,8 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                 harness.wait_until_polled(handle, mask)?;
                 harness.reported_by_each(mask, &recorder, &mut ends.far, b"x")?;
                 harness.wait_until_unused(handle)?;
-                let is_allowed =
-                    |by: ThreadId| by.group() == thread.group() && mask.contains(by.mask());
+                let is_allowed = |by: ThreadId| by.group() == thread.group() && mask.contains(by.mask());
                 let seen = recorder.seen();
                 test.check(
                     format!("the threads that report it after a want by {caller:?}"),
