@@ -2,8 +2,8 @@
 //! are failures without an expectation.
 //!
 //! - [`Defect::Early`]: `early`, of a wait with a timeout.
-//! - [`Defect::DataNotReported`]: no event, or `not woken`, of a wait while a descriptor that is registered for
-//!   reading has data. In a mode other than level: data that came after the last wait. An exclusive
+//! - [`Defect::DataNotReported`]: no event, or `not woken`, of a wait while a descriptor that is registered
+//!   for reading has data. In a mode other than level: data that came after the last wait. An exclusive
 //!   registration may be silent.
 //! - [`Defect::EndedRegistration`]: an event of a wait after the registration was removed, or its last
 //!   descriptor was closed; `stale-token:IN`. An error such as `NVAL` of the closed descriptor is right.

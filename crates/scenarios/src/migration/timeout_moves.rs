@@ -83,7 +83,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration) -> Result<(), Failure> {
     let entry = harness.entry(handle)?;
     let owner = entry.thread_mask.indices().next().and_then(|index| ThreadId::new(entry.group, index));
-    let set = match owner.filter(|_| turn % 2 == 0) {
+    let set = match owner.filter(|_| turn.is_multiple_of(2)) {
         None => harness.core().registration(handle).set_timeout(Some(after)),
         Some(owner) => {
             harness.on(owner, move |context| context.registration(handle).set_timeout(Some(after)))?
@@ -101,7 +101,7 @@ fn move_to(
     turn: usize,
 ) -> Result<(), Failure> {
     let owner = recorder.id();
-    let moved = if turn % 2 == 0 {
+    let moved = if turn.is_multiple_of(2) {
         harness.on(target, move |context| context.takeover(handle, owner))?
     } else {
         harness.core().registration(handle).migrate_on(target)
