@@ -1,14 +1,14 @@
 //! Answers that are wrong in every reading: whatever an interface promises, it does not promise them. They
 //! are failures without an expectation.
 //!
-//! - [`Defect::Early`]: `early`, of a wait with a timeout.
-//! - [`Defect::DataNotReported`]: no event, or `not woken`, of a wait while a descriptor that is registered
+//! - `Early`: `early`, of a wait with a timeout.
+//! - `DataNotReported`: no event, or `not woken`, of a wait while a descriptor that is registered
 //!   for reading has data. In a mode other than level: data that came after the last wait. An exclusive
 //!   registration may be silent.
-//! - [`Defect::EndedRegistration`]: an event of a wait after the registration was removed, or its last
+//! - `EndedRegistration`: an event of a wait after the registration was removed, or its last
 //!   descriptor was closed; `stale-token:IN`. An error such as `NVAL` of the closed descriptor is right.
-//! - [`Defect::Spins`]: `spins`.
-//! - [`Defect::ProgramEnded`]: `aborts(SIGNAL)`, `exits(CODE)`.
+//! - `Spins`: `spins`.
+//! - `ProgramEnded`: `aborts(SIGNAL)`, `exits(CODE)`.
 //!
 //! What a wait must answer follows from the clauses before it. The rules are stricter than the state: after a
 //! clause whose effect an interface could read differently, such as a copy of a descriptor, nothing is

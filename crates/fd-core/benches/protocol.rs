@@ -472,17 +472,23 @@ fn timeout_inside(bench: &Bench, rounds: usize, threads: usize) -> Duration {
 /// The timers of an ordered map: the obvious implementation of timeouts that are moved.
 #[derive(Default)]
 struct Ordered {
-    due: Mutex<(BTreeSet<(Instant, usize)>, HashMap<usize, Instant>)>,
+    due: Mutex<Due>,
+}
+
+#[derive(Default)]
+struct Due {
+    in_order: BTreeSet<(Instant, usize)>,
+    of_entry: HashMap<usize, Instant>,
 }
 
 impl Ordered {
     fn set(&self, entry: usize) {
         let due = Instant::now() + IDLE;
-        let (order, of) = &mut *self.due.lock().unwrap();
-        if let Some(former) = of.insert(entry, due) {
-            order.remove(&(former, entry));
+        let mut all = self.due.lock().unwrap();
+        if let Some(former) = all.of_entry.insert(entry, due) {
+            all.in_order.remove(&(former, entry));
         }
-        order.insert((due, entry));
+        all.in_order.insert((due, entry));
     }
 }
 

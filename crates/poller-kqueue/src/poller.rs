@@ -372,7 +372,7 @@ mod tests {
             apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
             let is_polled = seen(&mut poller) == [(fd, FIRST, Events::READY_R)];
             backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
-            let is_forgotten = seen(&mut poller) == [];
+            let is_forgotten = seen(&mut poller).is_empty();
             // SAFETY: ends this process, the child, at once.
             unsafe { libc::_exit(i32::from(replaced && is_polled && is_forgotten)) };
         }

@@ -97,7 +97,7 @@ impl Checkpoints {
 
     /// Holds `thread` after its next wait, before it dispatches the batch. A thread that is awake is held
     /// after whichever wait comes first: if it must sleep, use
-    /// [`Sleepers::hold_batch`](crate::harness::Sleepers::hold_batch).
+    /// `Sleepers::hold_batch`.
     pub fn hold_batch(&self, thread: ThreadId) -> HeldThread {
         self.hold(thread, Point::AfterWait, -1)
     }
