@@ -1,6 +1,5 @@
 //! The status that each kind of misbehaving cell gets.
 
-use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
