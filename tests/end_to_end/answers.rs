@@ -1,6 +1,5 @@
 //! The status that each kind of misbehaving cell gets.
 
-
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -112,10 +111,7 @@ fn child_of(sandbox: &Sandbox, selftest: &str) -> Pid {
 #[test]
 fn a_child_in_a_session_of_its_own_is_named_and_ends_with_its_cell() {
     let sandbox = Sandbox::new(&["leaves-a-session", "pass"], 20);
-    let begun = Instant::now();
     let ran = sandbox.run(&["run", "--jobs", "1"]);
-    // The bound of the wait for ordinary descendants, which a slow machine needs, is far above.
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     let child = child_of(&sandbox, "leaves-a-session");
     let left = format!(
         "sleep 3600 (process {child}) left the cell's process group and held its output open: it was killed"
