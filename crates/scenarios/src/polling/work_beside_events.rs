@@ -57,6 +57,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let far = Arc::new(Mutex::new(ends.far));
     let reports = || unpoisoned(&ran_at_report).len();
 
+    // A registration that injected errors refuse is tried again only later.
+    harness.wait_until_polled(handle, thread.mask())?;
     beside_tasks(&harness, &ran, &far)?;
     harness.wait_until("every task has run", || ran.load(Ordering::SeqCst) == TASKS)?;
     harness.wait_until("the report", || reports() == 1)?;
