@@ -25,7 +25,6 @@ struct registration *registrations;
 
 static const struct poller *poller;
 static const char *unavailable;
-static int protocol = 1;
 static long long spent; /* nanoseconds of the poller's calls for this command */
 
 static struct taken *taken;
@@ -122,11 +121,9 @@ static void clock_is(int sign) {
 #define TIMED(call) (clock_is(-1), called = (call), clock_is(1), called)
 static int called;
 
-/* Ends an answer; in version 2, with the time of the poller's calls. */
+/* Ends an answer, with the time of the poller's calls. */
 static void end_answer(void) {
-    if (protocol > 1)
-        printf(",\"took\":{\"ns\":%lld}", spent);
-    puts("}");
+    printf(",\"took\":{\"ns\":%lld}}\n", spent);
 }
 
 static void answer(int error) {
@@ -273,7 +270,7 @@ static void wait_for_events(const char *line, int has_more_input) {
         return;
     }
     printf("{\"events\":[");
-    for (size_t i = 0; i < event_count && (i < room || protocol > 1); i++) {
+    for (size_t i = 0; i < event_count; i++) {
         printf("%s{\"token\":\"%s\",\"says\":[", i ? "," : "", events[i].token);
         const char *separator = "";
         if (events[i].error) {
@@ -308,25 +305,29 @@ static void reset(void) {
     answer(0);
 }
 
-static void hello(const char *line) {
+static void hello(void) {
     if (unavailable) {
         printf("{\"unsupported\":\"%s\"}\n", unavailable);
         return;
     }
-    protocol = atoi(field(line, "up_to")) > 1 ? 2 : 1;
-    printf("{\"hello\":{\"protocol\":%d,\"name\":\"%s\",\"version\":\"%s\"", protocol, poller->name, poller->version);
-    printf(",\"modes\":[");
-    const char *separator = "";
+    printf("{\"hello\":{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\"", poller->name, poller->version);
+    if (poller->over)
+        printf(",\"over\":\"%s\"", poller->over);
+    const char *separator = ",\"words\":{";
+    for (const struct word *word = poller->words; word->name; word++) {
+        printf("%s\"%s\":\"%s\"", separator, word->name, word->means);
+        separator = ",";
+    }
+    printf("},\"modes\":[");
+    separator = "";
     for (size_t i = 0; i < MODES; i++) {
         if (poller->modes & 1u << i) {
             printf("%s\"%s\"", separator, modes[i]);
             separator = ",";
         }
     }
-    printf("],\"wake\":true");
-    if (protocol > 1)
-        printf(",\"reset\":true,\"room\":%s,\"times\":true,\"numbers\":true", poller->limits_room ? "true" : "false");
-    puts("}}");
+    printf("],\"wake\":true,\"reset\":true,\"room\":%s,\"times\":true,\"numbers\":true}}\n",
+           poller->limits_room ? "true" : "false");
 }
 
 static void close_copy(struct taken *it) { /* and nothing else: its registrations stay */
@@ -341,7 +342,7 @@ static void obey(const char *line, int has_more_input) {
     struct taken *it = find(name);
     spent = 0;
     if (!strcmp(command, "hello"))
-        hello(line);
+        hello();
     else if (!strcmp(command, "take") && arrived_count)
         take(name, field(line, "at"));
     else if (!strcmp(command, "add") || !strcmp(command, "modify"))

@@ -17,14 +17,22 @@ struct registration {
     char token[24];
 };
 
-/* A word of an event. The last one of an array has no name. */
+/* A word of an event, its bit, and what it means. The last one of an array has no name. */
 struct word {
     const char *name;
     unsigned bit;
+    const char *means;
 };
 
+/* The interface below libraries that use the system's queue. */
+#ifdef __linux__
+#define SYSTEM_QUEUE "epoll"
+#else
+#define SYSTEM_QUEUE "kqueue"
+#endif
+
 struct poller {
-    const char *name, *version;
+    const char *name, *version, *over; /* without `over`, it is over another interface than those of the protocol */
     unsigned modes;                /* 1 << LEVEL | ... */
     unsigned interests[INTERESTS]; /* the library's bits, 0 where it has none */
     const struct word *words;

@@ -14,7 +14,7 @@ import (
 
 const name = "go-netpoll"
 
-// The argument of the program that a reset starts, before the version of the protocol.
+// The argument of the program that a reset starts.
 const afterReset = "after-reset"
 
 type arguments struct {
@@ -24,7 +24,6 @@ type arguments struct {
 	Interest  []string `json:"interest"`
 	Mode      string   `json:"mode"`
 	TimeoutMs *float64 `json:"timeout_ms"`
-	UpTo      int      `json:"up_to"`
 }
 
 type object map[string]any
@@ -44,7 +43,6 @@ type adapter struct {
 	lines         chan line
 	unread        *line
 	fence         *fence
-	version       int
 	numbers       map[int]int // ours by the other side's
 	registrations []*registration
 }
@@ -127,15 +125,14 @@ func (a *adapter) next() line {
 	return next
 }
 
-func (a *adapter) hello(asked arguments) object {
-	a.version = 1
-	about := object{"protocol": 1, "name": name, "version": strings.TrimPrefix(runtime.Version(), "go"),
-		"modes": []string{"edge"}, "wake": true}
-	if asked.UpTo > 1 {
-		a.version = 2
-		about["protocol"], about["reset"], about["room"], about["numbers"] = 2, true, false, true
+func hello() object {
+	over := "kqueue"
+	if runtime.GOOS == "linux" {
+		over = "epoll"
 	}
-	return object{"hello": about}
+	return object{"hello": object{"protocol": 1, "name": name, "version": strings.TrimPrefix(runtime.Version(), "go"),
+		"modes": []string{"edge"}, "words": object{"r": "readable", "w": "writable", "ErrNotPollable": "error"},
+		"over": over, "wake": true, "reset": true, "room": false, "numbers": true}}
 }
 
 func (a *adapter) take(name int, fd int, at *int) object {
@@ -295,7 +292,7 @@ func (a *adapter) hasEvent() bool {
 func (a *adapter) reset() {
 	own, err := os.Executable()
 	must(err)
-	must(syscall.Exec(own, []string{own, afterReset, strconv.Itoa(a.version)}, os.Environ()))
+	must(syscall.Exec(own, []string{own, afterReset}, os.Environ()))
 }
 
 func (a *adapter) obey(command string, asked arguments, descriptors []int) object {
@@ -305,7 +302,7 @@ func (a *adapter) obey(command string, asked arguments, descriptors []int) objec
 	}
 	switch command {
 	case "hello":
-		return a.hello(asked)
+		return hello()
 	case "take":
 		if len(descriptors) == 1 {
 			return a.take(number, descriptors[0], asked.At)
@@ -358,11 +355,8 @@ func write(answer object) {
 
 func main() {
 	runtime.GOMAXPROCS(1) // one goroutine at a time
-	a := &adapter{lines: make(chan line, 64), fence: newFence(), version: 1, numbers: map[int]int{}}
-	if len(os.Args) == 3 && os.Args[1] == afterReset {
-		version, err := strconv.Atoi(os.Args[2])
-		must(err)
-		a.version = version
+	a := &adapter{lines: make(chan line, 64), fence: newFence(), numbers: map[int]int{}}
+	if len(os.Args) == 2 && os.Args[1] == afterReset {
 		write(ok)
 	}
 	go a.read()

@@ -269,8 +269,10 @@ static int close_ring(void) {
 }
 
 int main(void) {
-    static const struct word words[] = {{"IN", POLLIN},   {"PRI", POLLPRI},   {"OUT", POLLOUT},     {"ERR", POLLERR},
-                                        {"HUP", POLLHUP}, {"NVAL", POLLNVAL}, {"RDHUP", POLLRDHUP}, {0}};
+    static const struct word words[] = {{"IN", POLLIN, "readable"}, {"PRI", POLLPRI, "urgent readable?"},
+                                        {"OUT", POLLOUT, "writable"}, {"ERR", POLLERR, "error"},
+                                        {"HUP", POLLHUP, "hang-up"}, {"NVAL", POLLNVAL, "error"},
+                                        {"RDHUP", POLLRDHUP, "peer-shut"}, {0}};
     struct utsname system;
     uname(&system);
     system.release[strspn(system.release, "0123456789.")] = '\0';

@@ -329,8 +329,10 @@ final class Nio {
         SelectableChannel channel = channels.get(line.name.equals("accept") ? line.integer("from") : name);
         switch (line.name) {
             case "hello":
-                if (line.integer("up_to") < 2) return "{\"unsupported\":\"Java takes no descriptors: version 1 is not enough\"}";
-                return "{\"hello\":{\"protocol\":2,\"name\":\"java-nio\",\"version\":" + quoted(Runtime.version().toString())
+                return "{\"hello\":{\"protocol\":1,\"name\":\"java-nio\",\"version\":" + quoted(Runtime.version().toString())
+                    + ",\"over\":\"" + (System.getProperty("os.name").equals("Linux") ? "epoll" : "kqueue") + "\""
+                    + ",\"words\":{\"OP_READ\":\"readable\",\"OP_ACCEPT\":\"readable\",\"OP_WRITE\":\"writable\""
+                    + ",\"OP_CONNECT\":\"writable\"}"
                     + ",\"modes\":[\"level\"],\"wake\":true,\"reset\":true,\"room\":false"
                     + ",\"acts\":[\"pipe\",\"tcp\",\"udp\",\"unix\"]}}";
             case "wait":

@@ -97,7 +97,8 @@ int main(int count, char **arguments) {
     static const struct { const char *argument, *name; unsigned backend; } columns[] = {
         {"epoll", "libev-epoll", EVBACKEND_EPOLL}, {"poll", "libev-poll", EVBACKEND_POLL},
         {"select", "libev-select", EVBACKEND_SELECT}};
-    static const struct word words[] = {{"READ", EV_READ}, {"WRITE", EV_WRITE}, {"ERROR", (unsigned)EV_ERROR}, {0}};
+    static const struct word words[] = {{"READ", EV_READ, "readable"}, {"WRITE", EV_WRITE, "writable"},
+                                        {"ERROR", (unsigned)EV_ERROR, "error"}, {0}};
     const char *name = NULL;
     char version[32];
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -112,7 +113,7 @@ int main(int count, char **arguments) {
     }
     snprintf(version, sizeof version, "%d.%d", ev_version_major(), ev_version_minor());
     return serve(&(struct poller){
-        .name = name, .version = version, .modes = 1 << LEVEL, .words = words,
+        .name = name, .version = version, .over = arguments[1], .modes = 1 << LEVEL, .words = words,
         .interests = {[READ] = EV_READ, [WRITE] = EV_WRITE},
         .size = sizeof(struct watcher), .begin = begin, .end = end, .add = add, .modify = modify,
         .remove = remove_watcher, .wait = wait_for_events,

@@ -1,8 +1,7 @@
 /*
  * libuv's uv_poll_t as a subject of pollmatrix (docs/subjects.md). Build it with `make`.
  *
- * uv_poll_t has level mode only, and uv_run() has no limit of events. Version 1 of the protocol has no word for
- * the latter: events beyond the room are dropped there, and the next wait reports them again.
+ * uv_poll_t has level mode only, and uv_run() has no limit of events.
  */
 #include <adapter.h>
 
@@ -90,10 +89,11 @@ static int wait_for_events(size_t room, double timeout) {
 }
 
 int main(void) {
-    static const struct word words[] = {{"READABLE", UV_READABLE}, {"WRITABLE", UV_WRITABLE},
-                                        {"DISCONNECT", UV_DISCONNECT}, {"PRIORITIZED", UV_PRIORITIZED}, {0}};
+    static const struct word words[] = {{"READABLE", UV_READABLE, "readable"}, {"WRITABLE", UV_WRITABLE, "writable"},
+                                        {"DISCONNECT", UV_DISCONNECT, "peer-shut"},
+                                        {"PRIORITIZED", UV_PRIORITIZED, "urgent"}, {0}};
     return serve(&(struct poller){
-        .name = "libuv", .version = uv_version_string(), .modes = 1 << LEVEL, .words = words,
+        .name = "libuv", .version = uv_version_string(), .over = SYSTEM_QUEUE, .modes = 1 << LEVEL, .words = words,
         .interests = {[READ] = UV_READABLE, [WRITE] = UV_WRITABLE, [URGENT] = UV_PRIORITIZED,
                       [PEER_SHUT] = UV_DISCONNECT},
         .size = sizeof(struct watcher), .begin = begin, .end = end, .add = add, .modify = modify,

@@ -273,13 +273,19 @@ function change(end, { token, interest, mode }) {
   return OK;
 }
 
+// What the events mean. Node emits `close` after it has closed the descriptor: neither direction works any more.
+const WORDS = {
+  readable: 'readable', connection: 'readable', connect: 'writable', drain: 'writable', end: 'end', error: 'error',
+  close: 'hang-up',
+};
+
 const COMMANDS = {
-  hello({ up_to: upTo = 1 }) {
+  hello() {
     const { node } = process.versions;
-    if (upTo < 2) throw new Unsupported('net.Socket takes no descriptors: version 1 is not enough');
     if (Number.parseInt(node) < 18) throw new Unsupported(`Node ${node} is older than 18`);
     const features = { reset: true, room: false, wake: true, acts: ['tcp', 'unix'] };
-    return { hello: { protocol: 2, name: 'node-net', version: node, modes: ['edge'], ...features } };
+    const over = process.platform === 'linux' ? 'epoll' : 'kqueue';
+    return { hello: { protocol: 1, name: 'node-net', version: node, modes: ['edge'], words: WORDS, over, ...features } };
   },
   add({ fd, ...registration }) {
     if (named(fd).listeners) throw new Errno('EEXIST');

@@ -22,6 +22,8 @@ def text(address):
 
 
 class Acting(adapter.Adapter):
+    times = set()
+
     """What was opened is known by its name, as if it had been taken: the poller's commands find it so."""
 
     def begin(self):
@@ -46,10 +48,9 @@ class Acting(adapter.Adapter):
         self.keep_socket(fd, socket.socket(FAMILIES[kind], socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM))
 
     def obey(self, command, fd=None, kind=None, peer=None, address="", backlog=0, how=None, room=0, bytes=0, **rest):
-        if command == "hello" and rest.get("up_to", 1) > 1:
+        if command == "hello":
             about = super().obey(command, **rest)
             del about["hello"]["numbers"], about["hello"]["times"]  # which are about descriptors that were taken
-            self.times = False
             about["hello"]["acts"] = ["pipe", "tcp", "udp", "unix"]
             return about
         if command == "open" and kind == "pipe":

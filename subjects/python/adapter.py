@@ -22,7 +22,9 @@ def timed(call, *arguments):  # adds the time of the poller's own call to timed.
 
 
 class Epoll:
-    prefix, words = "EPOLL", ("IN", "PRI", "OUT", "ERR", "HUP", "NVAL", "RDHUP")
+    prefix = "EPOLL"
+    words = {"IN": "readable", "PRI": "urgent readable?", "OUT": "writable", "ERR": "error", "HUP": "hang-up",
+             "NVAL": "error", "RDHUP": "peer-shut"}
     interests = {"read": "IN", "write": "OUT", "urgent": "PRI", "peer_shut": "RDHUP"}
     modes = {"level": "", "edge": "EPOLLET", "one_shot": "EPOLLONESHOT", "exclusive": "EPOLLEXCLUSIVE"}
 
@@ -50,6 +52,7 @@ class Poll(Epoll):
 
 class Select:
     modes, interests = {"level": ""}, {"read": "r", "write": "w", "urgent": "x"}
+    words = {"r": "readable", "w": "writable", "x": "urgent"}
 
     def __init__(self, make):
         self.poller, self.asked = make, {}
@@ -75,6 +78,7 @@ class Select:
 
 class Kqueue(Epoll):
     interests = {"read": "KQ_FILTER_READ", "write": "KQ_FILTER_WRITE"}
+    words = {"R": "readable", "R+EOF": "readable end error?", "W": "writable", "W+EOF": "writable error?"}
     modes = {"level": "", "edge": "KQ_EV_CLEAR", "one_shot": "KQ_EV_ONESHOT", "dispatch": "KQ_EV_DISPATCH"}
 
     def filters(self, fd, interest, flags):
@@ -91,13 +95,15 @@ class Kqueue(Epoll):
     def wait(self, room, timeout):
         words, end = {flag("KQ_FILTER_READ"): "R(data={})", flag("KQ_FILTER_WRITE"): "W"}, flag("KQ_EV_EOF")
         events = timed(self.poller.control, None, room, timeout)
-        return [(e.ident, [words[e.filter].format(e.data)] + ["EOF"] * bool(e.flags & end)) for e in events]
+        return [(e.ident, [words[e.filter].format(e.data) + "+EOF" * bool(e.flags & end)]) for e in events]
 
 
 class Adapter:
+    times = {"ok", "events"}  # the answers that have one
+
     def __init__(self, name):
         self.name, self.input, self.unread, self.arrived = name, socket.socket(fileno=0), b"", []
-        self.times, timed.spent = False, 0
+        timed.spent = 0
         self.begin()
 
     def begin(self):
@@ -129,12 +135,11 @@ class Adapter:
         line, _, self.unread = self.unread.partition(b"\n")
         return line
 
-    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, up_to=1, at=None, **_):
+    def obey(self, command, fd=None, token=None, interest=(), mode=None, room=0, timeout_ms=None, at=None, **_):
         if command == "hello":
-            about = {"protocol": min(up_to, 2), "name": "python-" + self.name, "version": sys.version.split()[0]}
-            self.times = up_to > 1
-            newer = {"reset": True, "times": True, "numbers": True} if self.times else {}
-            return {"hello": {**about, "modes": list(self.poller.modes), "wake": True, **newer}}
+            about = {"protocol": 1, "name": "python-" + self.name, "version": sys.version.split()[0], "over": self.name}
+            features = {"wake": True, "reset": True, "times": True, "numbers": True}
+            return {"hello": {**about, "words": self.poller.words, "modes": list(self.poller.modes), **features}}
         if command == "wait":  # if a wake-up has been read already, it is one that does not sleep
             timeout = 0 if self.unread else None if timeout_ms is None else timeout_ms / 1000
             events = [(fd, says) for fd, says in self.poller.wait(room, timeout) if fd != 0]
@@ -167,7 +172,7 @@ class Adapter:
             ((command, arguments),) = dict(json.loads(line)).items()
             timed.spent = 0
             answer = self.obey(command, **arguments)
-            return {**answer, "took": {"ns": timed.spent}} if self.times and {"ok", "events"} & set(answer) else answer
+            return {**answer, "took": {"ns": timed.spent}} if self.times & set(answer) else answer
         except (NotImplementedError, AttributeError) as reason:  # there is no select.poll.close
             return {"unsupported": str(reason)}
         except (OSError, KeyError) as error:  # KeyError: it is known to nobody here

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use metadata::Mode;
+use metadata::{Answer, Column, Mode, Outcome};
 use nix::errno::Errno;
 use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, Unsupported, View};
 
@@ -125,6 +125,7 @@ impl Actor {
 struct Interpreter {
     setting: Setting,
     poller_name: String,
+    column: Column,
     views: &'static [View],
     /// Named threads that wait. Fields drop in this order: threads end before pollers and descriptors.
     threads: BTreeMap<Name, Waiter>,
@@ -233,6 +234,7 @@ impl Interpreter {
         Ok(Self {
             setting,
             poller_name,
+            column: first.selector.column(),
             views: first.selector.views(setting.mode),
             threads: BTreeMap::new(),
             waiters: Vec::new(),
@@ -283,7 +285,7 @@ impl Interpreter {
         });
         match key {
             Some(key) => {
-                observed.push(observation(key, answer));
+                observed.push(observation(key, answer.into()));
                 Stopped::Ended(reason)
             }
             None => setup_error(reason),
@@ -315,13 +317,13 @@ impl Interpreter {
                 let answer = self.change(change)?;
                 let done = answer == Changed::Done || change.kind == ChangeKind::Watch;
                 let key = self.naming.change(&self.poller_name, change);
-                conclude(clause, key, answer.to_string(), done, observed)
+                conclude(clause, key, answer.outcome().into(), done, observed)
             }
             Action::MakePoller => {
                 // Otherwise the answer is that of starting a program, which this process does.
                 self.require_same_process("the limits of this process do not reach it")?;
                 let key = self.naming.make_poller(&self.poller_name);
-                conclude(clause, key, limits::try_make(self.setting.make), true, observed)
+                conclude(clause, key, Answer::of_call(&limits::try_make(self.setting.make)), true, observed)
             }
             Action::Take(poller) => {
                 if self.is_edge_triggered() {
@@ -367,19 +369,19 @@ impl Interpreter {
                 Ok(self.observe_wait(answer, observed))
             }
             Action::ThreadsAnswer => {
-                let answer = match self.worker_pool.is_at_work() {
+                let counted = match self.worker_pool.is_at_work() {
                     true => self.work_summary()?,
                     false => self.count_woken(is_last_count(rest))?,
                 };
-                Ok(self.observe_wait(answer, observed))
+                Ok(self.observe_wait(Outcome::Other(counted).into(), observed))
             }
             Action::ThreadsShare => {
-                let answer = self.sharing_summary()?;
-                Ok(self.observe_wait(answer, observed))
+                let counted = self.sharing_summary()?;
+                Ok(self.observe_wait(Outcome::Other(counted).into(), observed))
             }
             Action::ChildAnswers => {
-                let answer = self.child()?.answers()?;
-                Ok(self.observe_wait(answer, observed))
+                let text = self.child()?.answers()?;
+                Ok(self.observe_wait(Answer::of_wait(&text, &self.column), observed))
             }
             Action::Wait { times, room, poller } => {
                 let answer = self.wait(*times, *room, poller)?;
@@ -389,10 +391,10 @@ impl Interpreter {
     }
 
     /// Records the answer of a wait, and returns it.
-    fn observe_wait(&self, answer: String, observed: &mut Vec<Observation>) -> String {
-        let key = self.naming.wait(&self.poller_name, self.setting.mode);
-        observed.push(observation(key, answer.clone()));
-        answer
+    fn observe_wait(&self, answer: Answer, observed: &mut Vec<Observation>) -> String {
+        let (key, text) = (self.naming.wait(&self.poller_name, self.setting.mode), answer.to_string());
+        observed.push(observation(key, answer));
+        text
     }
 
     fn connect(&mut self, one: &Name, other: &Name) -> Result<String, Stopped> {
@@ -422,7 +424,7 @@ impl Interpreter {
     }
 
     /// Waits with a timeout of zero, `times` times.
-    fn wait(&mut self, times: usize, room: Option<usize>, poller: &str) -> Result<String, Stopped> {
+    fn wait(&mut self, times: usize, room: Option<usize>, poller: &str) -> Result<Answer, Stopped> {
         let poller = self.poller(poller)?;
         if room.is_some_and(|room| room > 0) {
             poller.selector.limits_room().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
@@ -440,14 +442,14 @@ impl Interpreter {
                 room => poller.poll(room.unwrap_or(ROOM))?,
             };
             answers.push(match events {
-                Ok(events) => poller.describe_all(&events),
-                Err(errno) => format!("{errno:?}"),
+                Ok(events) => poller.outcome(&events),
+                Err(errno) => Outcome::Failed(format!("{errno:?}")),
             });
         }
-        Ok(answers.join(" then "))
+        Ok(Answer::of_outcomes(answers))
     }
 
-    fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<String, Stopped> {
+    fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<Answer, Stopped> {
         let responder = self.responder()?;
         let Some(waiter) = self.threads.get_mut(thread) else {
             return Err(setup_error(format!("'{thread}' does not wait")));
@@ -678,7 +680,7 @@ impl Interpreter {
             None => self.look_through_views(at),
             Some(interest) if self.setting.mode == Mode::Level => {
                 let key = self.naming.look_for(&self.poller_name, interest);
-                Ok(vec![observation(key, self.look_now(at, interest)?)])
+                Ok(vec![observation(key, self.look_now(at, interest)?.into())])
             }
             // A registration made now answers as in level mode.
             Some(_) => Ok(Vec::new()),
@@ -695,13 +697,13 @@ impl Interpreter {
                 Registered::After => self.look_now(at, view.interest)?,
                 Registered::Before => self.look_before(at)?,
             };
-            seen.push(observation(self.naming.view(view, self.setting.mode), answer));
+            seen.push(observation(self.naming.view(view, self.setting.mode), answer.into()));
         }
         Ok(seen)
     }
 
     /// Asks through a registration made now, in a new poller.
-    fn look_now(&mut self, at: &str, interest: Interest) -> Result<String, Stopped> {
+    fn look_now(&mut self, at: &str, interest: Interest) -> Result<Outcome, Stopped> {
         if self.held(at).is_some() {
             return self.look_now_held(at, interest);
         }
@@ -715,14 +717,14 @@ impl Interpreter {
         match polled? {
             Ok(events) => {
                 let token = poller.token(at);
-                Ok(poller.describe(number, &events, token))
+                Ok(poller.outcome_of(number, &events, token))
             }
-            Err(errno) => Ok(format!("{errno:?}")),
+            Err(errno) => Ok(Outcome::Failed(format!("{errno:?}"))),
         }
     }
 
     /// Asks through the registration that `watch` made.
-    fn look_before(&mut self, at: &str) -> Result<String, Stopped> {
+    fn look_before(&mut self, at: &str) -> Result<Outcome, Stopped> {
         let number = self.number(at)?;
         let Some((poller, label)) = self.watched.get(at).cloned() else {
             return Err(setup_error(format!("'{at}' is not watched")));
@@ -730,14 +732,14 @@ impl Interpreter {
         let poller = self.poller(&poller)?;
         let events = match poller.poll(ROOM)? {
             Ok(events) => events,
-            Err(errno) => return Ok(format!("{errno:?}")),
+            Err(errno) => return Ok(Outcome::Failed(format!("{errno:?}"))),
         };
         let token = poller.token(&label);
         // Level-triggered registrations report again.
         if !matches!(self.setting.mode, Mode::Level | Mode::Exclusive) {
             refuse_others(&format!("looking at '{at}'"), token, &events)?;
         }
-        Ok(poller.describe(number, &events, token))
+        Ok(poller.outcome_of(number, &events, token))
     }
 }
 
@@ -756,7 +758,7 @@ fn refuse_others(looking: &str, token: Token, events: &[Event]) -> Result<(), St
 fn conclude(
     clause: &Clause,
     key: Option<Key>,
-    answer: String,
+    answer: Answer,
     done: bool,
     observed: &mut Vec<Observation>,
 ) -> Result<String, Stopped> {
@@ -766,10 +768,10 @@ fn conclude(
         let why = format!("{} -> {answer}: a clause without a question mark must succeed", clause.action);
         return Err(setup_error(why));
     }
-    Ok(answer)
+    Ok(answer.to_string())
 }
 
-fn observation(key: Key, answer: String) -> Observation {
+fn observation(key: Key, answer: Answer) -> Observation {
     let Key { variant, api, trigger } = key;
     Observation { variant, api, trigger: trigger.map(str::to_owned), answer }
 }

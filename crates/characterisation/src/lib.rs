@@ -16,7 +16,7 @@ pub mod verbs;
 use std::fmt;
 use std::time::Duration;
 
-use metadata::{Axes, Description, Layer, Mode, Transport};
+use metadata::{Answer, Axes, Description, Layer, Mode, Transport};
 use selector::MakeSelector;
 
 pub use crate::behaviours::{Omission, find, omissions, scenarios};
@@ -81,8 +81,8 @@ pub struct Observation {
     pub api: String,
     /// `level`, `edge`; `None` for other calls.
     pub trigger: Option<String>,
-    /// The answer, in the notation of docs/expectations.md.
-    pub answer: String,
+    /// The answer.
+    pub answer: Answer,
 }
 
 /// `poll@level: IN|HUP`
@@ -103,9 +103,6 @@ pub struct Transcript {
     /// One line per clause: the clause and its answer.
     pub trace: Vec<String>,
 }
-
-/// The name of an event whose token no registration of the poller has had: `stale-token:IN`.
-pub const STALE_TOKEN: &str = "stale-token";
 
 /// Begins the trace entry of a clause that was skipped because an earlier question did not make its
 /// descriptor.

@@ -16,14 +16,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metadata::{Defect, Mode, Transport};
+use metadata::{Answer, Column, Defect, Interest, Meaning, Mode, Outcome, STALE_TOKEN, Said, Transport};
 
 use crate::keys::{Key, Naming};
 use crate::verbs::{Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, Script, WaitArguments};
 
-/// What the waits of a script must answer, by the keys of their answers.
+/// What the waits of a script must answer, by the keys of their answers, and the words of the poller.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Promises(BTreeMap<Key, Promise>);
+pub struct Promises(BTreeMap<Key, Promise>, Column);
 
 /// What a wait must answer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -39,8 +39,8 @@ struct Promise {
 }
 
 impl Promises {
-    /// Returns what the waits of this script must answer, with the poller of this name.
-    pub fn of(script: &Script, transport: Transport, mode: Mode, poller: &str) -> Self {
+    /// Returns what the waits of this script must answer, with the poller of this name and these words.
+    pub fn of(script: &Script, transport: Transport, mode: Mode, poller: &str, column: Column) -> Self {
         let mut naming = Naming::new(transport);
         let mut state = State::new(mode, transport);
         let mut promises: BTreeMap<Key, Promise> = BTreeMap::new();
@@ -58,7 +58,7 @@ impl Promises {
                 all.has_names |= promise.has_names;
             }
         }
-        Self(promises)
+        Self(promises, column)
     }
 
     /// Returns what is wrong with an answer to a question of the script in every reading, if something is.
@@ -67,57 +67,35 @@ impl Promises {
         let is_it = |key: &Key| (key.variant.as_str(), key.api.as_str(), key.trigger) == question;
         let promise = self.0.iter().find_map(|(key, promise)| is_it(key).then(|| promise.clone()));
         let promise = promise.unwrap_or_default();
-        parts(answer).find_map(|(is_first, part)| defect_of(&promise, is_first, part))
+        let answer = Answer::of(answer, question.2, &self.1);
+        let outcomes = answer.rounds().flat_map(|round| round.iter().enumerate());
+        outcomes.into_iter().find_map(|(index, outcome)| defect_of(&promise, &self.1, index == 0, outcome))
     }
-}
-
-/// Splits an answer of several runs and several waits: `early x17, timed out x3`, `IN then silent`. Returns
-/// whether each part is that of a first wait.
-fn parts(answer: &str) -> impl Iterator<Item = (bool, &str)> {
-    let runs = answer.split(", ").map(|run| match run.rsplit_once(" x") {
-        Some((run, times)) if times.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*') => run,
-        _ => run,
-    });
-    runs.flat_map(|run| run.split(" then ").enumerate().map(|(index, wait)| (index == 0, wait)))
 }
 
 /// The list at the head of this module.
-fn defect_of(promise: &Promise, is_first: bool, part: &str) -> Option<Defect> {
-    let is_call =
-        |name: &str| part.strip_prefix(name).is_some_and(|rest| rest.starts_with('(') && rest.ends_with(')'));
-    match part {
-        "early" => return Some(Defect::Early),
-        "spins" => return Some(Defect::Spins),
-        _ if is_call("aborts") || is_call("exits") => return Some(Defect::ProgramEnded),
-        _ if part.contains(crate::STALE_TOKEN) => return Some(Defect::EndedRegistration),
+fn defect_of(promise: &Promise, column: &Column, is_first: bool, outcome: &Outcome) -> Option<Defect> {
+    let is_stale = outcome.events().any(|(of, _)| of == Some(STALE_TOKEN));
+    match outcome {
+        Outcome::Early => return Some(Defect::Early),
+        Outcome::Spins => return Some(Defect::Spins),
+        Outcome::Aborted(_) | Outcome::Exited(_) => return Some(Defect::ProgramEnded),
+        _ if is_stale => return Some(Defect::EndedRegistration),
         _ => {}
     }
-    let is_silent = matches!(part, "silent" | "-" | "---" | "not woken");
-    if promise.event && is_first && is_silent {
+    let has_words = |(_, record): (_, &str)| !column.split(record).is_empty();
+    let is_silent = outcome.report(column).is_some() && !outcome.events().any(has_words);
+    if promise.event && is_first && (is_silent || *outcome == Outcome::NotWoken) {
         return Some(Defect::DataNotReported);
     }
-    let is_event = !is_silent && !matches!(part, "woken" | "timed out" | "0") && !is_errno(part);
-    let is_of_ended = |event: &str| {
-        let (name, words) = match promise.has_names {
-            true => event.split_once(':').unwrap_or((event, "")),
-            // It is the only one that the poller has had.
-            false => (promise.removed.iter().chain(&promise.closed).next().map_or("", String::as_str), event),
-        };
-        promise.removed.contains(name) || (promise.closed.contains(name) && !is_error(words))
+    let is_of_ended = |(of, record): (Option<&str>, &str)| {
+        // Without a name, it is the only registration that the poller has had.
+        let only = || promise.removed.iter().chain(&promise.closed).next().map_or("", String::as_str);
+        let name = of.unwrap_or_else(|| if promise.has_names { record } else { only() });
+        let is_error = || column.report([record], Interest::ALL)[Meaning::Error as usize] == Said::Yes;
+        promise.removed.contains(name) || (promise.closed.contains(name) && !is_error())
     };
-    let mut events = if promise.has_names { part.split(' ').collect() } else { vec![part] }.into_iter();
-    (is_event && events.any(is_of_ended)).then_some(Defect::EndedRegistration)
-}
-
-/// Returns whether an event says that something is wrong: `NVAL`, `READ|ERROR`.
-fn is_error(words: &str) -> bool {
-    let mut words = words.split('|').map(str::to_ascii_lowercase);
-    words.any(|word| word.starts_with("err") || word == "nval")
-}
-
-/// `EBADF`. `ERR` and `END` are events.
-fn is_errno(answer: &str) -> bool {
-    answer.len() > 3 && answer.starts_with('E') && answer.bytes().all(|byte| byte.is_ascii_uppercase())
+    outcome.events().any(is_of_ended).then_some(Defect::EndedRegistration)
 }
 
 /// A registration that the script has made, whatever the poller.
@@ -355,9 +333,26 @@ mod tests {
     /// Returns the defect of an answer to the last wait of a script.
     fn defect(mode: Mode, script: &str, answer: &str) -> Option<Defect> {
         let script = script.parse().unwrap_or_else(|error| panic!("{script}: {error}"));
-        let promises = Promises::of(&script, Transport::Unix, mode, "libuv");
+        let promises = Promises::of(&script, Transport::Unix, mode, "libuv", words());
         let key = crate::keys(&script, Transport::Unix, mode, "libuv", &[]).pop().expect("the script waits");
         promises.defect(question(&key), answer)
+    }
+
+    /// The words of several pollers.
+    fn words() -> Column {
+        let others = [
+            ("r", "readable"),
+            ("w", "writable"),
+            ("READ", "readable"),
+            ("WRITE", "writable"),
+            ("ERROR", "error"),
+            ("ErrNotPollable", "error"),
+            ("readable", "readable"),
+            ("writable", "writable"),
+        ];
+        let mut all = Column::of(metadata::Interface::Poll);
+        all.words.extend(Column::new(None, &others).words);
+        all
     }
 
     fn question(key: &Key) -> (&str, &str, Option<&str>) {
@@ -447,7 +442,7 @@ mod tests {
         }
         let script = "own and peer are connected, add own, peer sends 1, wait".parse().unwrap();
         let key = crate::keys(&script, Transport::Pty, Mode::Level, "libuv", &[]).pop().unwrap();
-        let promises = Promises::of(&script, Transport::Pty, Mode::Level, "libuv");
+        let promises = Promises::of(&script, Transport::Pty, Mode::Level, "libuv", words());
         assert_eq!(promises.defect(question(&key), "silent"), None, "a terminal waits for the end of a line");
     }
 

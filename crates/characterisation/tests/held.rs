@@ -183,7 +183,7 @@ fn an_adapter_with_numbers_sees_that_a_number_is_used_again() {
     for (poller, expected) in [("poll", ["NVAL", "silent", "IN"]), ("select", ["EBADF", "silent", "r"])] {
         let (observed, ended) = run_with(adapter("adapter.py", poller), Transport::Unix, script);
         assert_eq!(ended, Ok(()));
-        let answers: Vec<_> = observed.iter().map(|observation| observation.answer.as_str()).collect();
+        let answers: Vec<_> = observed.iter().map(|observation| observation.answer.to_string()).collect();
         assert_eq!(answers, expected, "{poller}");
     }
 }

@@ -16,7 +16,6 @@ fn defects(os: Os, poller: &str, answers: &Expectations) -> Vec<(Defect, String)
             .iter()
             .flat_map(|transport| scenario.modes.iter().map(move |mode| (*transport, *mode)))
         {
-            let promises = Promises::of(&script, transport, mode, poller);
             for key in characterisation::keys(&script, transport, mode, poller, &[]) {
                 let Key { variant, api, trigger } = &key;
                 let recorded = answers.systems().filter(|(of, _)| *of == os).flat_map(|(_, all)| all);
@@ -28,7 +27,9 @@ fn defects(os: Os, poller: &str, answers: &Expectations) -> Vec<(Defect, String)
                         answer.trigger.as_deref(),
                     ) == (scenario.behaviour, variant, api, *trigger)
                 });
-                for answer in recorded.flat_map(|answer| &answer.allowed) {
+                let recorded = recorded.flat_map(|answer| answer.allowed.iter().map(move |text| (&*answer.column, text)));
+                for (column, answer) in recorded {
+                    let promises = Promises::of(&script, transport, mode, poller, column.clone());
                     if let Some(defect) = promises.defect((variant, api, *trigger), answer) {
                         found.push((
                             defect,

@@ -20,7 +20,7 @@ fn run_script(script: &str, mode: Mode, make: MakeSelector) -> (Vec<String>, Res
     let setting =
         Setting { transport: Transport::Unix, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE };
     let (transcript, ended) = run(script, setting);
-    (transcript.observations.into_iter().map(|seen| seen.answer).collect(), ended)
+    (transcript.observations.into_iter().map(|seen| seen.answer.to_string()).collect(), ended)
 }
 
 #[track_caller]

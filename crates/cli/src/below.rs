@@ -1,69 +1,22 @@
-//! The interface of the system below a library's poller, and what the poller shows of its answers.
-
-use std::collections::BTreeSet;
+//! The interface of the system below a poller, and what the poller shows of its answers.
 
 use expectations::{Expectation, Expectations};
-use exploration::vocabulary::{Dialect, Said, Word, base, words};
-use metadata::{Asked, Os};
+use metadata::{Answer, Asked, Column, Interest, Interface, Meaning, Os, Outcome, Said};
 use report::html::site::{Beside, Comparison};
-use selector::Interest;
 
-/// What a poller is built on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Below {
-    /// An interface with recorded answers of its own: `epoll`.
-    Interface(&'static str),
-    /// Another interface of the kernel, which this project does not ask.
-    Other,
+/// Returns the interface to compare a poller with: the one that it declares, otherwise the system's queue.
+pub fn closest(column: &Column, os: Os) -> Interface {
+    column.over.unwrap_or(match os {
+        Os::Linux => Interface::Epoll,
+        Os::Illumos => Interface::Poll,
+        _ => Interface::Kqueue,
+    })
 }
 
-const INTERFACES: [&str; 4] = ["epoll", "kqueue", "poll", "select"];
-
-/// Returns the interface to compare a poller with: the one that it is built on, or whose name is the end of
-/// its own (`their-poll`), otherwise the system's queue.
-pub fn closest(poller: &str, os: Os) -> &'static str {
-    match (below(poller, os), queue(os)) {
-        (Some(Below::Interface(interface)), _) => interface,
-        (_, queue) => {
-            let last = poller.rsplit('-').next();
-            let named = INTERFACES.into_iter().find(|known| Some(*known) == last);
-            named.unwrap_or(match queue {
-                Below::Interface(queue) => queue,
-                Below::Other => "poll",
-            })
-        }
-    }
-}
-
-/// Returns the system's queue.
-fn queue(os: Os) -> Below {
-    match os {
-        Os::Linux => Below::Interface("epoll"),
-        Os::Illumos => Below::Other,
-        _ => Below::Interface("kqueue"),
-    }
-}
-
-/// Returns what the poller of this name is built on. `None` if that is not known here.
-pub fn below(poller: &str, os: Os) -> Option<Below> {
-    match base(poller) {
-        "mio" | "polling" | "tokio" | "libuv" | "java-nio" | "go-netpoll" | "node-net" => Some(queue(os)),
-        // kqueue for Linux, over epoll.
-        "libkqueue" => Some(Below::Interface("epoll")),
-        "io-uring" | "io_uring" => Some(Below::Other),
-        // Libraries with a backend for each interface, named after it.
-        name => {
-            let named = ["libevent-", "libev-"].into_iter().find_map(|library| name.strip_prefix(library));
-            let named = named.or_else(|| poller.strip_prefix("python-"));
-            INTERFACES.into_iter().find(|known| Some(*known) == named).map(Below::Interface)
-        }
-    }
-}
-
-/// Compares an answer of `poller` with the interface's answer to the same question. `None` if nothing is
-/// known of the interface below it, or if it has no recorded answer.
+/// Compares an answer of `poller` with the interface's answer to the same question. `None` if the poller declares
+/// no interface below it, or if that has no recorded answer.
 pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation) -> Option<Beside> {
-    let Below::Interface(interface) = below(poller, os)? else { return None };
+    let interface = answer.column.over?;
     let asked = Asked {
         row: answer.behaviour.clone(),
         variant: answer.variant.clone(),
@@ -73,13 +26,15 @@ pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation
     let version = answer.source.version.as_ref();
     let asked_below = questions_below(&asked, poller, interface);
     let known = asked_below.iter().find_map(|asked| answers.expected(os, version, asked))?;
-    let (verdict, why) = compare_all((interface, &known.allowed), (poller, &answer.allowed))?;
+    let below: Vec<_> = known.answers().collect();
+    let own: Vec<_> = answer.answers().collect();
+    let (verdict, why) = compare_all((&known.column, &below), (&answer.column, &own))?;
     Some(Beside { verdict, why, asked: known.question(), allowed: known.allowed.clone() })
 }
 
 /// Returns the questions to the interface that correspond to one to the poller, the closest first. None if
 /// the question is that of another system call.
-pub fn questions_below(asked: &Asked, poller: &str, interface: &str) -> Vec<Asked> {
+pub fn questions_below(asked: &Asked, poller: &str, interface: Interface) -> Vec<Asked> {
     let rests = match asked.api.strip_prefix(poller) {
         // A library looks through a registration that it made before the state began.
         Some("") => vec!["", "-add-before"],
@@ -91,7 +46,7 @@ pub fn questions_below(asked: &Asked, poller: &str, interface: &str) -> Vec<Aske
 
 /// Compares the allowed answers of the interface with those of the poller. Of several answers, one pair may
 /// be the same state.
-pub fn compare_all(below: (&str, &[String]), own: (&str, &[String])) -> Option<(Comparison, String)> {
+pub fn compare_all(below: (&Column, &[Answer]), own: (&Column, &[Answer])) -> Option<(Comparison, String)> {
     let pairs = own.1.iter().flat_map(|own| below.1.iter().map(move |below| (below, own)));
     let compared = pairs.map(|(in_below, in_own)| compare((below.0, in_below), (own.0, in_own)));
     compared.min_by_key(|(verdict, _)| match verdict {
@@ -101,40 +56,41 @@ pub fn compare_all(below: (&str, &[String]), own: (&str, &[String])) -> Option<(
     })
 }
 
-/// Compares an answer of the interface with the poller's. Returns the words in which they differ, too.
-fn compare(below: (&str, &str), own: (&str, &str)) -> (Comparison, String) {
-    let is_same = below.1 == own.1 || (is_silent(below.1) && is_silent(own.1));
-    if is_same {
-        return (Comparison::Shows, String::new());
-    }
-    // A result of a call is no event, and means the same for each of them.
-    if is_result(below.1) && is_result(own.1) {
-        return (Comparison::Differs, String::new());
-    }
-    let ((below_dialect, below_says), (own_dialect, own_says)) = match (event(below), event(own)) {
+/// Compares an answer of the interface with the poller's. Returns the meanings in which they differ, too.
+fn compare(below: (&Column, &Answer), own: (&Column, &Answer)) -> (Comparison, String) {
+    let (in_below, in_own) = match (below.1.single(), own.1.single()) {
+        _ if below.1 == own.1 => return (Comparison::Shows, String::new()),
         (Some(below), Some(own)) => (below, own),
         _ => return (Comparison::CannotCompare, String::new()),
     };
-    let own_silent = own_dialect.says(&BTreeSet::new(), Interest::ALL);
-    let below_silent = below_dialect.says(&BTreeSet::new(), Interest::ALL);
+    // A result of a call is no event, and means the same for each of them.
+    let is_result = |outcome: &Outcome| matches!(outcome, Outcome::Done | Outcome::Failed(_));
+    if is_result(in_below) && is_result(in_own) {
+        return (Comparison::Differs, String::new());
+    }
+    let (Some(below_says), Some(own_says)) = (in_below.report(below.0), in_own.report(own.0)) else {
+        return (Comparison::CannotCompare, String::new());
+    };
+    let silent = |column: &Column| column.report([], Interest::ALL);
+    let (below_silent, own_silent) = (silent(below.0), silent(own.0));
     // It is hidden if the other one denies it, or has no word for it in any event.
     let lacks =
         |said: Said, silent: Said| said == Said::No || (said, silent) == (Said::Nothing, Said::Nothing);
     let (mut hides, mut adds) = (Vec::new(), Vec::new());
-    for (index, word) in Word::ALL.into_iter().enumerate() {
+    for (index, meaning) in Meaning::ALL.iter().enumerate() {
         if below_says[index] == Said::Yes && lacks(own_says[index], own_silent[index]) {
-            hides.push(word.name());
+            hides.push(meaning.name());
         }
         // The interface says less than the poller only if it has a word for it.
         if own_says[index] == Said::Yes
             && below_says[index] == Said::No
             && below_silent[index] != Said::Nothing
         {
-            adds.push(word.name());
+            adds.push(meaning.name());
         }
     }
     let part =
-        |what: &str, words: &[&str]| (!words.is_empty()).then(|| format!("{what} {}", words.join(", ")));
+        |what: &str, meanings: &[&str]| (!meanings.is_empty()).then(|| format!("{what} {}", meanings.join(", ")));
     let parts: Vec<_> = part("hides", &hides).into_iter().chain(part("adds", &adds)).collect();
     match parts.is_empty() {
         true => (Comparison::Shows, String::new()),
@@ -142,108 +98,52 @@ fn compare(below: (&str, &str), own: (&str, &str)) -> (Comparison, String) {
     }
 }
 
-fn is_silent(answer: &str) -> bool {
-    matches!(answer, "silent" | "-" | "---")
-}
-
-/// Whether an answer is `0` or the name of an error, the result of a call.
-fn is_result(answer: &str) -> bool {
-    answer == "0" || is_errno(answer)
-}
-
-/// `EBADF`. `ERR` and `END` are events.
-fn is_errno(answer: &str) -> bool {
-    answer.len() > 3 && answer.starts_with('E') && answer.bytes().all(|byte| byte.is_ascii_uppercase())
-}
-
-/// Returns what an answer says about each word, if it is one event whose words are known.
-fn event((poller, record): (&str, &str)) -> Option<(Dialect, [Said; 6])> {
-    let dialect = Dialect::of(poller);
-    if is_silent(record) {
-        return Some((dialect, dialect.says(&BTreeSet::new(), Interest::ALL)));
-    }
-    // An errno is no event, in whatever dialect.
-    let is_known = !record.split('|').any(is_errno) && dialect.knows(record);
-    is_known.then(|| (dialect, dialect.says(&words(dialect, record), Interest::ALL)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// An adapter that was recorded and that is missing here would have no comparison on the site.
-    #[test]
-    fn the_interface_below_each_recorded_poller_is_known() {
-        let recorded: Vec<_> = expectations::subjects().collect();
-        assert!(recorded.len() > 5, "{recorded:?}");
-        let coming = ["java-nio", "tokio", "libev-epoll", "libev-poll", "libev-select", "io-uring"];
-        for name in recorded.into_iter().chain(coming) {
-            assert!(below(name, Os::Linux).is_some(), "name the interface below {name} in `below`");
-        }
+    fn column(over: Option<Interface>, words: &[(&str, &str)]) -> Column {
+        Column::new(over, words)
     }
 
     #[test]
-    fn libraries_are_above_the_systems_queue_or_the_interface_of_their_name() {
-        use Below::{Interface, Other};
-        for (name, linux, freebsd) in [
-            ("mio", Interface("epoll"), Interface("kqueue")),
-            ("tokio", Interface("epoll"), Interface("kqueue")),
-            ("go-netpoll", Interface("epoll"), Interface("kqueue")),
-            ("node-net", Interface("epoll"), Interface("kqueue")),
-            ("libevent-poll", Interface("poll"), Interface("poll")),
-            ("libev-select", Interface("select"), Interface("select")),
-            ("python-epoll", Interface("epoll"), Interface("epoll")),
-            ("io-uring", Other, Other),
-        ] {
-            assert_eq!(
-                (below(name, Os::Linux), below(name, Os::FreeBsd)),
-                (Some(linux), Some(freebsd)),
-                "{name}"
-            );
-        }
-        assert_eq!(below("polling", Os::Illumos), Some(Other));
-        // Neither a name that is not known, nor an interface itself.
-        for name in ["their-own", "epoll", "libevent-", "python-trio", "libevent-epoll2"] {
-            assert_eq!(below(name, Os::Linux), None, "{name}");
-        }
+    fn a_poller_is_compared_with_the_interface_that_it_declares_or_the_systems_queue() {
+        let (over_poll, over_nothing) = (column(Some(Interface::Poll), &[]), Column::default());
+        assert_eq!(closest(&over_poll, Os::Linux), Interface::Poll);
+        assert_eq!(closest(&over_nothing, Os::Linux), Interface::Epoll);
+        assert_eq!(closest(&over_nothing, Os::FreeBsd), Interface::Kqueue);
+        assert_eq!(closest(&over_nothing, Os::Illumos), Interface::Poll);
     }
 
     #[test]
-    fn an_unknown_poller_is_compared_with_the_interface_in_its_name_or_the_systems_queue() {
-        for (name, linux, freebsd) in [
-            ("libevent-poll", "poll", "poll"),
-            ("nio4r-select", "select", "select"),
-            ("nio4r", "epoll", "kqueue"),
-            ("their-epoll2", "epoll", "kqueue"),
-            ("io-uring", "epoll", "kqueue"),
-            ("mio", "epoll", "kqueue"),
-        ] {
-            assert_eq!((closest(name, Os::Linux), closest(name, Os::FreeBsd)), (linux, freebsd), "{name}");
-        }
-        assert_eq!(closest("mio", Os::Illumos), "poll");
-    }
-
-    #[test]
-    fn answers_are_compared_in_common_words() {
+    fn answers_are_compared_by_their_meanings() {
         use Comparison::{CannotCompare, Differs, Shows};
+        let closed = [("read_closed", "end hang-up?"), ("write_closed", "writable? hang-up?")];
+        let mio = column(None, &[[("readable", "readable"), ("writable", "writable")], closed].concat());
+        let polling = column(None, &[("readable", "readable"), ("interrupt", "hang-up")]);
+        let sets = column(None, &[("READ", "readable"), ("WRITE", "writable")]);
         for (below, own, verdict, why) in [
-            (("epoll", "IN|RDHUP"), ("python-epoll", "IN|RDHUP"), Shows, ""),
-            (("poll", "-"), ("python-poll", "silent"), Shows, ""),
-            (("epoll", "IN|OUT|RDHUP"), ("mio", "readable|writable|read_closed"), Shows, ""),
-            (("epoll", "HUP"), ("mio", "read_closed|write_closed"), Shows, ""),
-            (("epoll", "IN|HUP"), ("polling", "readable"), Differs, "hides hang-up"),
-            (("epoll", "IN"), ("libuv", "silent"), Differs, "hides readable"),
-            (("epoll", "silent"), ("mio", "readable"), Differs, "adds readable"),
-            (("epoll", "HUP"), ("libevent-epoll", "READ|WRITE"), Differs, "hides hang-up"),
-            (("select", "rw-"), ("python-select", "r|w"), Shows, ""),
-            (("select", "rw-"), ("python-select", "w"), Differs, "hides readable"),
-            (("epoll", "EPERM"), ("mio", "EPERM"), Shows, ""),
-            (("epoll", "0"), ("libuv", "EPERM"), Differs, ""),
-            (("epoll", "IN"), ("their-own", "signalled"), CannotCompare, ""),
-            (("epoll", "IN x2"), ("mio", "readable"), CannotCompare, ""),
-            (("epoll", "EBADF"), ("mio", "readable"), CannotCompare, ""),
+            (("epoll", "IN|RDHUP"), (&Column::of(Interface::Epoll), "IN|RDHUP"), Shows, ""),
+            (("poll", "-"), (&Column::of(Interface::Epoll), "silent"), Shows, ""),
+            (("epoll", "HUP"), (&mio, "read_closed|write_closed"), Shows, ""),
+            (("epoll", "IN|HUP"), (&polling, "readable"), Differs, "hides hang-up"),
+            (("epoll", "IN"), (&sets, "silent"), Differs, "hides readable"),
+            (("epoll", "IN|OUT"), (&sets, "WRITE"), Differs, "hides readable"),
+            (("epoll", "silent"), (&mio, "readable"), Differs, "adds readable"),
+            (("epoll", "HUP"), (&sets, "READ|WRITE"), Differs, "hides hang-up"),
+            (("select", "rw-"), (&Column::of(Interface::Select), "r|w"), Shows, ""),
+            (("select", "rw-"), (&Column::of(Interface::Select), "w"), Differs, "hides readable"),
+            (("epoll", "EPERM"), (&mio, "EPERM"), Shows, ""),
+            (("epoll", "0"), (&sets, "EPERM"), Differs, ""),
+            (("epoll", "IN"), (&sets, "signalled"), CannotCompare, ""),
+            (("epoll", "IN x2"), (&mio, "readable"), CannotCompare, ""),
+            (("epoll", "EBADF"), (&mio, "readable"), CannotCompare, ""),
         ] {
-            assert_eq!(compare(below, own), (verdict, why.to_owned()), "{below:?} {own:?}");
+            let below_column = Column::of(below.0.parse().unwrap());
+            let answer = |column: &Column, text: &str| Answer::of_wait(text, column);
+            let (in_below, in_own) = (answer(&below_column, below.1), answer(own.0, own.1));
+            let compared = compare((&below_column, &in_below), (own.0, &in_own));
+            assert_eq!(compared, (verdict, why.to_owned()), "{below:?} {}", own.1);
         }
     }
 

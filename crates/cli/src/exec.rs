@@ -240,6 +240,7 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
         inject_errors: args.attempts.inject.one_in,
         late_data: args.attempts.late.most,
         subjects: source.environment.versions(),
+        columns: source.environment.columns(),
         ..provenance::run_here(source.target()?.id.clone(), now)
     })
 }

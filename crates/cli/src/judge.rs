@@ -94,7 +94,9 @@ pub fn promises(results: &Results, cell: &CellResult) -> Promises {
     let script = results.scenarios.get(&cell.scenario).and_then(|scenario| scenario.verbs.as_deref());
     let script = script.and_then(|script| script.parse().ok());
     let Variant { transport, trigger, .. } = cell.params;
-    script.map(|script| Promises::of(&script, transport, trigger, &cell.backend)).unwrap_or_default()
+    let run = results.runs.iter().find(|run| run.target == cell.target);
+    let column = run.map(|run| run.column(&cell.backend)).unwrap_or_default();
+    script.map(|script| Promises::of(&script, transport, trigger, &cell.backend, column)).unwrap_or_default()
 }
 
 /// Replaces the verdict of a cell, and adds what is wrong to the text.

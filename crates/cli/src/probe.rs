@@ -10,7 +10,7 @@ use std::time::Duration;
 use characterisation::verbs::Script;
 use characterisation::{Observation, Promises, Scenario, Setting, Stopped, Transcript, scenarios};
 use comfy_table::{ContentArrangement, Table, presets};
-use metadata::{Defect, Mode, Seed, Transport, did_you_mean};
+use metadata::{Defect, Column, Mode, Seed, Transport, did_you_mean};
 use runner::backends::Poller;
 use runner::executable::{self, Executable};
 use runner::signals::{self, Stop};
@@ -79,7 +79,8 @@ pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Erro
     };
     let seed = args.chance.seed();
     if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
-        return Ok(run_here(question, *backend, seed, args.chance.slow.factor()));
+        let column = environment.column(backend.name);
+        return Ok(run_here(question, (*backend, column), seed, args.chance.slow.factor()));
     }
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let executable = Executable::watch(&executable::own()?);
@@ -174,7 +175,12 @@ fn excerpt(script: &str, column: usize) -> (String, usize) {
 }
 
 /// Runs the script in this process, and exits.
-fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -> ExitCode {
+fn run_here(
+    question: &Question,
+    (poller, column): (Poller, Column),
+    seed: Seed,
+    slow: NonZeroU32,
+) -> ExitCode {
     lifeline::watch();
     let setting = Setting {
         transport: question.transport,
@@ -189,9 +195,11 @@ fn run_here(question: &Question, poller: Poller, seed: Seed, slow: NonZeroU32) -
         None => characterisation::run(&question.script, setting),
     };
     let script = question.script.parse::<Script>().ok();
-    let promises = script.map(|script| Promises::of(&script, question.transport, question.mode, poller.name));
+    let (transport, mode) = (question.transport, question.mode);
+    let promises = script.map(|script| Promises::of(&script, transport, mode, poller.name, column));
     let promises = promises.unwrap_or_default();
     let answer = |Observation { variant, api, trigger, answer }| {
+        let answer = answer.to_string();
         let defect = promises.defect((&variant, &api, trigger.as_deref()), &answer);
         Answer { variant, api, trigger, answer, defect }
     };

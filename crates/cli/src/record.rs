@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
-use metadata::{Asked, CellResult, Defect, Os, Results, Run, one_line};
+use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, one_line};
 use runner::{backends, characterise, diagnostics, output};
 use similar::TextDiff;
 
@@ -26,6 +26,7 @@ type FileKey = (Os, Option<String>);
 struct SourceAnswers {
     version: Version,
     poller: Option<String>,
+    column: Option<Column>,
     text: String,
     answered: Answered,
 }
@@ -49,7 +50,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
                 let (version, text) = (version.clone(), text.clone());
                 let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
                 let poller = poller.map(|version| one_line(version).into_owned());
-                let new = || SourceAnswers { version, poller, text, answered: Answered::new() };
+                let is_subject = |name: &&String| run.kqueue_library() != Some(name.as_str());
+                let column = adapter.as_ref().filter(is_subject).and_then(|name| run.columns.get(name)).cloned();
+                let new = || SourceAnswers { version, poller, column, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
                     if expectations::title(&asked.row).is_none() {
@@ -73,9 +76,9 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         return Err(input::without_answers(&args.inputs[0]));
     }
     let mut files: BTreeMap<FileKey, RecordedFile> = BTreeMap::new();
-    for (((os, adapter), source), SourceAnswers { version, poller, text, answered }) in sources {
+    for (((os, adapter), source), SourceAnswers { version, poller, column, text, answered }) in sources {
         let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
-        let recording = Recording { os, version, poller, source, text, answers: answers.collect() };
+        let recording = Recording { os, version, poller, column, source, text, answers: answers.collect() };
         let path = folder.join(answers_file(os, adapter.as_deref()));
         let written = match files.entry((os, adapter)) {
             Entry::Occupied(present) => present.into_mut(),
@@ -181,9 +184,7 @@ impl RecordedFile {
 
     fn record(&mut self, recording: &Recording) -> Result<(), Error> {
         let (text, results) = record(&self.after, &self.path.display().to_string(), recording)?;
-        if results.iter().any(is_change) {
-            self.after = text;
-        }
+        self.after = text;
         let answers = recording.answers.iter().map(|(asked, counts)| {
             let counts: Vec<_> = counts.iter().map(|(answer, _)| answer.as_str()).collect();
             (asked.clone(), counts.join(" or "))
@@ -253,8 +254,4 @@ impl RecordedFile {
         }
         Ok(open)
     }
-}
-
-fn is_change(result: &Recorded) -> bool {
-    matches!(result, Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_))
 }

@@ -15,7 +15,7 @@ use runner::{Environment, diagnostics, output};
 use serde::{Deserialize, Serialize};
 
 use crate::args::SiteArgs;
-use crate::below::{Below, below, beside};
+use crate::below::beside;
 use crate::catalogue_page::{catalogue, proper_name, remarks};
 use crate::error::Error;
 use crate::publish::{create_folder, of_kernels};
@@ -213,10 +213,7 @@ fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSy
         system: os.name().to_owned(),
         name: proper_name(os).to_owned(),
         sources: sources.into_iter().collect(),
-        below: match below(name, os) {
-            Some(Below::Interface(interface)) => Some(interface.to_owned()),
-            Some(Below::Other) | None => None,
-        },
+        below: own.iter().find_map(|answer| answer.column.over).map(|over| over.name().to_owned()),
         answers: own.iter().map(answer).collect(),
     }))
 }

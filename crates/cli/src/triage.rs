@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use expectations::NO_ANSWER;
-use metadata::{Asked, CellResult, Check, Results, one_line};
+use metadata::{Answer, Asked, CellResult, Check, Column, Interface, Results, one_line};
 use report::html::site::Comparison;
 use runner::{Environment, backends, environment};
 
@@ -69,15 +69,17 @@ pub fn triage(environment: &Environment, results: &Results) -> Result<String, Er
     let (known, version) = (judge::load(environment.expectations(), os, results)?, environment::version());
     let in_this_run: BTreeMap<&Asked, &str> =
         answers(own.into_iter()).map(|(asked, check)| (asked, &*check.observed)).collect();
-    let of_interface = |asked: &Asked| match in_this_run.get(asked) {
-        Some(answer) => Some(vec![(*answer).to_owned()]),
-        None => known.expected(os, version.as_ref(), asked).map(|expected| expected.allowed.clone()),
+    let of_interface = |interface: &Column, asked: &Asked| match in_this_run.get(asked) {
+        Some(answer) => Some(vec![Answer::of(answer, asked.trigger.as_deref(), interface)]),
+        None => known.expected(os, version.as_ref(), asked).map(|expected| expected.answers().collect()),
     };
+    let column = |subject: &str| results.runs.first().map(|run| run.column(subject)).unwrap_or_default();
     let names: BTreeSet<_> = subjects.iter().map(|cell| cell.backend.as_str()).collect();
     let texts = names.into_iter().map(|subject| {
-        let interface = closest(subject, os);
+        let column = column(subject);
+        let interface = closest(&column, os);
         let cells = subjects.iter().copied().filter(|cell| cell.backend == subject);
-        text(subject, interface, &found(subject, interface, answers(cells), &of_interface))
+        text(subject, interface, &found((subject, &column), interface, answers(cells), &of_interface))
     });
     Ok(texts.collect())
 }
@@ -91,19 +93,20 @@ fn answers<'a>(cells: impl Iterator<Item = &'a CellResult>) -> impl Iterator<Ite
 }
 
 fn found<'a>(
-    subject: &str,
-    interface: &str,
+    (subject, column): (&str, &Column),
+    interface: Interface,
     answers: impl Iterator<Item = (&'a Asked, &'a Check)>,
-    of_interface: &dyn Fn(&Asked) -> Option<Vec<String>>,
+    of_interface: &dyn Fn(&Column, &Asked) -> Option<Vec<Answer>>,
 ) -> Found {
-    let mut found = Found::default();
+    let (mut found, below_column) = (Found::default(), Column::of(interface));
     for (asked, check) in answers {
         let differences = match check.defect {
             Some(defect) => vec![(Kind::Wrong, defect.meaning().to_owned())],
             None => {
-                let below = questions_below(asked, subject, interface).iter().find_map(of_interface);
-                let own = std::slice::from_ref(&check.observed);
-                match below.and_then(|below| compare_all((interface, &below), (subject, own))) {
+                let mut below = questions_below(asked, subject, interface).into_iter();
+                let below = below.find_map(|asked| of_interface(&below_column, &asked));
+                let own = [Answer::of(&check.observed, asked.trigger.as_deref(), column)];
+                match below.and_then(|below| compare_all((&below_column, &below), (column, &own))) {
                     Some((Comparison::Shows, _)) => Vec::new(),
                     Some((Comparison::Differs, words)) => differences(&words),
                     Some((Comparison::CannotCompare, _)) | None => continue,
@@ -119,7 +122,7 @@ fn found<'a>(
     found
 }
 
-fn text(subject: &str, interface: &str, Found { compared, different, differences }: &Found) -> String {
+fn text(subject: &str, interface: Interface, Found { compared, different, differences }: &Found) -> String {
     let subject = one_line(subject);
     if *compared == 0 {
         return wrapped(&format!("{subject}: no answer can be compared with one of {interface}"));
@@ -175,12 +178,15 @@ mod tests {
             .enumerate()
             .map(|(index, (_, own, defect))| (asked(&state(index), "nio4r-epoll"), check(own, *defect)))
             .collect();
-        let epoll = |question: &Asked| {
+        let epoll = |column: &Column, question: &Asked| {
             let is_it = |index: &usize| asked(&state(*index), "epoll") == *question;
-            (0..answers.len()).find(is_it).map(|index| vec![answers[index].0.to_owned()])
+            let index = (0..answers.len()).find(is_it)?;
+            Some(vec![Answer::of(answers[index].0, Some("level"), column)])
         };
         let own = own.iter().map(|(asked, check)| (asked, check));
-        text("nio4r-epoll", "epoll", &found("nio4r-epoll", "epoll", own, &epoll))
+        let words = [("readable", "readable"), ("writable", "writable"), ("hup", "hang-up")];
+        let (column, interface) = (Column::new(None, &words), Interface::Epoll);
+        text("nio4r-epoll", interface, &found(("nio4r-epoll", &column), interface, own, &epoll))
     }
 
     #[test]

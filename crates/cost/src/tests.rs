@@ -125,6 +125,10 @@ impl Selector for Wrong {
         "wrong"
     }
 
+    fn column(&self) -> selector::Column {
+        self.poller.column()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.poller.capabilities()
     }

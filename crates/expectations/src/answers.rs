@@ -6,7 +6,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use metadata::{Evidence, Mode, Os, api_and_trigger, did_you_mean};
+use metadata::{
+    Answer, Column, Evidence, Interface, Mode, Os, Word, api_and_trigger, did_you_mean,
+};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -37,6 +39,8 @@ pub struct Expectation {
     pub seen: Option<String>,
     /// The reason why another run on the same system may give other numbers.
     pub unstable: Option<Unstable>,
+    /// The words of the poller. Those of a system call are none.
+    pub column: Arc<Column>,
     /// The source.
     pub source: Arc<Source>,
     /// The versions of the system for which it holds.
@@ -114,6 +118,11 @@ impl Expectation {
         } else {
             Compared::Different
         }
+    }
+
+    /// Returns the allowed answers with their meaning.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> {
+        self.allowed.iter().map(|text| Answer::of(text, self.trigger.as_deref(), &self.column))
     }
 
     /// Returns the record of the measurement.
@@ -307,6 +316,10 @@ fn unmeasured(answer: &Expectation, same: &[Expectation]) -> Option<String> {
 #[serde(deny_unknown_fields)]
 struct FileText {
     os: Spanned<Os>,
+    /// Of an adapter's file: the interface below the poller, and its words.
+    over: Option<Interface>,
+    #[serde(default)]
+    words: BTreeMap<String, Word>,
     /// The source of every expectation that names none.
     source: Spanned<String>,
     sources: Entries<Source>,
@@ -385,6 +398,26 @@ impl InFile<'_> {
 
 type Sources = HashMap<String, Arc<Source>>;
 
+/// The columns of a file: that of its poller, or those of the kernel's interfaces.
+struct Columns(Arc<Column>, HashMap<Interface, Arc<Column>>);
+
+impl Columns {
+    fn new(own: Column) -> Self {
+        Self(Arc::new(own), HashMap::new())
+    }
+
+    /// Returns the column of `poll`, `epoll-add-before`.
+    fn of(&mut self, api: &str) -> Arc<Column> {
+        let interface = api.split('-').next().and_then(|name| name.parse().ok());
+        match interface.filter(|_| self.0.words.is_empty()) {
+            Some(interface) => {
+                Arc::clone(self.1.entry(interface).or_insert_with(|| Arc::new(Column::of(interface))))
+            }
+            None => Arc::clone(&self.0),
+        }
+    }
+}
+
 impl FileText {
     fn check(self, file: &str) -> Result<Vec<Expectation>, ExpectationsError> {
         let at = InFile(file);
@@ -410,6 +443,7 @@ impl FileText {
             sources.insert(name.value, Arc::new(source));
         }
         let usual = named(&at, &self.source, &sources)?;
+        let mut columns = Columns::new(Column { over: self.over, words: self.words });
         if let Some((row, _)) = self.rows.0.iter().find(|(row, _)| catalogue::title(&row.value).is_none()) {
             let message = format!("there is no behaviour '{}' in the catalogue", row.value);
             return at.error(row.referenced, message, catalogue::suggestion(&row.value));
@@ -436,6 +470,7 @@ impl FileText {
                             variant: variant.value.clone(),
                             api: api.to_owned(),
                             trigger: trigger.map(str::to_owned),
+                            column: columns.of(api),
                             ..full.check(&at, position, &usual, &sources)?
                         };
                         let same = answers
@@ -545,6 +580,7 @@ impl ExpectationText {
             variant: String::new(),
             api: String::new(),
             trigger: None,
+            column: Arc::default(),
             allowed: self.answers,
             seen: self.seen,
             unstable: self.unstable,

@@ -2,9 +2,10 @@
 //! change.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use matrix::END;
-use metadata::{Asked, Evidence, Os};
+use metadata::{Asked, Column, Evidence, Os, Word};
 
 use crate::answers::{Compared, Expectation, Expectations};
 use crate::error::ExpectationsError;
@@ -19,6 +20,8 @@ pub struct Recording {
     pub version: Version,
     /// The version of the poller, if it is not one of the system's own.
     pub poller: Option<String>,
+    /// The words of the poller, if it is not one of the system's own, and what it is built over.
+    pub column: Option<Column>,
     /// The key of the source in the file: `recorded-6.18.44-x86_64-0123456`.
     pub source: String,
     /// A description of the source.
@@ -81,10 +84,13 @@ pub fn record(
     }
     let changes =
         |result: &Recorded| matches!(result, Recorded::Added | Recorded::Replaced(_) | Recorded::Bounded(_));
-    if !results.iter().any(changes) {
+    let (is_declared, has_changes) = (written.declare(recording), results.iter().any(changes));
+    if !is_declared && !has_changes {
         return Ok((text, results));
     }
-    written.add_source(recording);
+    if has_changes {
+        written.add_source(recording);
+    }
     let after_text = written.text();
     let mut after = Expectations::default();
     after.read(&after_text, file)?;
@@ -106,9 +112,9 @@ impl Recording {
         let usual = |(answer, count): &(String, usize)| (with_usual_names(self.os, answer), *count);
         let answers =
             self.answers.iter().map(|(asked, counts)| (asked.clone(), counts.iter().map(usual).collect()));
-        let (version, poller) = (self.version.clone(), self.poller.clone());
+        let (version, poller, column) = (self.version.clone(), self.poller.clone(), self.column.clone());
         let (source, text) = (self.source.clone(), self.text.clone());
-        Self { os: self.os, version, poller, source, text, answers: answers.collect() }
+        Self { os: self.os, version, poller, column, source, text, answers: answers.collect() }
     }
 
     fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
@@ -194,7 +200,8 @@ impl Recording {
         let is_new = |answer: &Expectation| self.answers.iter().any(|(asked, _)| answer.is_to(asked));
         let old = |answers: &Expectations| -> Vec<Expectation> {
             let of_system = answers.systems().find(|(os, _)| *os == self.os).map_or(&[][..], |(_, all)| all);
-            of_system.iter().filter(|answer| !is_new(answer)).cloned().collect()
+            let without_words = |answer: &Expectation| Expectation { column: Arc::default(), ..answer.clone() };
+            of_system.iter().filter(|answer| !is_new(answer)).map(without_words).collect()
         };
         let written = self.answers.iter().zip(results).all(|((asked, counts), result)| {
             let found = self.find(after, asked);
@@ -224,11 +231,21 @@ impl Recording {
     fn empty_file(&self) -> String {
         format!(
             "# The answers of the pollers of {os}. docs/expectations.md explains how to read this file and how to add to it.\n\
-             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
+             os: {os}\n{column}source: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
             os = self.os,
+            column = self.column_lines().map(|line| line + "\n").collect::<String>(),
             name = self.source,
             source = self.source_lines().join("\n") + "\n"
         )
+    }
+
+    /// Returns the lines of the head that declare the words of the poller.
+    fn column_lines(&self) -> impl Iterator<Item = String> {
+        let column = self.column.as_ref();
+        let over = column.and_then(|column| column.over).map(|over| format!("over: {over}"));
+        let word = |(word, means): (&String, &Word)| format!("{}: {}", quoted(word), quoted(&means.to_string()));
+        let words = column.map(|column| column.words.iter().map(word).collect::<Vec<_>>().join(", "));
+        over.into_iter().chain(words.map(|words| format!("words: {{ {words} }}")))
     }
 
     fn source_lines(&self) -> Vec<String> {
@@ -331,6 +348,18 @@ impl File {
         if let Some(last) = entry.lines.last_mut() {
             *last = line;
         }
+    }
+
+    /// Puts the words of the poller into the head. Returns whether that changes it.
+    fn declare(&mut self, recording: &Recording) -> bool {
+        let lines: Vec<_> = recording.column_lines().collect();
+        let (old, mut head): (Vec<_>, Vec<_>) =
+            self.head.drain(..).partition(|line| line.starts_with("over: ") || line.starts_with("words: "));
+        let is_new = !lines.is_empty() && lines != old;
+        let at = head.iter().position(|line| line.starts_with("os: ")).map_or(head.len(), |os| os + 1);
+        head.splice(at..at, if is_new { lines } else { old });
+        self.head = head;
+        is_new
     }
 
     fn add_source(&mut self, recording: &Recording) {

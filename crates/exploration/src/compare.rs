@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use characterisation::STALE_TOKEN;
 use characterisation::verbs::{Action, Call, Clause};
-use selector::Interest;
+use metadata::{Answer, Column, Interest, Meaning, Outcome, STALE_TOKEN, Said};
 
 use crate::line::Line;
 use crate::model::Model;
 use crate::side::{About, End, Features, Performed, Runs};
-use crate::vocabulary::{Dialect, Said, Word, base, words};
 
 /// The first clause to which two sides answer differently.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -103,19 +101,15 @@ impl Comparison {
         &self.features
     }
 
-    fn dialects(&self) -> (Dialect, Dialect) {
-        (Dialect::of(&self.left.name), Dialect::of(&self.right.name))
-    }
-
     /// Returns whether both sides are the same interface, so that the order of events counts.
     fn is_one_interface(&self) -> bool {
-        base(&self.left.name) == base(&self.right.name)
+        let of_left = self.left.column.interface();
+        self.left.name == self.right.name || (of_left.is_some() && of_left == self.right.column.interface())
     }
 
     /// Returns whether answers are compared word for word.
     pub fn is_exact(&self) -> bool {
-        let (left, right) = self.dialects();
-        self.is_one_interface() || (left == right && left != Dialect::Other)
+        self.is_one_interface() || self.left.column.has_words_of(&self.right.column)
     }
 
     /// Returns the differences between the answers to a line, in the order of the clauses. With several runs,
@@ -192,7 +186,10 @@ impl Comparison {
                 self.compare_waits(&model.interests(characterisation::verbs::FIRST), left, right)
             }
             Action::Change(_) => {
-                let (left, right) = (errors(left), errors(right));
+                let of = |text: &str| -> Option<BTreeSet<String>> {
+                    Some(Outcome::of_call(text).errors()?.into_iter().map(str::to_owned).collect())
+                };
+                let (Some(left), Some(right)) = (of(left), of(right)) else { return exact(left, right) };
                 // Libraries refuse some calls with errors of their own.
                 let both_refuse = !left.is_empty() && !right.is_empty() && !self.is_one_interface();
                 (left != right && !both_refuse).then(|| Contrast::of(outcome(&left), outcome(&right)))
@@ -210,10 +207,10 @@ impl Comparison {
         left: &str,
         right: &str,
     ) -> Option<Contrast> {
-        let of = |name: &str, answer: &str| -> Vec<Wait> {
-            answer.split(" then ").map(|wait| parse(name, wait, interests)).collect()
+        let of = |column: &Column, text: &str| -> Vec<Wait> {
+            Answer::of_wait(text, column).rounds().flatten().map(|wait| Wait::of(wait, interests)).collect()
         };
-        let (lefts, rights) = (of(&self.left.name, left), of(&self.right.name, right));
+        let (lefts, rights) = (of(&self.left.column, left), of(&self.right.column, right));
         if lefts.len() != rights.len() {
             return exact(left, right);
         }
@@ -241,19 +238,13 @@ impl Comparison {
         if is_stale(left) != is_stale(right) {
             return Some(Contrast::of(stale(left), stale(right)));
         }
-        let (one, other) = self.dialects();
         match self.is_exact() {
-            true => self.compare_exactly(one, left, right),
-            false => compare_words(interests, (one, left), (other, right)),
+            true => self.compare_exactly(left, right),
+            false => self.compare_meanings(interests, left, right),
         }
     }
 
-    fn compare_exactly(
-        &self,
-        dialect: Dialect,
-        left: &[(String, String)],
-        right: &[(String, String)],
-    ) -> Option<Contrast> {
+    fn compare_exactly(&self, left: &[(String, String)], right: &[(String, String)]) -> Option<Contrast> {
         let sorted = |events: &[(String, String)]| {
             let mut events = events.to_vec();
             events.sort();
@@ -263,7 +254,7 @@ impl Comparison {
             let order = self.is_one_interface() && left != right;
             return order.then(|| Contrast::of("one order of the events", "another order"));
         }
-        let (lefts, rights) = (by_name(dialect, left), by_name(dialect, right));
+        let (lefts, rights) = (words(&self.left.column, left), words(&self.right.column, right));
         let empty = BTreeSet::new();
         let names: BTreeSet<_> = lefts.keys().chain(rights.keys()).collect();
         for name in names {
@@ -281,43 +272,44 @@ impl Comparison {
         Some(Contrast::of(count(left.len(), right.len()), count(right.len(), left.len())))
             .filter(|contrast| !contrast.is_none())
     }
+
+    fn compare_meanings(
+        &self,
+        interests: &BTreeMap<&str, Interest>,
+        left: &[(String, String)],
+        right: &[(String, String)],
+    ) -> Option<Contrast> {
+        let names: BTreeSet<_> = left.iter().chain(right).map(|(name, _)| name).collect();
+        names.into_iter().find_map(|name| {
+            let interest = interests.get(name.as_str()).copied().unwrap_or(Interest::NONE);
+            let report = |column: &Column, events: &[(String, String)]| {
+                let own = events.iter().filter(|(of, _)| of == name).map(|(_, record)| record.as_str());
+                column.report(own, interest)
+            };
+            let reports = report(&self.left.column, left).into_iter().zip(report(&self.right.column, right));
+            let mut contrast = Contrast::default();
+            for (meaning, (left, right)) in Meaning::ALL.iter().zip(reports) {
+                if left.contradicts(right) {
+                    let side = if left == Said::Yes { &mut contrast.left } else { &mut contrast.right };
+                    side.insert(meaning.name().to_owned());
+                }
+            }
+            Some(contrast).filter(|contrast| !contrast.is_none())
+        })
+    }
 }
 
 /// Returns the words of each registration.
-fn by_name(dialect: Dialect, events: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
+fn words(column: &Column, events: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (name, record) in events {
         let of = all.entry(name.clone()).or_default();
-        let mut words = words(dialect, record);
-        if words.is_empty() {
-            words.insert("an event without a word".into());
+        match column.split(record).as_slice() {
+            [] => _ = of.insert("an event without a word".into()),
+            words => of.extend(words.iter().map(ToString::to_string)),
         }
-        of.extend(words);
     }
     all
-}
-
-fn compare_words(
-    interests: &BTreeMap<&str, Interest>,
-    (one, left): (Dialect, &[(String, String)]),
-    (other, right): (Dialect, &[(String, String)]),
-) -> Option<Contrast> {
-    let (lefts, rights) = (by_name(one, left), by_name(other, right));
-    let empty = BTreeSet::new();
-    let names: BTreeSet<_> = lefts.keys().chain(rights.keys()).collect();
-    names.into_iter().find_map(|name| {
-        let interest = interests.get(name.as_str()).copied().unwrap_or(Interest::NONE);
-        let left = one.says(lefts.get(name).unwrap_or(&empty), interest);
-        let right = other.says(rights.get(name).unwrap_or(&empty), interest);
-        let mut contrast = Contrast::default();
-        for (word, (left, right)) in Word::ALL.into_iter().zip(left.into_iter().zip(right)) {
-            if left.contradicts(right) {
-                let side = if left == Said::Yes { &mut contrast.left } else { &mut contrast.right };
-                side.insert(word.name().to_owned());
-            }
-        }
-        Some(contrast).filter(|contrast| !contrast.is_none())
-    })
 }
 
 fn exact(left: &str, right: &str) -> Option<Contrast> {
@@ -334,61 +326,26 @@ fn class(wait: &Wait) -> String {
     }
 }
 
-/// Parses the answer of one wait.
-fn parse(name: &str, answer: &str, interests: &BTreeMap<&str, Interest>) -> Wait {
-    let is_none = match base(name) {
-        "poll" => answer == "-",
-        "select" => answer == "---",
-        _ => false,
-    };
-    if is_none || answer == "silent" {
-        return Wait::Events(Vec::new());
+impl Wait {
+    fn of(outcome: &Outcome, interests: &BTreeMap<&str, Interest>) -> Self {
+        // The only registration is not named.
+        let only = interests.keys().next().copied().unwrap_or_default();
+        match outcome {
+            Outcome::NotWoken => Self::Asleep,
+            Outcome::Woken => Self::Woken,
+            Outcome::Reported(_) => {
+                let named = |of: Option<&str>| of.unwrap_or(only).to_owned();
+                Self::Events(outcome.events().map(|(of, record)| (named(of), record.to_owned())).collect())
+            }
+            other => Self::Other(other.to_string()),
+        }
     }
-    let is_errno = answer.starts_with('E')
-        && answer.len() > 2
-        && answer.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
-        && !matches!(answer, "ERR" | "ET");
-    match answer {
-        "not woken" => return Wait::Asleep,
-        "woken" => return Wait::Woken,
-        _ => {}
-    }
-    let is_count = answer.contains('=') && !answer.contains("(data=");
-    if is_errno || is_count || matches!(answer, "timed out" | "early") {
-        return Wait::Other(answer.to_owned());
-    }
-    let mut events = Vec::new();
-    let mut rest = answer;
-    while !rest.is_empty() {
-        // `[W ERROR ENOENT]` has spaces.
-        let end = if rest.contains('[') && rest.find('[') < rest.find(' ') {
-            rest.find(']').map_or(rest.len(), |end| end + 1)
-        } else {
-            rest.find(' ').unwrap_or(rest.len())
-        };
-        let (event, left) = rest.split_at(end);
-        rest = left.trim_start();
-        let named = event.split_once(':').filter(|(label, _)| !label.contains(['(', '[', '|']));
-        let (label, record) = match named {
-            Some((label, record)) => (label.to_owned(), record),
-            // The only registration is not named.
-            None => (interests.keys().next().map_or_else(String::new, ToString::to_string), event),
-        };
-        events.push((label, record.to_owned()));
-    }
-    Wait::Events(events)
 }
 
-/// Returns the error numbers of a change: `R:EBADF W:EBADF` has one.
-fn errors(answer: &str) -> BTreeSet<&str> {
-    let errors = answer.split(' ').map(|one| one.rsplit(':').next().unwrap_or(one));
-    errors.filter(|error| *error != "0").collect()
-}
-
-fn outcome(errors: &BTreeSet<&str>) -> String {
+fn outcome(errors: &BTreeSet<String>) -> String {
     match errors.is_empty() {
         true => "done".into(),
-        false => errors.iter().copied().collect::<Vec<_>>().join(" "),
+        false => errors.iter().map(String::as_str).collect::<Vec<_>>().join(" "),
     }
 }
 
@@ -442,7 +399,11 @@ mod tests {
 
     fn about(name: &str) -> About {
         let features = Features::every(&[Mode::Level, Mode::Edge]);
-        About { name: name.into(), system: "linux".into(), features }
+        let interface = |name: &str| name.parse().map(Column::of).ok();
+        let column = interface(name.trim_start_matches("python-")).unwrap_or_else(|| {
+            Column::new(None, &[("readable", "readable"), ("writable", "writable"), ("read_closed", "end")])
+        });
+        About { name: name.into(), system: "linux".into(), column, features }
     }
 
     fn runs(runs: &[&[&str]]) -> Runs {

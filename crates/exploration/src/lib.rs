@@ -26,7 +26,6 @@ mod pair;
 mod recording;
 pub mod shrink;
 mod side;
-pub mod vocabulary;
 
 pub use crate::accepted::{Accepted, parse_accepted};
 pub use crate::catalogue::Question;

@@ -38,6 +38,7 @@ impl Local {
         let about = About {
             name: selector.name().to_owned(),
             system: system.to_owned(),
+            column: selector.column(),
             features: Features::of(&*selector),
         };
         Ok(Self { about, make, queue, patience })

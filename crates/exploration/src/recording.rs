@@ -241,7 +241,8 @@ mod tests {
     fn recording() -> Recording {
         let answers = ["ok", "0", "OUT", "0", "IN|OUT|HUP|RDHUP"].map(str::to_owned).to_vec();
         let runs = single(Performed { answers, end: End::Performed });
-        let side = About { name: "epoll".into(), system: "linux".into(), features: every_feature() };
+        let (column, features) = (metadata::Column::of(metadata::Interface::Epoll), every_feature());
+        let side = About { name: "epoll".into(), system: "linux".into(), column, features };
         Recording::of("0.1.0", &side, [(&LINE.parse().unwrap(), &runs)])
     }
 

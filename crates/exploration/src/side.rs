@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use characterisation::{Stopped, Transcript};
-use metadata::Mode;
+use metadata::{Column, Interface, Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::line::Line;
-use crate::vocabulary::registers;
 
 /// What is known of a side before it performs a line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +16,8 @@ pub struct About {
     pub name: String,
     /// The system on which it performs lines: `linux 6.18.44, x86_64`.
     pub system: String,
+    /// The words of the poller, and what it is built over.
+    pub column: Column,
     /// The features of the poller.
     pub features: Features,
 }
@@ -68,7 +69,7 @@ impl Features {
             own_numbers: capabilities.own_numbers.is_ok(),
             wakes: selector.wake().is_ok(),
             same_process: selector.process().is_none(),
-            room: registers(selector.name()),
+            room: !matches!(selector.column().interface(), Some(Interface::Poll | Interface::Select)),
         }
     }
 

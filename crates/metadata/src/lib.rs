@@ -13,9 +13,11 @@
 
 #![cfg_attr(not(feature = "results"), allow(rustdoc::broken_intra_doc_links))]
 
+mod answer;
 mod axes;
 mod bounded;
 mod cell_id;
+mod column;
 mod defect;
 mod description;
 mod named;
@@ -26,9 +28,11 @@ mod results;
 mod start_error;
 mod variant;
 
+pub use answer::{Answer, Outcome, Part, STALE_TOKEN};
 pub use axes::{Layer, Mode, Os, Transport};
 pub use bounded::{read_at_most, read_text};
 pub use cell_id::{CellId, ParseCellIdError};
+pub use column::{Column, Interest, Interface, Meaning, Report, Said, WORDLESS, Word, is_errno};
 pub use defect::Defect;
 pub use description::{Axes, Description};
 pub use nearest::{did_you_mean, nearest};

@@ -15,10 +15,7 @@ use std::os::fd::RawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ::selector::{
-    Answer, Capabilities, Changed, Event, Interest, Mode, RawArgument, RawWaited, Record, Registered,
-    Selector, Token, Unsupported, View, WakePipe,
-};
+use ::selector::{Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record, Registered, Selector, Token, Unsupported, View, WakePipe};
 use nix::errno::Errno;
 
 use crate::sys::{self, FdSet};
@@ -117,6 +114,10 @@ impl Selector for SelectSelector {
         "select"
     }
 
+    fn column(&self) -> Column {
+        Column::of(Interface::Select)
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             modes: vec![Mode::Level],
@@ -133,8 +134,8 @@ impl Selector for SelectSelector {
         if mode == Mode::Level { VIEWS } else { &[] }
     }
 
-    fn no_event(&self) -> Answer {
-        Answer(vec![Record::Sets { read: false, write: false, except: false }])
+    fn no_event(&self) -> &'static str {
+        "---"
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
@@ -359,6 +360,6 @@ mod tests {
         }
         let half = Interest { peer_shut: true, ..Interest::NONE };
         assert!(matches!(selector.modify(fd, 1, half, Mode::Level), Changed::Unsupported(_)));
-        assert_eq!(selector.no_event().to_string(), "---");
+        assert_eq!(selector.no_event(), "---");
     }
 }

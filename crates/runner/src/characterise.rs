@@ -43,7 +43,7 @@ pub fn run(
     let (due, promises) = match (scenario.script.parse(), make()) {
         (Ok(script), Ok(made)) => (
             keys(&script, transport, mode, made.name(), made.views(mode)),
-            Promises::of(&script, transport, mode, made.name()),
+            Promises::of(&script, transport, mode, made.name(), made.column()),
         ),
         // The run has reported the error.
         _ => Default::default(),
@@ -102,6 +102,7 @@ fn judge(
 ) -> CellOutcome {
     let answered = |Observation { variant, api, trigger, answer }| {
         let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
+        let answer = answer.to_string();
         match subject {
             Some(subject) => (answers.attributed(os, versions.kernel, subject, asked, &answer), answer),
             None => (asked, answer),
@@ -182,7 +183,7 @@ mod tests {
             variant: variant.clone(),
             api: api.into(),
             trigger: Some("level".into()),
-            answer: answer.into(),
+            answer: metadata::Answer::of(answer, Some("level"), &metadata::Column::default()),
         };
         let due = ["poll", "poll-events0"].map(|api| Key {
             variant: variant.clone(),

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use characterisation::Scenario;
 use expectations::{Divergences, Expectations, Version};
 use matrix::{Backend, Exclude, Matrix, Runner};
-use metadata::{Attempt, Layer, Mode, Os, did_you_mean};
+use metadata::{Attempt, Column, Layer, Mode, Os, did_you_mean};
 use selector::{MakeSelector, Selector};
 
 use crate::backends::{self, Poller};
@@ -36,6 +36,7 @@ struct Adapter {
     poller: Poller,
     /// The version of the library or of the program, if known.
     version: Option<String>,
+    column: Column,
     modes: Vec<Mode>,
 }
 
@@ -149,6 +150,18 @@ impl Environment {
         self.adapters.iter().filter_map(known).collect()
     }
 
+    /// Returns the words of the adapters, by name.
+    pub fn columns(&self) -> BTreeMap<String, Column> {
+        self.adapters.iter().map(|adapter| (adapter.poller.name.to_owned(), adapter.column.clone())).collect()
+    }
+
+    /// Returns the words of the poller of this name.
+    pub fn column(&self, name: &str) -> Column {
+        let adapter = self.adapters.iter().find(|adapter| adapter.poller.name == name);
+        let of_interface = || name.parse().map(Column::of).unwrap_or_default();
+        adapter.map_or_else(of_interface, |adapter| adapter.column.clone())
+    }
+
     /// Returns the version of the adapter of this name, if it is known.
     pub fn version_of(&self, name: &str) -> Option<&str> {
         self.adapters.iter().find(|adapter| adapter.poller.name == name)?.version.as_deref()
@@ -241,9 +254,9 @@ impl Adapter {
             Some(adapter) => adapter.name,
             None => made.name().to_owned().leak(),
         };
-        let (modes, version) = (made.capabilities().modes, made.version());
+        let (modes, version, column) = (made.capabilities().modes, made.version(), made.column());
         let make = if keep { kept(made, make) } else { make };
-        Ok(Self { typed: typed.to_owned(), poller: Poller { name, make }, version, modes })
+        Ok(Self { typed: typed.to_owned(), poller: Poller { name, make }, version, column, modes })
     }
 }
 

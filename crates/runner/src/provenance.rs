@@ -131,6 +131,7 @@ pub fn run_here(target: String, started: String) -> Run {
         libc: libc(),
         kqueue: backends::kqueue_library(),
         subjects: BTreeMap::new(),
+        columns: BTreeMap::new(),
         seed: Seed(0),
         repeat: 1,
         fault: None,

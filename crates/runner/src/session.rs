@@ -1,13 +1,14 @@
 //! A run of one target's cells, new or resumed, from the journal to the report.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use matrix::{Runner, Selection};
 use metadata::{CellResult, Results, Run, Status};
 
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::journal::{self, Contents, Identity, Journal, Lock};
@@ -67,7 +68,7 @@ pub fn run(
     if let Some(rows) = source.environment.rows() {
         rows.check()?;
     }
-    let run = session.provenance(chosen, source.environment.versions(), ended.is_some());
+    let run = session.provenance(chosen, source.environment, ended.is_some());
     let specs = planned.into_iter().map(|cell| cell.spec).collect();
     let results = Results::new(run, specs, session.results);
     let scenarios = cell::describe(&source.matrix, source.environment, &results.cells);
@@ -297,11 +298,15 @@ impl Session {
         Ok(stop.signal())
     }
 
-    fn provenance(&self, chosen: &Chosen<'_>, subjects: BTreeMap<String, String>, interrupted: bool) -> Run {
+    fn provenance(&self, chosen: &Chosen<'_>, environment: &Environment, interrupted: bool) -> Run {
         let target = chosen.target.id.clone();
         let here = match (&self.machine, &chosen.runner) {
             (Some(machine), _) => Run { target, ..machine.clone() },
-            (None, Runner::Native) => Run { subjects, ..provenance::run_here(target, String::new()) },
+            (None, Runner::Native) => Run {
+                subjects: environment.versions(),
+                columns: environment.columns(),
+                ..provenance::run_here(target, String::new())
+            },
             (None, _) => provenance::run_unknown(chosen.target),
         };
         Run {

@@ -220,7 +220,7 @@ fn each_selector_has_a_notation_for_no_event() {
             "select" => "---",
             _ => "silent",
         };
-        assert_eq!(selector.no_event().to_string(), expected);
+        assert_eq!(selector.no_event(), expected);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use metadata::Outcome;
 use nix::errno::Errno;
 
-use crate::answer::Filter;
+use crate::record::Filter;
 
 /// The refusal of a registration, per filter if the poller has filters: `[add:EPERM]`, `[W add:EPIPE]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,24 +50,27 @@ impl fmt::Display for Unsupported {
 /// The result of a call: `0`, `ENOENT`, `R:EBADF W:EBADF`, or the reason why the poller cannot express it.
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Done => f.write_str("0"),
-            Self::Refused(refusals) => {
-                for (index, Refusal { filter, errno }) in refusals.iter().enumerate() {
-                    f.write_str(if index == 0 { "" } else { " " })?;
-                    if let Some(filter) = filter {
-                        write!(f, "{filter}:")?;
-                    }
-                    write!(f, "{errno:?}")?;
-                }
-                Ok(())
-            }
-            Self::Unsupported(unsupported) => unsupported.fmt(f),
-        }
+        self.outcome().fmt(f)
     }
 }
 
 impl Changed {
+    /// Returns the result of the call.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Done => Outcome::Done,
+            Self::Refused(refusals) => match refusals.as_slice() {
+                [Refusal { filter: None, errno }] => Outcome::Failed(format!("{errno:?}")),
+                of_filters => {
+                    let of = |filter: Option<Filter>| filter.map_or_else(String::new, |filter| filter.to_string());
+                    let each = of_filters.iter().map(|refusal| (of(refusal.filter), format!("{:?}", refusal.errno)));
+                    Outcome::Filters(each.collect())
+                }
+            },
+            Self::Unsupported(Unsupported(reason)) => Outcome::Other(reason.clone()),
+        }
+    }
+
     /// Returns the refusal of a whole call.
     pub fn refused(errno: Errno) -> Self {
         Self::Refused(vec![Refusal { filter: None, errno }])

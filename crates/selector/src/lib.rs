@@ -5,62 +5,27 @@
 //! hides the differences that selectors show. Libraries and adapters implement the same interface.
 
 mod acts;
-mod answer;
 mod changed;
 mod raw_wait;
+mod record;
 mod wake_pipe;
 
 use std::fmt;
 use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
-pub use metadata::Mode;
+pub use metadata::{Column, Interest, Interface, Mode};
+use metadata::Outcome;
 use nix::errno::Errno;
 
 pub use crate::acts::{Act, Acted, Acts, Shut};
-pub use crate::answer::{Answer, Bits, Filter, Record};
+pub use crate::record::{Bits, Filter, Record};
 pub use crate::changed::{Changed, Refusal, Unsupported};
 pub use crate::raw_wait::{RawArgument, RawWaited};
 pub use crate::wake_pipe::{WakePipe, set_nonblocking};
 
 /// The caller's identifier of a registration. Each event contains it.
 pub type Token = u64;
-
-/// The interest of a registration. Without any it is `events == 0`: poll and epoll then still report hang-ups
-/// and errors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Interest {
-    /// `POLLIN`, the read set, `EVFILT_READ`.
-    pub read: bool,
-    /// `POLLOUT`, the write set, `EVFILT_WRITE`.
-    pub write: bool,
-    /// `POLLPRI`, the exception set, `EVFILT_EXCEPT` if the system has it.
-    pub urgent: bool,
-    /// `POLLRDHUP` if the system has it. kqueue and select cannot express it alone.
-    pub peer_shut: bool,
-}
-
-impl Interest {
-    /// No interest: `events == 0`.
-    pub const NONE: Self = Self { read: false, write: false, urgent: false, peer_shut: false };
-    /// Reading only.
-    pub const READ: Self = Self { read: true, ..Self::NONE };
-    /// Writing only.
-    pub const WRITE: Self = Self { write: true, ..Self::NONE };
-    /// Every kind of interest.
-    pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true };
-
-    /// Returns the union of both.
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self {
-            read: self.read || other.read,
-            write: self.write || other.write,
-            urgent: self.urgent || other.urgent,
-            peer_shut: self.peer_shut || other.peer_shut,
-        }
-    }
-}
 
 /// One event of a poller.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,6 +83,9 @@ pub trait Selector: Send + Sync {
         None
     }
 
+    /// Returns the words of the poller's events, and the interface that it is built over.
+    fn column(&self) -> Column;
+
     /// Returns the features of the poller.
     fn capabilities(&self) -> Capabilities;
 
@@ -125,10 +93,9 @@ pub trait Selector: Send + Sync {
     /// no such mode.
     fn views(&self, mode: Mode) -> &'static [View];
 
-    /// Returns the answer for a registration without an event: `silent`. poll and select have their own
-    /// notation.
-    fn no_event(&self) -> Answer {
-        Answer::default()
+    /// Returns the notation for a registration without an event. poll and select have their own.
+    fn no_event(&self) -> &'static str {
+        "silent"
     }
 
     /// Registers a descriptor.
@@ -239,7 +206,7 @@ pub struct Failure {
     /// A description, with the last command.
     pub reason: String,
     /// The poller's answer to that command, if the failure is one: `aborts(SIGABRT)`, `exits(3)`, `spins`.
-    pub answer: Option<String>,
+    pub answer: Option<Outcome>,
 }
 
 /// The reason.

@@ -56,6 +56,19 @@ pub const LIBRARIES: &[Library] = &[
     Library { name: "libevent-select", make: &libevent::select },
 ];
 
+/// Returns the interface of this system below libraries that choose one: the system's queue.
+#[cfg(any(feature = "mio", feature = "polling", feature = "tokio"))]
+pub(crate) fn queue() -> Option<selector::Interface> {
+    use selector::Interface;
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        Some(Interface::Epoll)
+    } else if cfg!(any(target_os = "illumos", target_os = "solaris")) {
+        None
+    } else {
+        Some(Interface::Kqueue)
+    }
+}
+
 /// Returns the library's poller with this name.
 pub fn find(name: &str) -> Option<Library> {
     LIBRARIES.iter().copied().find(|library| library.name == name)

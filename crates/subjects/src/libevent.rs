@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Column, Event, Interest, Selector, Token, Unsupported, View};
 
 use self::base::{Base, Collector, OwnedEvent};
 use crate::views;
@@ -147,6 +147,13 @@ impl Selector for LibeventSelector {
         // SAFETY: the function has no arguments and returns a static string.
         let version = unsafe { CStr::from_ptr(ffi::event_get_version()) };
         Some(version.to_string_lossy().into_owned())
+    }
+
+    fn column(&self) -> Column {
+        // EV_READ also reports an end that no EV_CLOSED was requested for.
+        let words =
+            [("READ", "readable end?"), ("WRITE", "writable"), ("CLOSED", "peer-shut"), ("ET", "flag")];
+        Column::new(self.name().strip_prefix("libevent-").and_then(|method| method.parse().ok()), &words)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -15,7 +15,7 @@ use ::mio::unix::SourceFd;
 use ::mio::{self as library, Events, Poll, Registry, Waker};
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
 use crate::{io_error, views};
 
@@ -49,6 +49,18 @@ impl Selector for MioSelector {
 
     fn version(&self) -> Option<String> {
         option_env!("POLLMATRIX_MIO_VERSION").map(str::to_owned)
+    }
+
+    fn column(&self) -> Column {
+        let words = [
+            ("readable", "readable"),
+            ("writable", "writable"),
+            ("error", "error"),
+            ("read_closed", "end hang-up?"),
+            ("write_closed", "writable? hang-up?"),
+            ("priority", "urgent"),
+        ];
+        Column::new(crate::queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use ::polling::{self as library, Events, PollMode, Poller};
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
 use crate::{io_error, views};
 
@@ -72,6 +72,17 @@ impl Selector for PollingSelector {
 
     fn version(&self) -> Option<String> {
         option_env!("POLLMATRIX_POLLING_VERSION").map(str::to_owned)
+    }
+
+    fn column(&self) -> Column {
+        let words = [
+            ("readable", "readable"),
+            ("writable", "writable"),
+            ("interrupt", "hang-up"),
+            ("priority", "urgent"),
+            ("err", "error"),
+        ];
+        Column::new(crate::queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {

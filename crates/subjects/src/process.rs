@@ -23,7 +23,7 @@ use std::time::Duration;
 use metadata::{Mode, Transport};
 use nix::errno::Errno;
 use selector::{
-    Acts, Capabilities, Changed, Event, Failure, Interest, MakeSelector, Record, Refusal, Selector, Token,
+    Acts, Capabilities, Changed, Column, Event, Failure, Interest, MakeSelector, Record, Refusal, Selector, Token,
     Unsupported, View,
 };
 
@@ -76,6 +76,7 @@ struct Process {
     name: String,
     version: String,
     modes: Vec<Mode>,
+    column: Column,
     wakes: bool,
     resets: bool,
     limits_room: bool,
@@ -116,6 +117,7 @@ impl Process {
             name: hello.name,
             version: hello.version,
             modes: hello.modes.into_iter().map(Mode::from).collect(),
+            column: Column { over: hello.over, words: hello.words },
             wakes: hello.wake,
             resets: hello.reset,
             limits_room: hello.room,
@@ -278,6 +280,23 @@ impl Process {
         lock(&self.failure).is_some()
     }
 
+    /// Converts an event of the adapter.
+    fn event(&self, WireEvent { token, says }: WireEvent) -> Result<Event, AdapterError> {
+        let is_valid = |word: &str| !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|');
+        for word in &says {
+            if !is_valid(word) {
+                return Err(AdapterError::InvalidWord { word: word.clone() });
+            }
+            if let Some(word) = self.column.undeclared(word) {
+                return Err(AdapterError::UndeclaredWord { name: self.name.clone(), word: word.to_owned() });
+            }
+        }
+        match token.parse() {
+            Ok(token) => Ok(Event { token, record: Record::Names(says) }),
+            Err(_) => Err(AdapterError::UnknownToken { token }),
+        }
+    }
+
     /// Converts the answer to a wait.
     fn waited(
         &self,
@@ -291,7 +310,7 @@ impl Process {
                 Err(Errno::EPROTO)
             }
             Ok(Answer::Events(events)) => {
-                let events: Result<Vec<_>, AdapterError> = events.into_iter().map(event).collect();
+                let events: Result<Vec<_>, AdapterError> = events.into_iter().map(|event| self.event(event)).collect();
                 events.map_err(|error| {
                     self.reject(conversation, &error);
                     Errno::EPROTO
@@ -320,6 +339,10 @@ impl Selector for Process {
 
     fn version(&self) -> Option<String> {
         Some(self.version.clone())
+    }
+
+    fn column(&self) -> Column {
+        self.column.clone()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -465,20 +488,6 @@ fn first_errno(refusals: &[Refusal]) -> Errno {
     refusals.first().map_or(Errno::EPROTO, |first| first.errno)
 }
 
-/// Converts an event of an adapter.
-fn event(WireEvent { token, says }: WireEvent) -> Result<Event, AdapterError> {
-    let is_valid = |word: &String| {
-        !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|')
-    };
-    if let Some(word) = says.iter().find(|word| !is_valid(word)) {
-        return Err(AdapterError::InvalidWord { word: word.clone() });
-    }
-    match token.parse() {
-        Ok(token) => Ok(Event { token, record: Record::Names(says) }),
-        Err(_) => Err(AdapterError::UnknownToken { token }),
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -597,15 +606,15 @@ mod tests {
         assert_eq!(adapter.failure(), None);
     }
 
-    /// An adapter of version 2 is used again, without the registrations and the copies of its last poller.
-    /// One of version 1 ends.
+    /// An adapter that resets is used again, without the registrations and the copies of its last poller.
+    /// Another one ends.
     #[test]
     fn a_program_that_resets_serves_several_pollers() {
         if lacks("python3") {
             return;
         }
         let bad = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
-        for (mistake, again) in [("none", true), ("speaks-1", false)] {
+        for (mistake, again) in [("none", true), ("resetless", false)] {
             let command_line = ["python3", bad, mistake, "poll"].map(String::from);
             let (reader, mut writer) = io::pipe().unwrap();
             io::Write::write_all(&mut writer, b"x").unwrap();
@@ -640,16 +649,20 @@ mod tests {
         let failure = adapter.failure().unwrap();
         let expected = r#"the program ended (exit status: 0) without an answer to {"take":"#;
         assert!(failure.reason.starts_with(expected), "{failure}");
-        assert_eq!(failure.answer.as_deref(), Some("exits(0)"));
+        assert_eq!(written(&failure).as_deref(), Some("exits(0)"));
         assert_eq!(adapter.wait(8, None), Err(Errno::EPROTO));
         assert_eq!(adapter.modify(reader.as_raw_fd(), 1, Interest::READ, Mode::Level), refused);
         assert_eq!(adapter.failure(), Some(failure));
     }
 
+    fn written(failure: &Failure) -> Option<String> {
+        failure.answer.as_ref().map(ToString::to_string)
+    }
+
     /// Returns the failure of an adapter of two lines of shell: it answers `hello`, and does `then` at the
     /// next command.
     fn failure_of(then: &str) -> Failure {
-        let hello = r#"{"hello":{"protocol":1,"name":"sh","version":"1","modes":["level"]}}"#;
+        let hello = r#"{"hello":{"protocol":1,"name":"sh","version":"1","modes":["level"],"words":{"IN":"readable"}}}"#;
         let script = format!("read line; echo '{hello}'; read line; {then}");
         let command_line = ["sh", "-c", &script].map(String::from);
         let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
@@ -669,7 +682,7 @@ mod tests {
         ] {
             let failure = failure_of(then);
             assert!(failure.reason.contains(r#"without an answer to {"wait":"#), "{failure}");
-            assert_eq!(failure.answer.as_deref(), expected, "{failure}");
+            assert_eq!(written(&failure).as_deref(), expected, "{failure}");
         }
     }
 
@@ -678,7 +691,7 @@ mod tests {
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     fn an_endless_loop_is_an_answer_and_a_long_sleep_is_none() {
         let spins = failure_of("while :; do :; done");
-        assert_eq!(spins.answer.as_deref(), Some("spins"), "{spins}");
+        assert_eq!(written(&spins).as_deref(), Some("spins"), "{spins}");
         assert!(spins.reason.ends_with("within 2 s, and the program computes"), "{spins}");
         let sleeps = failure_of("read line");
         assert_eq!(sleeps.answer, None, "{sleeps}");

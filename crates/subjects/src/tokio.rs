@@ -26,7 +26,7 @@ use ::tokio::sync::Notify;
 use ::tokio::{task, time};
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Capabilities, Changed, Event, Interest, Record, Selector, Token, Unsupported, View};
+use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
 use crate::{io_error, views};
 
@@ -185,6 +185,18 @@ impl Selector for TokioSelector {
 
     fn version(&self) -> Option<String> {
         option_env!("POLLMATRIX_TOKIO_VERSION").map(str::to_owned)
+    }
+
+    fn column(&self) -> Column {
+        let words = [
+            ("readable", "readable"),
+            ("writable", "writable"),
+            ("read_closed", "end hang-up?"),
+            ("write_closed", "writable? hang-up?"),
+            ("priority", "urgent"),
+            ("error", "error"),
+        ];
+        Column::new(crate::queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -136,6 +136,8 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                     event["token"] = "seven"
                 case "sentences":
                     event["says"] = ["IN and HUP"]
+                case "undeclared":
+                    event["says"].append("RDNORM")
         events = answer.get("events", [])
         numbers = {token: number for number, token in self.tokens.items()}
         match MISTAKE:
@@ -152,19 +154,15 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
             case "loud" if command == "hello":
                 answer["hello"]["name"] = "Python, the one and only"
             case "of-the-future" if command == "hello":
-                answer["hello"]["protocol"] = 3
-            case "speaks-1" if command == "hello":
-                answer["hello"]["protocol"] = 1
-                for newer in ("reset", "times", "numbers"):
-                    answer["hello"].pop(newer, None)
-                self.times = False
-            case "resets-in-1" if command == "hello":
-                answer["hello"]["protocol"] = 1
+                answer["hello"]["protocol"] = 2
+            case "resetless" if command == "hello":
+                del answer["hello"]["reset"]
+            case "wordless" if command == "hello":
+                del answer["hello"]["words"]
+            case "means-nothing" if command == "hello":
+                answer["hello"]["words"] = {"IN": "raedable"}
             case "acts-and-takes" if command == "hello":
                 answer["hello"]["numbers"] = True
-            case "acts-in-1" if command == "hello":
-                answer["hello"]["protocol"] = 1
-                del answer["hello"]["reset"]
             case "roomless" if command == "hello":
                 answer["hello"]["room"] = False
             case "modeless" if command == "hello":

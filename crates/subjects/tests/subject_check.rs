@@ -23,18 +23,18 @@ const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
 
 /// Mistake, poller, the check that detects it, and a part of its message.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
-    ("hello-hangs", "poll", "hello", r#"no answer to {"hello":{"protocol":1,"up_to":2}} within 10 s"#),
+    ("hello-hangs", "poll", "hello", r#"no answer to {"hello":{"protocol":1}} within 10 s"#),
     (
         "hello-exits",
         "poll",
         "hello",
-        r#"the program ended (exit status: 3) without an answer to {"hello":{"protocol":1,"up_to":2}}"#,
+        r#"the program ended (exit status: 3) without an answer to {"hello":{"protocol":1}}"#,
     ),
-    ("nameless", "poll", "hello", "line 1 of the output is not an answer: '{\"hello\": {\"protocol\": 2"),
+    ("nameless", "poll", "hello", "line 1 of the output is not an answer: '{\"hello\": {\"protocol\": 1"),
     ("loud", "poll", "hello", "'Python, the one and only' is not a name"),
-    ("of-the-future", "poll", "hello", "protocol is 3, expected 1 to 2"),
-    ("resets-in-1", "poll", "hello", "reset, room and times need protocol 2, and protocol is 1"),
-    ("acts-in-1", "acting-poll", "hello", "acts and numbers need protocol 2, and protocol is 1"),
+    ("of-the-future", "poll", "hello", "protocol is 2, expected 1"),
+    ("wordless", "poll", "hello", "python-poll declares no words: say what each word of its events means"),
+    ("means-nothing", "poll", "hello", "unknown meaning 'raedable': did you mean 'readable'?"),
     ("acts-and-takes", "acting-poll", "hello", "numbers is about take"),
     ("modeless", "poll", "hello", "modes is empty"),
     (
@@ -79,6 +79,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("loses-all", "poll", "readable", "it is ready, but not reported within 5 s"),
     ("word-token", "poll", "readable", "no registration has the token 'seven'"),
     ("sentences", "poll", "readable", "'IN and HUP' is not a word"),
+    ("undeclared", "poll", "readable", "python-poll reports 'RDNORM', which its hello does not declare"),
     ("invents", "poll", "empty-silent", "it is not ready, but reported: 1: IN"),
     ("only-reads", "poll", "writable", "it is ready, but not reported"),
     ("always-writes", "poll", "interest-honoured", "it is not ready, but reported: 1: OUT"),
@@ -161,6 +162,10 @@ impl Selector for Forgetful {
     fn name(&self) -> &str {
         self.0.name()
     }
+    fn column(&self) -> selector::Column {
+        self.0.column()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities()
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use metadata::Transport;
+use metadata::{Answer, Outcome, Transport};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::socket::{
@@ -30,8 +30,7 @@ const MOST_WRITES: usize = 1 << 20;
 
 /// The result of a call.
 pub(super) struct CallResult {
-    /// In the notation of the published answers: numbers or errnos, joined by ` then `.
-    pub(super) answer: String,
+    pub(super) answer: Answer,
     /// Whether the call had its full effect, which a clause without a question mark requires.
     pub(super) done: bool,
 }
@@ -40,17 +39,27 @@ impl CallResult {
     /// The result of a call that returns no count.
     fn of(result: Result<(), Errno>) -> Self {
         let done = result.is_ok();
-        Self { answer: result.map_or_else(|errno| format!("{errno:?}"), |()| "0".into()), done }
+        Self { answer: result.map_or_else(failed, |()| Outcome::Done).into(), done }
     }
 
     /// The result of calls that return counts.
     fn counts(results: &[Result<usize, Errno>], done: bool) -> Self {
         let each = results.iter().map(|result| match result {
-            Ok(count) => count.to_string(),
-            Err(errno) => format!("{errno:?}"),
+            Ok(0) => Outcome::Done,
+            Ok(count) => Outcome::Other(count.to_string()),
+            Err(errno) => failed(*errno),
         });
-        Self { answer: each.collect::<Vec<_>>().join(" then "), done }
+        Self { answer: Answer::of_outcomes(each.collect()), done }
     }
+
+    /// The result of a call that makes a descriptor.
+    fn made() -> Self {
+        Self { answer: Outcome::Other("ok".into()).into(), done: true }
+    }
+}
+
+fn failed(errno: Errno) -> Outcome {
+    Outcome::Failed(format!("{errno:?}"))
 }
 
 impl Interpreter {
@@ -74,7 +83,7 @@ impl Interpreter {
             Call::Reads(ReadExtent::Calls(count)) => self.reads(actor, *count, BUFFER)?,
             Call::Reads(ReadExtent::Bytes(bytes)) => {
                 let outcome = self.reads(actor, 1, *bytes)?;
-                CallResult { done: outcome.answer == bytes.to_string(), ..outcome }
+                CallResult { done: outcome.answer.to_string() == bytes.to_string(), ..outcome }
             }
             Call::Reads(ReadExtent::UpTo(size)) => self.reads_up_to(actor, *size)?,
             Call::Drains => self.drains(actor)?,
@@ -109,11 +118,11 @@ impl Interpreter {
                 let ask = || getsockopt(fd, sockopt::SocketError);
                 let answers: Vec<_> = (0..*times).map(|_| ask()).collect();
                 let each = answers.iter().map(|answer| match answer {
-                    Ok(0) => "0".to_owned(),
-                    Ok(errno) => format!("{:?}", Errno::from_raw(*errno)),
-                    Err(errno) => format!("getsockopt {errno:?}"),
+                    Ok(0) => Outcome::Done,
+                    Ok(errno) => failed(Errno::from_raw(*errno)),
+                    Err(errno) => Outcome::Other(format!("getsockopt {errno:?}")),
                 });
-                CallResult { answer: each.collect::<Vec<_>>().join(" then "), done: true }
+                CallResult { answer: Answer::of_outcomes(each.collect()), done: true }
             }
         };
         self.arrive(actor, call, outcome.done)?;
@@ -299,7 +308,7 @@ impl Interpreter {
     fn reaches(&mut self, name: &str, listener: &Name) -> Result<CallResult, Stopped> {
         let outcome = self.connects(name, Some(listener))?;
         self.actor(name)?.partner = None;
-        if outcome.answer != "EINPROGRESS" {
+        if outcome.answer != failed(Errno::EINPROGRESS).into() {
             self.wait_in_queue(name, listener, outcome.done)?;
             return Ok(outcome);
         }
@@ -342,7 +351,7 @@ impl Interpreter {
                     Some(fd) => self.add_actor(name, fd)?.partner = client,
                     None => self.actor(name)?.partner = client,
                 }
-                Ok(CallResult { answer: "ok".into(), done: true })
+                Ok(CallResult::made())
             }
             Err(errno) => Ok(CallResult::of(Err(errno))),
         }
@@ -360,7 +369,7 @@ impl Interpreter {
         match descriptors::open_fifo(&self.scratch.fifo()?, flags)? {
             Ok(fd) => {
                 self.add_actor(name, fd)?;
-                Ok(CallResult { answer: "ok".into(), done: true })
+                Ok(CallResult::made())
             }
             Err(errno) => Ok(CallResult::of(Err(errno))),
         }
@@ -457,7 +466,7 @@ impl Interpreter {
             Some(block) => format!("after {} x {block} B: {errno:?}", total / block.max(1)),
             None => format!("{total} B: {errno:?}"),
         };
-        Ok(CallResult { answer, done })
+        Ok(CallResult { answer: Outcome::Other(answer).into(), done })
     }
 
     fn reads(&mut self, name: &str, times: usize, room: usize) -> Result<CallResult, Stopped> {

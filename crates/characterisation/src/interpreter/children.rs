@@ -6,6 +6,7 @@
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;
 
+use metadata::Answer;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
@@ -120,9 +121,9 @@ impl Interpreter {
                 let waited = FencedPoller::open(self.setting).and_then(|poller| {
                     let begun = answer.write_all(b".");
                     begun.map_err(|error| call_failed("a pipe", error))?;
-                    waiters::wait(&*poller.selector, WaitArguments::Timeout(timeout)).describe(&poller)
+                    waiters::wait(&*poller.selector, WaitArguments::Timeout(timeout)).answer(&poller)
                 });
-                let text = waited.unwrap_or_else(|stopped| stopped.to_string());
+                let text = waited.map_or_else(|stopped| stopped.to_string(), |answer| answer.to_string());
                 exit_child(i32::from(answer.write_all(text.as_bytes()).is_err()))
             }
         }
@@ -175,7 +176,11 @@ impl Interpreter {
                     Action::Call(name, call) if clause.is_question => Some(self.naming.call(name, call)),
                     _ => None,
                 };
-                observed.extend(key.map(|key| super::observation(key, answer.into())));
+                let typed = match &clause.action {
+                    Action::Wait { .. } => Answer::of_wait(answer, &self.column),
+                    _ => Answer::of_call(answer),
+                };
+                observed.extend(key.map(|key| super::observation(key, typed)));
                 Ok(answer.into())
             }
             "unsupported" => Err(Stopped::Unsupported(answer.into())),

@@ -5,14 +5,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use metadata::{Mode, Transport};
+use metadata::{Mode, Outcome, Part, STALE_TOKEN, Transport};
 use nix::errno::Errno;
-use selector::{Act, Acted, Answer, Changed, Event, Interest, Refusal, Selector, Token};
+use selector::{Act, Acted, Changed, Event, Interest, Record, Refusal, Selector, Token};
 
 use super::descriptors::Scratch;
 use super::{call_failed, held, setup_error};
 use crate::verbs::Name;
-use crate::{STALE_TOKEN, Setting, Stopped};
+use crate::{Setting, Stopped};
 
 /// The maximum number of events per wait: more than a script can make ready.
 pub(super) const ROOM: usize = 64;
@@ -212,32 +212,31 @@ impl FencedPoller {
         Ok(all)
     }
 
-    /// Formats the events of one descriptor, with the parts of its registration that the poller refused, and
-    /// the events of no registration.
-    pub(super) fn describe(&self, fd: RawFd, events: &[Event], token: Token) -> String {
-        let records = events.iter().filter(|event| event.token == token);
-        let answer = Answer(records.map(|event| event.record.clone()).collect());
-        let answer = if answer.0.is_empty() { self.selector.no_event() } else { answer };
+    /// Returns the events of one descriptor, with the parts of its registration that the poller refused, and the
+    /// events of no registration.
+    pub(super) fn outcome_of(&self, fd: RawFd, events: &[Event], token: Token) -> Outcome {
+        let own: Vec<_> = events.iter().filter(|event| event.token == token).collect();
+        let mut parts = if own.is_empty() { self.silence() } else { parts(None, &own, |record| record.to_string()) };
         let registrations = self.registrations();
         let refused = registrations.refused.iter().find(|(refused, _)| *refused == fd);
         let refusals = refused.map(|(_, refusals)| refusals.as_slice()).unwrap_or_default();
-        let refusals = refusals.iter().map(|refusal| format!(" {refusal}"));
-        let stale = events.iter().filter(|event| is_stale(event, &registrations.labels));
-        let stale = stale.map(|event| format!(" {STALE_TOKEN}:{:#}", event.record));
-        answer.to_string() + &refusals.chain(stale).collect::<String>()
+        parts.extend(refusals.iter().map(|refusal| Part::Remark(refusal.to_string())));
+        let stale: Vec<_> = events.iter().filter(|event| is_stale(event, &registrations.labels)).collect();
+        parts.extend(self::parts(Some(STALE_TOKEN), &stale, |record| format!("{record:#}")));
+        Outcome::Reported(parts)
     }
 
-    /// Formats all events of one wait in their order, without the fence. The filters of one descriptor stand
+    /// Returns all events of one wait in their order, without the fence. The filters of one descriptor stand
     /// together. Labels are left out while the poller has only one, except that of events of no registration.
-    pub(super) fn describe_all(&self, events: &[Event]) -> String {
+    pub(super) fn outcome(&self, events: &[Event]) -> Outcome {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
         let labels = &self.registrations().labels;
+        let write = |record: &Record| format!("{record:#}");
         if events.is_empty() {
-            return self.selector.no_event().to_string();
+            return Outcome::Reported(self.silence());
         }
         if labels.len() < 2 && !events.iter().any(|event| is_stale(event, labels)) {
-            let answer = Answer(events.iter().map(|event| event.record.clone()).collect());
-            return format!("{answer:#}");
+            return Outcome::Reported(parts(None, &events, write));
         }
         let mut order: Vec<&str> = Vec::new();
         for event in &events {
@@ -245,13 +244,25 @@ impl FencedPoller {
                 order.push(label(event, labels));
             }
         }
-        let of = |name: &&str| {
-            let records = events.iter().filter(|event| label(event, labels) == *name);
-            let each = records.map(|event| format!("{name}:{:#}", event.record));
-            each.collect::<Vec<_>>().join(" ")
+        let of = |name: &str| -> Vec<&Event> {
+            events.iter().copied().filter(|event| label(event, labels) == name).collect()
         };
-        order.iter().map(of).collect::<Vec<_>>().join(" ")
+        Outcome::Reported(order.into_iter().flat_map(|name| parts(Some(name), &of(name), write)).collect())
     }
+
+    fn silence(&self) -> Vec<Part> {
+        vec![Part::Silence(self.selector.no_event().into())]
+    }
+}
+
+/// Returns the events of one registration.
+fn parts(of: Option<&str>, events: &[&Event], write: impl Fn(&Record) -> String) -> Vec<Part> {
+    let mut records: Vec<_> = events.iter().map(|event| &event.record).collect();
+    if of.is_none() {
+        Record::sort(&mut records);
+    }
+    let part = |record: &&Record| Part::event(of, write(record));
+    records.iter().map(part).collect()
 }
 
 /// Returns whether an event has a token that no registration has had, nor the fence.
@@ -270,7 +281,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::io;
 
-    use selector::{Bits, Capabilities, MakeSelector, Record, Unsupported, View};
+    use selector::{Bits, Capabilities, Column, Interface, MakeSelector, Unsupported, View};
 
     use super::*;
 
@@ -290,6 +301,10 @@ mod tests {
     impl Selector for Scripted {
         fn name(&self) -> &str {
             "scripted"
+        }
+
+        fn column(&self) -> Column {
+            Column::of(Interface::Poll)
         }
 
         fn capabilities(&self) -> Capabilities {
@@ -401,13 +416,13 @@ mod tests {
     fn labels_are_written_if_there_are_several() {
         let poller = poller(&[]);
         let own = poller.token("own");
-        assert_eq!(poller.describe_all(&[event(own, true)]), "IN");
+        assert_eq!(poller.outcome(&[event(own, true)]).to_string(), "IN");
         let copy = poller.token("copy");
         assert_ne!(own, copy);
         let events = [event(copy, true), event(FENCE, true), event(own, true), event(copy, false)];
-        assert_eq!(poller.describe_all(&events), "copy:IN copy:OUT own:IN");
-        assert_eq!(poller.describe_all(&events[1..2]), "silent");
-        assert_eq!(poller.describe(3, &events, own), "IN");
+        assert_eq!(poller.outcome(&events).to_string(), "copy:IN copy:OUT own:IN");
+        assert_eq!(poller.outcome(&events[1..2]).to_string(), "silent");
+        assert_eq!(poller.outcome_of(3, &events, own).to_string(), "IN");
     }
 
     /// Another registration's event would be taken for the answer of the only one.
@@ -416,12 +431,12 @@ mod tests {
         let poller = poller(&[]);
         let own = poller.token("own");
         let stale = event(7, true);
-        assert_eq!(poller.describe_all(std::slice::from_ref(&stale)), "stale-token:IN");
-        assert_eq!(poller.describe_all(&[event(own, false), stale.clone()]), "own:OUT stale-token:IN");
-        assert_eq!(poller.describe(3, std::slice::from_ref(&stale), own), "silent stale-token:IN");
-        assert_eq!(poller.describe(3, &[event(own, false), event(FENCE, true)], own), "OUT");
+        assert_eq!(poller.outcome(std::slice::from_ref(&stale)).to_string(), "stale-token:IN");
+        assert_eq!(poller.outcome(&[event(own, false), stale.clone()]).to_string(), "own:OUT stale-token:IN");
+        assert_eq!(poller.outcome_of(3, std::slice::from_ref(&stale), own).to_string(), "silent stale-token:IN");
+        assert_eq!(poller.outcome_of(3, &[event(own, false), event(FENCE, true)], own).to_string(), "OUT");
         let copy = poller.token("copy");
-        assert_eq!(poller.describe_all(&[stale, event(copy, true)]), "stale-token:IN copy:IN");
+        assert_eq!(poller.outcome(&[stale, event(copy, true)]).to_string(), "stale-token:IN copy:IN");
     }
 
     fn with(make: MakeSelector) -> Setting {

@@ -9,7 +9,7 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metadata::Transport;
+use metadata::{Outcome, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::{read, write};
@@ -255,7 +255,7 @@ impl Interpreter {
     }
 
     /// Asks through a registration made now, in the only poller that can have one.
-    pub(super) fn look_now_held(&mut self, at: &str, interest: Interest) -> Result<String, Stopped> {
+    pub(super) fn look_now_held(&mut self, at: &str, interest: Interest) -> Result<Outcome, Stopped> {
         let number = self.number(at)?;
         let Some(held) = self.held(at) else { return Err(setup_error(format!("there is no '{at}'"))) };
         if held.registered {
@@ -267,8 +267,8 @@ impl Interpreter {
             return Err(Stopped::Unsupported(why));
         }
         let answer = match poller.poll(ROOM)? {
-            Ok(events) => poller.describe(number, &events, poller.token(at)),
-            Err(errno) => format!("{errno:?}"),
+            Ok(events) => poller.outcome_of(number, &events, poller.token(at)),
+            Err(errno) => Outcome::Failed(format!("{errno:?}")),
         };
         match poller.selector.remove(number) {
             Changed::Unsupported(Unsupported(why)) => Err(Stopped::Unsupported(why)),

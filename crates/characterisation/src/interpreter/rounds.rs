@@ -1,5 +1,7 @@
 //! Repeats scripts whose answers depend on the scheduler.
 
+use metadata::Answer;
+
 use super::run_once;
 use crate::verbs::Clause;
 use crate::{Setting, Stopped, Transcript};
@@ -25,27 +27,7 @@ pub(super) fn run(times: usize, clauses: &[Clause], setting: Setting) -> (Transc
     }
     all.observations = rounds.first().cloned().unwrap_or_default();
     for (index, observation) in all.observations.iter_mut().enumerate() {
-        observation.answer = counted(rounds.iter().map(|round| round[index].answer.as_str()));
+        observation.answer = Answer::counted(rounds.iter().map(|round| round[index].answer.clone()));
     }
     (all, Ok(()))
-}
-
-/// `wakes=1/8 x19, wakes=2/8 x1`
-fn counted<'a>(answers: impl Iterator<Item = &'a str>) -> String {
-    let mut counts = std::collections::BTreeMap::new();
-    for answer in answers {
-        *counts.entry(answer).or_insert(0) += 1;
-    }
-    counts.iter().map(|(answer, count)| format!("{answer} x{count}")).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_answer_is_counted() {
-        assert_eq!(counted(["a", "b", "a"].into_iter()), "a x2, b x1");
-        assert_eq!(counted(["a"; 20].into_iter()), "a x20");
-    }
 }

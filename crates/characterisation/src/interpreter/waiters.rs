@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use metadata::{Answer, Outcome};
 use nix::errno::Errno;
 use nix::sys::pthread::Pthread;
 use nix::unistd::Pid;
@@ -101,29 +102,30 @@ pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited 
 }
 
 impl Waited {
-    /// Returns the result in the notation of the answers.
-    pub(super) fn describe(&self, poller: &FencedPoller) -> Result<String, Stopped> {
-        Ok(match self {
-            Self::NotWoken => "not woken".into(),
-            Self::Failed(errno) => format!("{errno:?}"),
-            Self::TimedOut => "timed out".into(),
-            Self::Early => "early".into(),
+    /// Returns the result as an answer.
+    pub(super) fn answer(&self, poller: &FencedPoller) -> Result<Answer, Stopped> {
+        let outcome = match self {
+            Self::NotWoken => Outcome::NotWoken,
+            Self::Failed(errno) => Outcome::Failed(format!("{errno:?}")),
+            Self::TimedOut => Outcome::TimedOut,
+            Self::Early => Outcome::Early,
             Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
-            Self::Events(events) if events.is_empty() => "woken".into(),
-            Self::Events(events) => poller.describe_all(events),
+            Self::Events(events) if events.is_empty() => Outcome::Woken,
+            Self::Events(events) => poller.outcome(events),
             Self::Worked(_) => {
                 return Err(setup_error("this thread works: use `threads answer`"));
             }
             Self::Raw(events, timeout_updated) => {
-                let answer = if events.is_empty() { "0".into() } else { poller.describe_all(events) };
-                answer
-                    + match timeout_updated {
-                        None => "",
-                        Some(true) => ", the time left is told",
-                        Some(false) => ", the timeout is untouched",
-                    }
+                let outcome = if events.is_empty() { Outcome::Done } else { poller.outcome(events) };
+                let remark = match timeout_updated {
+                    None => return Ok(outcome.into()),
+                    Some(true) => "the time left is told",
+                    Some(false) => "the timeout is untouched",
+                };
+                return Ok(Answer::of_rounds([outcome, Outcome::Other(remark.into())]));
             }
-        })
+        };
+        Ok(outcome.into())
     }
 }
 
@@ -194,7 +196,7 @@ impl Waiter {
 
     /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still
     /// sleeps; a wait that the fence does not end is an error.
-    pub(super) fn answer(&mut self, responder: &Responder, ends: bool) -> Result<String, Stopped> {
+    pub(super) fn answer(&mut self, responder: &Responder, ends: bool) -> Result<Answer, Stopped> {
         if let WaitArguments::Timeout(timeout) = self.arguments {
             if !self.has_ended() {
                 let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
@@ -209,8 +211,8 @@ impl Waiter {
             self.poller.lower_fence()?;
         }
         match &self.outcome {
-            None => Ok("not woken".into()),
-            Some(waited) => waited.describe(&self.poller),
+            None => Ok(Outcome::NotWoken.into()),
+            Some(waited) => waited.answer(&self.poller),
         }
     }
 

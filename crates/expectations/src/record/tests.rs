@@ -1,5 +1,7 @@
 //! Tests that recording changes only the new answers in a file.
 
+use metadata::Interface;
+
 use super::*;
 
 const FILE: &str = "# The answers of the pollers of Linux.
@@ -43,6 +45,7 @@ fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
         os: Os::Linux,
         version: version.parse().unwrap(),
         poller: None,
+        column: None,
         source: format!("recorded-{version}"),
         text: format!("measured on {version}, it's said"),
         answers: answers.iter().map(answered).collect(),
@@ -222,4 +225,22 @@ fn all_existing_files_can_be_edited() {
             "{os}"
         );
     }
+}
+
+#[test]
+fn the_words_of_a_poller_are_in_the_head_and_follow_its_hello() {
+    let of = |words: &[(&str, &str)]| Recording {
+        column: Some(Column::new(Some(Interface::Epoll), words)),
+        ..recording("6.18.44", &[("V06", "tcp", "mine@level", "READ")])
+    };
+    let (text, _) = record("", "linux.yml", &of(&[("READ", "readable")])).unwrap();
+    assert!(text.contains("os: linux\nover: epoll\nwords: { 'READ': 'readable' }\nsource: "), "{text}");
+    let changed = of(&[("READ", "readable end?"), ("it's", "flag")]);
+    let (text, results) = record(&text, "linux.yml", &changed).unwrap();
+    assert_eq!(results, [Recorded::Known]);
+    assert!(text.contains("over: epoll\nwords: { 'READ': 'readable end?', 'it''s': 'flag' }\nsource: "), "{text}");
+    assert_eq!(text.matches("words: ").count(), 1, "{text}");
+    let mut read = Expectations::default();
+    read.read(&text, "linux.yml").unwrap();
+    assert_eq!(Some(&*read.of(Os::Linux)[0].column), changed.column.as_ref());
 }

@@ -327,8 +327,15 @@ impl Selector for Flawed {
         self.inner.views(mode)
     }
 
-    fn no_event(&self) -> selector::Answer {
-        if self.base == Base::Filters { selector::Answer::default() } else { self.inner.no_event() }
+    fn column(&self) -> selector::Column {
+        match self.base {
+            Base::Filters => selector::Column::of(selector::Interface::Kqueue),
+            _ => self.inner.column(),
+        }
+    }
+
+    fn no_event(&self) -> &'static str {
+        if self.base == Base::Filters { "silent" } else { self.inner.no_event() }
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellResult, PlannedCell};
+use crate::column::Column;
 use super::cost::Cost;
 use super::scenario::Scenario;
 use super::seed::Seed;
@@ -93,6 +94,9 @@ pub struct Run {
     /// The tested subjects: the version of each library or program, by its name, which is that of its column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub subjects: BTreeMap<String, String>,
+    /// The words of the tested subjects, and what each is built over, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Column>,
     /// The seed of the first attempt at each cell. Each further attempt adds one.
     pub seed: Seed,
     /// How many attempts were made at each cell.
@@ -154,6 +158,12 @@ impl Run {
     pub fn subjects(&self) -> String {
         let each = self.subjects.iter().map(|(name, version)| format!("{name} {version}"));
         each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the words of a poller, and what it is built over. Those of an unknown poller are none.
+    pub fn column(&self, poller: &str) -> Column {
+        let of_interface = || poller.parse().map(Column::of).unwrap_or_default();
+        self.columns.get(poller).cloned().unwrap_or_else(of_interface)
     }
 
     /// Returns the runner with its command or image: `native`, `prefix (qemu-s390x-static)`.

@@ -33,6 +33,7 @@ pub fn run(target: &str) -> Run {
         libc: None,
         kqueue: None,
         subjects: BTreeMap::new(),
+        columns: BTreeMap::new(),
         seed: Seed(1),
         repeat: 1,
         fault: None,

@@ -7,10 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use ::selector::{
-    Capabilities, Changed, Event, Filter, Interest, Mode, RawArgument, RawWaited, Registered, Selector,
-    Token, Unsupported, View, WakePipe,
-};
+use ::selector::{Capabilities, Changed, Column, Event, Filter, Interest, Interface, Mode, RawArgument, RawWaited, Registered, Selector, Token, Unsupported, View, WakePipe};
 use nix::errno::Errno;
 
 use super::calls::{self, Action, Call, Known, Trigger};
@@ -170,6 +167,10 @@ type FilterNumber = i16;
 impl Selector for KqueueSelector {
     fn name(&self) -> &str {
         "kqueue"
+    }
+
+    fn column(&self) -> Column {
+        Column::of(Interface::Kqueue)
     }
 
     fn capabilities(&self) -> Capabilities {

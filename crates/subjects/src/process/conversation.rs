@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
+use metadata::Outcome;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
@@ -43,7 +44,7 @@ pub enum AdapterError {
     #[error("no answer to {to} within {} s{}", limit.as_secs_f32(), if *spins { ", and the program computes" } else { "" })]
     Late { to: String, limit: Duration, spins: bool },
     #[error("the program ended ({status}) without an answer to {to}")]
-    Ended { to: String, status: String, answer: Option<String> },
+    Ended { to: String, status: String, answer: Option<Outcome> },
     #[error("{to} cannot be sent: {source}")]
     Send { to: String, source: io::Error },
     #[error("the output cannot be read: {0}")]
@@ -66,6 +67,10 @@ pub enum AdapterError {
     UnknownToken { token: String },
     #[error("'{word}' is not a word: words are not empty, and have no space and no '|'")]
     InvalidWord { word: String },
+    #[error(
+        "{name} reports '{word}', which its hello does not declare: say what it means, \"words\": {{\"{word}\": \"readable\"}}, or \"flag\""
+    )]
+    UndeclaredWord { name: String, word: String },
     #[error("the adapter cannot wait: {reason}")]
     CannotWait { reason: String },
     #[error("the adapter declares times, and its answer to {to} has no took")]
@@ -80,10 +85,10 @@ pub enum AdapterError {
 
 impl AdapterError {
     /// Returns the answer of the poller, if the failure is one.
-    pub fn into_answer(self) -> Option<String> {
+    pub fn into_answer(self) -> Option<Outcome> {
         match self {
             Self::Ended { answer, .. } => answer,
-            Self::Late { spins: true, .. } => Some(ending::SPINS.into()),
+            Self::Late { spins: true, .. } => Some(Outcome::Spins),
             _ => None,
         }
     }

@@ -4,17 +4,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use metadata::Outcome;
 use nix::sys::signal::Signal;
-
-/// The answer of a program that computes until its time is over.
-pub(super) const SPINS: &str = "spins";
 
 /// Returns the answer of a program that has ended: `exits(3)`, `aborts(SIGABRT)`. `None` if a signal has
 /// ended it that a program does not send to itself by a mistake: `SIGKILL` also comes from a system without
 /// memory, and `SIGTERM` from a person.
-pub(super) fn answer(status: ExitStatus) -> Option<String> {
+pub(super) fn answer(status: ExitStatus) -> Option<Outcome> {
     if let Some(code) = status.code() {
-        return Some(format!("exits({code})"));
+        return Some(Outcome::Exited(code.to_string()));
     }
     let signal = Signal::try_from(status.signal()?).ok()?;
     let is_its_own = matches!(
@@ -28,7 +26,7 @@ pub(super) fn answer(status: ExitStatus) -> Option<String> {
             | Signal::SIGSYS
             | Signal::SIGTRAP
     );
-    is_its_own.then(|| format!("aborts({signal})"))
+    is_its_own.then(|| Outcome::Aborted(signal.to_string()))
 }
 
 /// Returns the processor time of a process, and the time for which it waited for a processor, where the
@@ -71,10 +69,11 @@ mod tests {
     fn an_end_from_outside_is_no_answer_of_the_program() {
         let code = |code: i32| ExitStatus::from_raw(code << 8);
         let signal = |signal: Signal| ExitStatus::from_raw(signal as i32);
-        assert_eq!(answer(code(0)).as_deref(), Some("exits(0)"));
-        assert_eq!(answer(code(3)).as_deref(), Some("exits(3)"));
-        assert_eq!(answer(signal(Signal::SIGABRT)).as_deref(), Some("aborts(SIGABRT)"));
-        assert_eq!(answer(signal(Signal::SIGSEGV)).as_deref(), Some("aborts(SIGSEGV)"));
+        let written = |status| answer(status).map(|answer| answer.to_string());
+        assert_eq!(written(code(0)).as_deref(), Some("exits(0)"));
+        assert_eq!(written(code(3)).as_deref(), Some("exits(3)"));
+        assert_eq!(written(signal(Signal::SIGABRT)).as_deref(), Some("aborts(SIGABRT)"));
+        assert_eq!(written(signal(Signal::SIGSEGV)).as_deref(), Some("aborts(SIGSEGV)"));
         for outside in [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
             assert_eq!(answer(signal(outside)), None, "{outside}");
         }

@@ -1,4 +1,4 @@
-//! Adapters that serve several pollers, one after the other: `reset` of version 2 of the protocol.
+//! Adapters that serve several pollers, one after the other: `reset`.
 
 use std::os::fd::RawFd;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Acts, Capabilities, Changed, Event, Failure, Interest, Selector, Token, Unsupported, View};
+use selector::{Acts, Capabilities, Changed, Column, Event, Failure, Interest, Selector, Token, Unsupported, View};
 
 use super::{Process, lock};
 
@@ -56,6 +56,10 @@ impl Selector for Lease {
 
     fn version(&self) -> Option<String> {
         self.held().version()
+    }
+
+    fn column(&self) -> Column {
+        self.held().column()
     }
 
     fn capabilities(&self) -> Capabilities {

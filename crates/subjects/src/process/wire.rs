@@ -1,19 +1,17 @@
 //! The lines of the protocol. docs/subjects.md describes them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use metadata::{PATH_NAME_HELP, Transport, is_path_name};
+use metadata::{Interface, PATH_NAME_HELP, Transport, Word, is_path_name};
 use schemars::JsonSchema;
 use selector::{Act, Token};
 use serde::{Deserialize, Serialize};
 
-/// The newest version of the protocol. An adapter may speak any version from 1 on.
-pub const PROTOCOL: u32 = 2;
-
-/// The oldest version of the protocol that an adapter may speak.
-pub const OLDEST: u32 = 1;
+/// The version of the protocol.
+pub const PROTOCOL: u32 = 1;
 
 /// A line: an object with one key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -35,18 +33,15 @@ pub enum Command {
     /// The first command. The answer is `hello`, or `unsupported` if the adapter does not support this
     /// system.
     Hello {
-        /// The oldest version of the protocol that pollmatrix speaks.
+        /// The version of the protocol.
         protocol: u32,
-        /// The newest version that it speaks. Left out by versions of pollmatrix that speak one version only.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        up_to: Option<u32>,
     },
     /// Receive a copy of a descriptor, which the line carries (`SCM_RIGHTS`). Later commands name it by this
     /// number.
     Take {
         /// The name of the descriptor in later commands.
         fd: RawFd,
-        /// Version 2: the number that the copy must have. Sent only if `hello` has `numbers`. It is at least
+        /// The number that the copy must have. Sent only if `hello` has `numbers`. It is at least
         /// 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<RawFd>,
@@ -79,12 +74,12 @@ pub enum Command {
     Wake {},
     /// Close the poller's own descriptor. With `fd`: close that descriptor, and nothing else.
     Close {
-        /// Version 2: the descriptor, which the adapter has made. Sent only if `hello` has `acts`.
+        /// The descriptor, which the adapter has made. Sent only if `hello` has `acts`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fd: Option<RawFd>,
     },
-    /// Version 2, as all later commands up to `shut`; they are sent only if `hello` has `acts`. Make an
-    /// unconnected socket, or a pipe, non-blocking. Later commands name it by this number.
+    /// Make an unconnected socket, or a pipe, non-blocking. Later commands name it by this number. This command
+    /// and those up to `shut` are sent only if `hello` has `acts`.
     Open {
         /// The name of the descriptor in later commands. Of a pipe, it is the reading end.
         fd: RawFd,
@@ -147,7 +142,7 @@ pub enum Command {
         /// The direction.
         how: Shut,
     },
-    /// Version 2: return to the state after `hello`. Close the poller and all copies of descriptors, and make
+    /// Return to the state after `hello`. Close the poller and all copies of descriptors, and make
     /// another poller. Sent only if `hello` has `reset`.
     Reset {},
 }
@@ -239,15 +234,15 @@ pub enum Answer {
     Unsupported(String),
     /// The answer to `wait`: the events in the poller's order.
     Events(Vec<WireEvent>),
-    /// Version 2: the number of bytes that were read or written.
+    /// The number of bytes that were read or written.
     Count(usize),
-    /// Version 2: the address of a socket.
+    /// The address of a socket.
     Address(String),
     /// The adapter does not know this command, or the line is not a command.
     Unknown(String),
 }
 
-/// Version 2: an answer, and the time that the poller's own calls took.
+/// An answer, and the time that the poller's own calls took.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Timed {
@@ -294,7 +289,7 @@ pub struct Took {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// The version of the protocol that the adapter speaks.
+    /// The version of the protocol.
     pub protocol: u32,
     /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`, without `..`.
     #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*\.?$"))]
@@ -303,26 +298,47 @@ pub struct Hello {
     pub version: String,
     /// The modes of the poller.
     pub modes: Vec<Mode>,
+    /// What each word of the poller's events means. The name of an error, such as `EBADF`, needs no declaration.
+    /// A detail in parentheses is no part of a word: `R` is the word of `R(data=3)`.
+    #[serde(default)]
+    #[schemars(required, extend("minProperties" = 1))]
+    pub words: BTreeMap<String, Word>,
+    /// The interface of the kernel that the poller is built over, on this system. Left out if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<OverInterface>")]
+    pub over: Option<Interface>,
     /// Whether the adapter accepts `wake` during a wait.
     #[serde(default)]
     pub wake: bool,
-    /// Version 2: whether the adapter accepts `reset`.
+    /// Whether the adapter accepts `reset`.
     #[serde(default)]
     pub reset: bool,
-    /// Version 2: whether a wait returns at most `room` events. Without it, the poller has no limit, and an
+    /// Whether a wait returns at most `room` events. Without it, the poller has no limit, and an
     /// answer may have more events.
     #[serde(default = "yes")]
     pub room: bool,
-    /// Version 2: whether each `ok` and each `events` has `took`.
+    /// Whether each `ok` and each `events` has `took`.
     #[serde(default)]
     pub times: bool,
-    /// Version 2: the kinds of descriptors that the adapter makes and acts on itself. With any, it gets no
+    /// The kinds of descriptors that the adapter makes and acts on itself. With any, it gets no
     /// `take` and no `closed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<Kind>,
-    /// Version 2: whether the adapter accepts `at` in `take`.
+    /// Whether the adapter accepts `at` in `take`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub numbers: bool,
+}
+
+/// The schema of [`Interface`].
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Interface")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum OverInterface {
+    Epoll,
+    Kqueue,
+    Poll,
+    Select,
 }
 
 fn yes() -> bool {
@@ -371,7 +387,7 @@ impl Answer {
 
 impl Command {
     pub(crate) fn hello() -> Self {
-        Self::Hello { protocol: OLDEST, up_to: Some(PROTOCOL) }
+        Self::Hello { protocol: PROTOCOL }
     }
 
     pub(crate) fn add(fd: RawFd, token: Token, interest: selector::Interest, mode: selector::Mode) -> Self {
@@ -501,16 +517,10 @@ impl fmt::Display for Answer {
 }
 
 impl Hello {
-    /// Checks the version, the name and the modes. The error is the reason.
+    /// Checks the version, the name, the modes and the words. The error is the reason.
     pub(crate) fn validate(&self) -> Result<(), String> {
-        if !(OLDEST..=PROTOCOL).contains(&self.protocol) {
-            return Err(format!("protocol is {}, expected {OLDEST} to {PROTOCOL}", self.protocol));
-        }
-        if self.protocol < 2 && (self.reset || !self.room || self.times) {
-            return Err(format!("reset, room and times need protocol 2, and protocol is {}", self.protocol));
-        }
-        if self.protocol < 2 && (self.numbers || !self.acts.is_empty()) {
-            return Err(format!("acts and numbers need protocol 2, and protocol is {}", self.protocol));
+        if self.protocol != PROTOCOL {
+            return Err(format!("protocol is {}, expected {PROTOCOL}", self.protocol));
         }
         if self.numbers && !self.acts.is_empty() {
             return Err("numbers is about take, which an adapter with acts does not get".into());
@@ -518,6 +528,15 @@ impl Hello {
         if !is_path_name(&self.name) {
             return Err(format!("'{}' is not a name: {PATH_NAME_HELP}", self.name));
         }
-        if self.modes.is_empty() { Err("modes is empty".into()) } else { Ok(()) }
+        if self.modes.is_empty() {
+            return Err("modes is empty".into());
+        }
+        if self.words.is_empty() {
+            return Err(format!(
+                "{} declares no words: say what each word of its events means, \"words\": {{\"READ\": \"readable\"}}",
+                self.name
+            ));
+        }
+        Ok(())
     }
 }
