@@ -313,7 +313,8 @@ static void hello(void) {
     printf("{\"hello\":{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\"", poller->name, poller->version);
     if (poller->over)
         printf(",\"over\":\"%s\"", poller->over);
-    const char *separator = ",\"words\":{";
+    printf(",\"words\":{");
+    const char *separator = "";
     for (const struct word *word = poller->words; word->name; word++) {
         printf("%s\"%s\":\"%s\"", separator, word->name, word->means);
         separator = ",";

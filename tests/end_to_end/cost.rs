@@ -244,7 +244,7 @@ fn a_program_is_measured_by_its_own_clock_or_not_at_all() {
         assert_eq!(reason, "it is a program, which is not traced", "{cost}");
     }
     for (mistake, expected) in [
-        ("speaks-1", "it is a program without `times`: what would be measured is the way to it"),
+        ("featureless", "it is a program without `times`: what would be measured is the way to it"),
         ("times-nothing", "the clock is too coarse for a sample"),
     ] {
         let costs = cost(mistake, &["modify"]);

@@ -82,7 +82,9 @@ fn every_answer_is_expected() {
                             None => {
                                 differences.insert(format!("NEW\t{text}"));
                             }
-                            Some(answer) if answer.compare(&seen.answer.to_string()) == Compared::Different => {
+                            Some(answer)
+                                if answer.compare(&seen.answer.to_string()) == Compared::Different =>
+                            {
                                 let allowed = answer.allowed.join(" or ");
                                 differences
                                     .insert(format!("DIFFERENT\t{text} instead of {allowed} ({place})"));

@@ -27,7 +27,8 @@ fn defects(os: Os, poller: &str, answers: &Expectations) -> Vec<(Defect, String)
                         answer.trigger.as_deref(),
                     ) == (scenario.behaviour, variant, api, *trigger)
                 });
-                let recorded = recorded.flat_map(|answer| answer.allowed.iter().map(move |text| (&*answer.column, text)));
+                let recorded = recorded
+                    .flat_map(|answer| answer.allowed.iter().map(move |text| (&*answer.column, text)));
                 for (column, answer) in recorded {
                     let promises = Promises::of(&script, transport, mode, poller, column.clone());
                     if let Some(defect) = promises.defect((variant, api, *trigger), answer) {

@@ -89,8 +89,9 @@ fn compare(below: (&Column, &Answer), own: (&Column, &Answer)) -> (Comparison, S
             adds.push(meaning.name());
         }
     }
-    let part =
-        |what: &str, meanings: &[&str]| (!meanings.is_empty()).then(|| format!("{what} {}", meanings.join(", ")));
+    let part = |what: &str, meanings: &[&str]| {
+        (!meanings.is_empty()).then(|| format!("{what} {}", meanings.join(", ")))
+    };
     let parts: Vec<_> = part("hides", &hides).into_iter().chain(part("adds", &adds)).collect();
     match parts.is_empty() {
         true => (Comparison::Shows, String::new()),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use characterisation::verbs::Script;
 use characterisation::{Observation, Promises, Scenario, Setting, Stopped, Transcript, scenarios};
 use comfy_table::{ContentArrangement, Table, presets};
-use metadata::{Defect, Column, Mode, Seed, Transport, did_you_mean};
+use metadata::{Column, Defect, Mode, Seed, Transport, did_you_mean};
 use runner::backends::Poller;
 use runner::executable::{self, Executable};
 use runner::signals::{self, Stop};

@@ -51,7 +51,8 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
                 let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
                 let poller = poller.map(|version| one_line(version).into_owned());
                 let is_subject = |name: &&String| run.kqueue_library() != Some(name.as_str());
-                let column = adapter.as_ref().filter(is_subject).and_then(|name| run.columns.get(name)).cloned();
+                let column =
+                    adapter.as_ref().filter(is_subject).and_then(|name| run.columns.get(name)).cloned();
                 let new = || SourceAnswers { version, poller, column, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {

@@ -6,9 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use metadata::{
-    Answer, Column, Evidence, Interface, Mode, Os, Word, api_and_trigger, did_you_mean,
-};
+use metadata::{Answer, Column, Evidence, Interface, Mode, Os, Word, api_and_trigger, did_you_mean};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};

@@ -89,7 +89,9 @@ impl Answer {
     fn parse(text: &str, outcome: impl Fn(&str) -> Outcome) -> Self {
         let round = |text: &str| {
             let counted = text.rsplit_once(" x");
-            let is_count = |times: &str| !times.is_empty() && times.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*');
+            let is_count = |times: &str| {
+                !times.is_empty() && times.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*')
+            };
             let (text, times) = match counted.filter(|(_, times)| is_count(times)) {
                 Some((text, times)) => (text, Some(times.to_owned())),
                 None => (text, None),
@@ -197,7 +199,8 @@ impl Outcome {
     }
 
     fn of_program(text: &str) -> Option<Self> {
-        let ended = |how: &str| text.strip_prefix(how)?.strip_prefix('(')?.strip_suffix(')').map(str::to_owned);
+        let ended =
+            |how: &str| text.strip_prefix(how)?.strip_prefix('(')?.strip_suffix(')').map(str::to_owned);
         match text {
             "0" => Some(Self::Done),
             "spins" => Some(Self::Spins),
@@ -231,9 +234,9 @@ impl Outcome {
         match self {
             Self::Done => Some(Vec::new()),
             Self::Failed(errno) => Some(vec![errno]),
-            Self::Filters(results) => {
-                Some(results.iter().map(|(_, result)| result.as_str()).filter(|result| *result != "0").collect())
-            }
+            Self::Filters(results) => Some(
+                results.iter().map(|(_, result)| result.as_str()).filter(|result| *result != "0").collect(),
+            ),
             _ => None,
         }
     }
@@ -252,7 +255,8 @@ impl fmt::Display for Outcome {
             Self::Exited(code) => write!(f, "exits({code})"),
             Self::Done => f.write_str("0"),
             Self::Filters(results) => {
-                let results: Vec<_> = results.iter().map(|(filter, result)| format!("{filter}:{result}")).collect();
+                let results: Vec<_> =
+                    results.iter().map(|(filter, result)| format!("{filter}:{result}")).collect();
                 joined(f, &results, " ")
             }
             Self::Failed(text) | Self::Other(text) => f.write_str(text),

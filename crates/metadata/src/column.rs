@@ -136,7 +136,9 @@ impl FromStr for Word {
             let (name, is_open) = part.strip_suffix('?').map_or((part, false), |name| (name, true));
             let meaning = match name {
                 PEER_SHUT => Meaning::End,
-                name => name.parse().map_err(|_| format!("unknown meaning '{part}': {}", Self::help(name)))?,
+                name => {
+                    name.parse().map_err(|_| format!("unknown meaning '{part}': {}", Self::help(name)))?
+                }
             };
             if is_open {
                 word.may_say.insert(meaning);
@@ -189,7 +191,10 @@ impl schemars::JsonSchema for Word {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let one = format!("({}|{PEER_SHUT})\\??", Meaning::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join("|"));
+        let one = format!(
+            "({}|{PEER_SHUT})\\??",
+            Meaning::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join("|")
+        );
         schemars::json_schema!({
             "type": "string",
             "description": "What a word means: one or more meanings; a question mark leaves one open. `flag` means nothing.",
@@ -226,7 +231,10 @@ impl Word {
 pub struct Column {
     /// The interface of the kernel below the poller: `epoll`. Absent if it is another one, such as io_uring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "results", schemars(with = "Option<String>", regex(pattern = r"^(epoll|kqueue|poll|select)$")))]
+    #[cfg_attr(
+        feature = "results",
+        schemars(with = "Option<String>", regex(pattern = r"^(epoll|kqueue|poll|select)$"))
+    )]
     pub over: Option<Interface>,
     /// What each word means: `readable`, `end`, `hang-up` ….
     pub words: BTreeMap<String, Word>,
@@ -291,7 +299,8 @@ impl Column {
 
     /// Splits the record of an event into its words: `IN|HUP`, `rw-`.
     pub fn split<'a>(&self, record: &'a str) -> Vec<&'a str> {
-        let is_set = |letter: char| letter == '-' || self.words.contains_key(letter.encode_utf8(&mut [0; 4]) as &str);
+        let is_set =
+            |letter: char| letter == '-' || self.words.contains_key(letter.encode_utf8(&mut [0; 4]) as &str);
         if record.len() > 1 && !self.words.contains_key(record) && record.chars().all(is_set) {
             return record.split("").filter(|letter| !matches!(*letter, "" | "-")).collect();
         }
@@ -300,7 +309,9 @@ impl Column {
 
     /// Returns the first word of a record that is not declared. The name of an error needs no declaration.
     pub fn undeclared<'a>(&self, record: &'a str) -> Option<&'a str> {
-        self.split(record).into_iter().find(|word| !self.words.contains_key(&plain(word).0) && !is_errno(word))
+        self.split(record)
+            .into_iter()
+            .find(|word| !self.words.contains_key(&plain(word).0) && !is_errno(word))
     }
 
     /// Returns what the events of one registration say. No records are no event. `asked` is the interest of the
@@ -313,11 +324,10 @@ impl Column {
             has_errno |= carries_errno || (declared.is_none() && is_errno(word));
             present.extend(declared);
         }
-        let error = Word { says: BTreeSet::from([Meaning::Error]), ..Word::default() };
-        present.extend(has_errno.then_some(&error));
         let mut report = [Said::Nothing; Meaning::ALL.len()];
         for (said, meaning) in report.iter_mut().zip(Meaning::ALL) {
-            *said = match present.iter().any(|word| word.says.contains(meaning)) {
+            let is_errno = has_errno && *meaning == Meaning::Error;
+            *said = match is_errno || present.iter().any(|word| word.says.contains(meaning)) {
                 _ if !self.can_say(*meaning, asked) => Said::Nothing,
                 true => Said::Yes,
                 false if present.iter().any(|word| word.leaves_open(*meaning)) => Said::Nothing,
@@ -329,11 +339,14 @@ impl Column {
 
     /// Returns whether the poller has a word for it that it reports for this interest.
     fn can_say(&self, meaning: Meaning, asked: Interest) -> bool {
-        let with = |is_it: fn(&Word, Meaning) -> bool| self.words.values().filter(move |word| is_it(word, meaning));
+        let with =
+            |is_it: fn(&Word, Meaning) -> bool| self.words.values().filter(move |word| is_it(word, meaning));
         let mut certain = with(|word, meaning| word.says.contains(&meaning)).peekable();
         match certain.peek() {
             Some(_) => certain.any(|word| word.is_reported_for(asked)),
-            None => with(|word, meaning| word.may_say.contains(&meaning)).any(|word| word.is_reported_for(asked)),
+            None => {
+                with(|word, meaning| word.may_say.contains(&meaning)).any(|word| word.is_reported_for(asked))
+            }
         }
     }
 }
@@ -352,12 +365,10 @@ fn plain(word: &str) -> (String, bool) {
     (name + rest, has_errno)
 }
 
-/// Returns whether a word is the name of an error: `EBADF`. `ERR`, `END` and `EOF` are not.
+/// Returns whether a word is the name of an error: `EBADF`. `ERR`, `END`, `EOF` and `ERROR` are not.
 pub fn is_errno(word: &str) -> bool {
-    word.len() > 3
-        && word.starts_with('E')
-        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-        && word != "ERROR"
+    let is_name = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    word == "EIO" || (word.len() > 3 && word.starts_with('E') && word != "ERROR" && is_name(word))
 }
 
 #[cfg(test)]
@@ -366,12 +377,14 @@ mod tests {
 
     fn mio() -> Column {
         let closed = [("read_closed", "end hang-up?"), ("write_closed", "writable? hang-up?")];
-        let plain = [("readable", "readable"), ("writable", "writable"), ("error", "error"), ("priority", "urgent")];
+        let plain =
+            [("readable", "readable"), ("writable", "writable"), ("error", "error"), ("priority", "urgent")];
         Column::new(Some(Interface::Epoll), &[closed.as_slice(), &plain].concat())
     }
 
     fn polling() -> Column {
-        let words = [("readable", "readable"), ("writable", "writable"), ("err", "error"), ("interrupt", "hang-up")];
+        let words =
+            [("readable", "readable"), ("writable", "writable"), ("err", "error"), ("interrupt", "hang-up")];
         Column::new(Some(Interface::Epoll), &words)
     }
 
@@ -408,6 +421,7 @@ mod tests {
             ((&epoll, "IN|HUP"), (&go(), "r|w")),
             ((&epoll, "ERR"), (&go(), "r|w|ErrNotPollable")),
             ((&epoll, "-"), (&select, "---")),
+            ((&epoll, "IN|ERR|RDHUP"), (&kqueue, "R(data=0)+EOF(EIO)")),
         ] {
             assert_eq!(contradictions(one, other, Interest::ALL), [""; 0], "{} {}", one.1, other.1);
         }

@@ -11,7 +11,10 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use ::selector::{Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record, Registered, Selector, Token, Unsupported, View};
+use ::selector::{
+    Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
+    Registered, Selector, Token, Unsupported, View,
+};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};

@@ -16,7 +16,10 @@ use std::os::fd::RawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ::selector::{Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record, Registered, Selector, Token, Unsupported, View, WakePipe};
+use ::selector::{
+    Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
+    Registered, Selector, Token, Unsupported, View, WakePipe,
+};
 use fd_core::poller::milliseconds;
 use libc::c_short;
 use nix::errno::Errno;

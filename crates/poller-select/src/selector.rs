@@ -15,7 +15,10 @@ use std::os::fd::RawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ::selector::{Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record, Registered, Selector, Token, Unsupported, View, WakePipe};
+use ::selector::{
+    Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
+    Registered, Selector, Token, Unsupported, View, WakePipe,
+};
 use nix::errno::Errno;
 
 use crate::sys::{self, FdSet};

@@ -62,8 +62,10 @@ impl Changed {
             Self::Refused(refusals) => match refusals.as_slice() {
                 [Refusal { filter: None, errno }] => Outcome::Failed(format!("{errno:?}")),
                 of_filters => {
-                    let of = |filter: Option<Filter>| filter.map_or_else(String::new, |filter| filter.to_string());
-                    let each = of_filters.iter().map(|refusal| (of(refusal.filter), format!("{:?}", refusal.errno)));
+                    let of =
+                        |filter: Option<Filter>| filter.map_or_else(String::new, |filter| filter.to_string());
+                    let each =
+                        of_filters.iter().map(|refusal| (of(refusal.filter), format!("{:?}", refusal.errno)));
                     Outcome::Filters(each.collect())
                 }
             },

@@ -14,14 +14,14 @@ use std::fmt;
 use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
-pub use metadata::{Column, Interest, Interface, Mode};
 use metadata::Outcome;
+pub use metadata::{Column, Interest, Interface, Mode};
 use nix::errno::Errno;
 
 pub use crate::acts::{Act, Acted, Acts, Shut};
-pub use crate::record::{Bits, Filter, Record};
 pub use crate::changed::{Changed, Refusal, Unsupported};
 pub use crate::raw_wait::{RawArgument, RawWaited};
+pub use crate::record::{Bits, Filter, Record};
 pub use crate::wake_pipe::{WakePipe, set_nonblocking};
 
 /// The caller's identifier of a registration. Each event contains it.

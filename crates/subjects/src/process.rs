@@ -23,8 +23,8 @@ use std::time::Duration;
 use metadata::{Mode, Transport};
 use nix::errno::Errno;
 use selector::{
-    Acts, Capabilities, Changed, Column, Event, Failure, Interest, MakeSelector, Record, Refusal, Selector, Token,
-    Unsupported, View,
+    Acts, Capabilities, Changed, Column, Event, Failure, Interest, MakeSelector, Record, Refusal, Selector,
+    Token, Unsupported, View,
 };
 
 pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
@@ -282,12 +282,16 @@ impl Process {
 
     /// Converts an event of the adapter.
     fn event(&self, WireEvent { token, says }: WireEvent) -> Result<Event, AdapterError> {
-        let is_valid = |word: &str| !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|');
+        let is_valid = |word: &str| {
+            !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || letter == '|')
+        };
         for word in &says {
             if !is_valid(word) {
                 return Err(AdapterError::InvalidWord { word: word.clone() });
             }
-            if let Some(word) = self.column.undeclared(word) {
+            // An error without a name is its number.
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            if let Some(word) = self.column.undeclared(word).filter(|_| !is_number) {
                 return Err(AdapterError::UndeclaredWord { name: self.name.clone(), word: word.to_owned() });
             }
         }
@@ -310,7 +314,8 @@ impl Process {
                 Err(Errno::EPROTO)
             }
             Ok(Answer::Events(events)) => {
-                let events: Result<Vec<_>, AdapterError> = events.into_iter().map(|event| self.event(event)).collect();
+                let events: Result<Vec<_>, AdapterError> =
+                    events.into_iter().map(|event| self.event(event)).collect();
                 events.map_err(|error| {
                     self.reject(conversation, &error);
                     Errno::EPROTO
@@ -614,7 +619,7 @@ mod tests {
             return;
         }
         let bad = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
-        for (mistake, again) in [("none", true), ("resetless", false)] {
+        for (mistake, again) in [("none", true), ("featureless", false)] {
             let command_line = ["python3", bad, mistake, "poll"].map(String::from);
             let (reader, mut writer) = io::pipe().unwrap();
             io::Write::write_all(&mut writer, b"x").unwrap();

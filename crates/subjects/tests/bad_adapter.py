@@ -155,8 +155,10 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 answer["hello"]["name"] = "Python, the one and only"
             case "of-the-future" if command == "hello":
                 answer["hello"]["protocol"] = 2
-            case "resetless" if command == "hello":
-                del answer["hello"]["reset"]
+            case "featureless" if command == "hello":
+                for feature in ("reset", "times", "numbers"):
+                    del answer["hello"][feature]
+                self.times = set()
             case "wordless" if command == "hello":
                 del answer["hello"]["words"]
             case "means-nothing" if command == "hello":

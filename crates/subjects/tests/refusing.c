@@ -27,7 +27,7 @@ static int wait_for_events(size_t room, double timeout) {
 }
 
 int main(void) {
-    static const struct word words[] = {{0}};
+    static const struct word words[] = {{"READY", 1, "readable"}, {0}};
     return serve(&(struct poller){
         .name = "refusing", .version = "1", .modes = 1 << LEVEL, .words = words, .interests = {[READ] = 1},
         .size = sizeof(struct registration), .begin = begin, .end = end, .add = add, .modify = add,

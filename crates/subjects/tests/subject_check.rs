@@ -227,10 +227,10 @@ fn an_unknown_error_does_not_end_the_example(#[case] mistake: &str, #[case] expe
     assert!(seen.contains(expected) && !seen.contains("the program ended"), "{seen}");
 }
 
-/// Version 1 has no `reset`, and a poller without a limit of events is not asked about it.
+/// A poller without a limit of events is not asked about it.
 #[rstest]
-#[case::version_1(
-    "speaks-1",
+#[case::none(
+    "featureless",
     &[
         ("numbers", "the adapter does not declare numbers"),
         ("reset", "the adapter does not declare reset"),
@@ -238,7 +238,7 @@ fn an_unknown_error_does_not_end_the_example(#[case] mistake: &str, #[case] expe
     ]
 )]
 #[case::no_limit("roomless", &[("room", "python-epoll has no limit for the events of a wait")])]
-fn a_feature_of_version_2_may_be_missing(#[case] mistake: &str, #[case] expected: &[(&str, &str)]) {
+fn a_feature_may_be_missing(#[case] mistake: &str, #[case] expected: &[(&str, &str)]) {
     if lacks("python3") {
         return;
     }

@@ -216,7 +216,8 @@ impl FencedPoller {
     /// events of no registration.
     pub(super) fn outcome_of(&self, fd: RawFd, events: &[Event], token: Token) -> Outcome {
         let own: Vec<_> = events.iter().filter(|event| event.token == token).collect();
-        let mut parts = if own.is_empty() { self.silence() } else { parts(None, &own, |record| record.to_string()) };
+        let mut parts =
+            if own.is_empty() { self.silence() } else { parts(None, &own, |record| record.to_string()) };
         let registrations = self.registrations();
         let refused = registrations.refused.iter().find(|(refused, _)| *refused == fd);
         let refusals = refused.map(|(_, refusals)| refusals.as_slice()).unwrap_or_default();
@@ -433,7 +434,10 @@ mod tests {
         let stale = event(7, true);
         assert_eq!(poller.outcome(std::slice::from_ref(&stale)).to_string(), "stale-token:IN");
         assert_eq!(poller.outcome(&[event(own, false), stale.clone()]).to_string(), "own:OUT stale-token:IN");
-        assert_eq!(poller.outcome_of(3, std::slice::from_ref(&stale), own).to_string(), "silent stale-token:IN");
+        assert_eq!(
+            poller.outcome_of(3, std::slice::from_ref(&stale), own).to_string(),
+            "silent stale-token:IN"
+        );
         assert_eq!(poller.outcome_of(3, &[event(own, false), event(FENCE, true)], own).to_string(), "OUT");
         let copy = poller.token("copy");
         assert_eq!(poller.outcome(&[stale, event(copy, true)]).to_string(), "stale-token:IN copy:IN");

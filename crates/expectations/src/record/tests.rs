@@ -238,7 +238,10 @@ fn the_words_of_a_poller_are_in_the_head_and_follow_its_hello() {
     let changed = of(&[("READ", "readable end?"), ("it's", "flag")]);
     let (text, results) = record(&text, "linux.yml", &changed).unwrap();
     assert_eq!(results, [Recorded::Known]);
-    assert!(text.contains("over: epoll\nwords: { 'READ': 'readable end?', 'it''s': 'flag' }\nsource: "), "{text}");
+    assert!(
+        text.contains("over: epoll\nwords: { 'READ': 'readable end?', 'it''s': 'flag' }\nsource: "),
+        "{text}"
+    );
     assert_eq!(text.matches("words: ").count(), 1, "{text}");
     let mut read = Expectations::default();
     read.read(&text, "linux.yml").unwrap();

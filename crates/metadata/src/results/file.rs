@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellResult, PlannedCell};
-use crate::column::Column;
 use super::cost::Cost;
 use super::scenario::Scenario;
 use super::seed::Seed;
 use super::status::Status;
 use super::visible::{json, json_line};
+use crate::column::Column;
 
 /// The version of the format. It increases when a reader of the previous version would misread the new one.
 pub const SCHEMA_VERSION: u32 = 2;

@@ -7,7 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use ::selector::{Capabilities, Changed, Column, Event, Filter, Interest, Interface, Mode, RawArgument, RawWaited, Registered, Selector, Token, Unsupported, View, WakePipe};
+use ::selector::{
+    Capabilities, Changed, Column, Event, Filter, Interest, Interface, Mode, RawArgument, RawWaited,
+    Registered, Selector, Token, Unsupported, View, WakePipe,
+};
 use nix::errno::Errno;
 
 use super::calls::{self, Action, Call, Known, Trigger};

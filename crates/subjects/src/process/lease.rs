@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use metadata::Mode;
 use nix::errno::Errno;
-use selector::{Acts, Capabilities, Changed, Column, Event, Failure, Interest, Selector, Token, Unsupported, View};
+use selector::{
+    Acts, Capabilities, Changed, Column, Event, Failure, Interest, Selector, Token, Unsupported, View,
+};
 
 use super::{Process, lock};
 
