@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use expectations::NO_ANSWER;
-use metadata::{Answer, Asked, CellResult, Check, Column, Interface, Results, one_line};
-use report::html::site::Comparison;
+use metadata::{Answer, Asked, CellResult, Check, Column, Difference, Interface, Meaning, Results, one_line};
 use runner::{Environment, backends, environment};
 
-use crate::below::{closest, compare_all, questions_below};
+use crate::below::{closest, questions_below};
 use crate::error::Error;
 use crate::judge;
 
@@ -30,20 +29,20 @@ enum Kind {
     Result,
 }
 
-/// Returns the differences with these words of [`compare_all`]: `hides readable, hang-up; adds end` are
-/// three.
-fn differences(words: &str) -> Vec<(Kind, String)> {
-    if words.is_empty() {
-        return vec![(Kind::Result, "another result of a call".into())];
-    }
-    let parts = words.split("; ").filter_map(|part| part.split_once(' '));
-    let each = parts.flat_map(|(verb, all)| all.split(", ").map(move |word| (verb, word)));
-    let kind = |verb, word| match (verb, word) {
-        ("hides", "readable" | "writable") => Kind::HidesReadiness,
-        ("hides", _) => Kind::HidesDetail,
-        _ => Kind::Adds,
+/// Returns the parts of a difference: `hides readable`, `hides hang-up` and `adds end` are three. `None` if
+/// the answers cannot be compared.
+fn parts(difference: &Difference) -> Option<Vec<(Kind, String)>> {
+    let (hides, adds) = match difference {
+        Difference::None => return Some(Vec::new()),
+        Difference::Result => return Some(vec![(Kind::Result, "another result of a call".into())]),
+        Difference::Meanings { hides, adds } => (hides, adds),
+        Difference::Unknown => return None,
     };
-    each.map(|(verb, word)| (kind(verb, word), format!("{verb} {word}"))).collect()
+    let hidden = hides.iter().map(|meaning| match meaning {
+        Meaning::Readable | Meaning::Writable => (Kind::HidesReadiness, format!("hides {meaning}")),
+        _ => (Kind::HidesDetail, format!("hides {meaning}")),
+    });
+    Some(hidden.chain(adds.iter().map(|meaning| (Kind::Adds, format!("adds {meaning}")))).collect())
 }
 
 /// What is found in the answers of one subject.
@@ -106,10 +105,11 @@ fn found<'a>(
                 let mut below = questions_below(asked, subject, interface).into_iter();
                 let below = below.find_map(|asked| of_interface(&below_column, &asked));
                 let own = [Answer::of(&check.observed, asked.trigger.as_deref(), column)];
-                match below.and_then(|below| compare_all((&below_column, &below), (column, &own))) {
-                    Some((Comparison::Shows, _)) => Vec::new(),
-                    Some((Comparison::Differs, words)) => differences(&words),
-                    Some((Comparison::CannotCompare, _)) | None => continue,
+                let difference =
+                    below.and_then(|below| Difference::least((&below_column, &below), (column, &own)));
+                match difference.as_ref().and_then(parts) {
+                    Some(parts) => parts,
+                    None => continue,
                 }
             }
         };

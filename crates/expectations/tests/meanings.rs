@@ -1,5 +1,5 @@
-//! What the recorded answers mean: each is parsed by the words of its column, is written back as it was, and means
-//! what meanings.tsv says. `POLLMATRIX_BLESS=1` writes that file again; review its diff.
+//! What the recorded answers mean: each is parsed by the words of its column, is written back as it was, and
+//! means what meanings.tsv says. `POLLMATRIX_BLESS=1` writes that file again; review its diff.
 //!
 //! The file was compared with the answers of the earlier comparison, which knew pollers by their names.
 

@@ -2,11 +2,10 @@
 //!
 //! A [`Line`] is a script with a transport and a mode. Lines are drawn at random ([`draw`]) or changed from
 //! those of a [`Corpus`], or [`every()`] line up to a length is performed, within the states that [`model`]
-//! allows. Two [`Side`]s perform each line. Their
-//! answers are compared ([`compare`]) word for word, or, between pollers with different words, by what these
-//! [mean](metadata::Column). A line that shows a difference is shrunk ([`shrink`]), repeated in fresh processes, and
-//! assigned to the [`Cluster`] of its cause. [`explore()`] does all of it in rounds that depend on the seed
-//! only.
+//! allows. Two [`Side`]s perform each line. Their answers are compared ([`compare`]) word for word, or,
+//! between pollers with different words, by what these [mean](metadata::Column). A line that shows a
+//! difference is shrunk ([`shrink`]), repeated in fresh processes, and assigned to the [`Cluster`] of its
+//! cause. [`explore()`] does all of it in rounds that depend on the seed only.
 //!
 //! This crate starts no process: a side can be in this process ([`Local`]), in another one, or a recording.
 

@@ -8,8 +8,8 @@ use crate::column::{Column, Interest, Report, is_errno};
 /// The name of an event whose token no registration of the poller has had: `stale-token:IN`.
 pub const STALE_TOKEN: &str = "stale-token";
 
-/// The answer to one question: one outcome per wait or call. If a script was repeated, each different answer has
-/// its count.
+/// The answer to one question: one outcome per wait or call. If a script was repeated, each different answer
+/// has its count.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Answer(Vec<Round>);
 
@@ -62,7 +62,7 @@ pub enum Part {
         /// The raw words: `IN|HUP`.
         record: String,
     },
-    /// A remark of the interpreter: a filter that was refused, `[W add:EPIPE]`, or failed, `[W ERROR ENOENT]`.
+    /// A remark of the interpreter about a filter that was refused or failed: `[W add:EPIPE]`.
     Remark(String),
 }
 
@@ -217,8 +217,8 @@ impl Outcome {
         })
     }
 
-    /// Returns what the one registration of the poller reports. `None` if it is no answer of one registration, or if
-    /// a part of that was refused.
+    /// Returns what the one registration of the poller reports. `None` if it is no answer of one
+    /// registration, or if a part of that was refused.
     pub fn report(&self, column: &Column) -> Option<Report> {
         let is_of_one = match self {
             Self::Reported(parts) => {

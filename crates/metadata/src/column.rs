@@ -1,8 +1,8 @@
 //! The words of a poller's events: what each means, and the interface that the poller is built over.
 //!
-//! Pollers report the same state in different words. A poller declares what its words mean, so that its answers
-//! can be compared with those of any other poller. An event says of each [`Meaning`] that it holds, that it does
-//! not hold, or nothing, because the poller has no word for it.
+//! Pollers report the same state in different words. A poller declares what its words mean, so that its
+//! answers can be compared with those of any other poller. An event says of each [`Meaning`] that it holds,
+//! that it does not hold, or nothing, because the poller has no word for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -101,10 +101,10 @@ pub type Report = [Said; Meaning::ALL.len()];
 
 /// What a word means: `readable`, `end hang-up?`, `flag`.
 ///
-/// A meaning with a question mark is left open: the event neither says nor denies it. A hang-up also leaves open
-/// whether the descriptor is readable, writable or at its end, an error whether it is readable or writable, and an
-/// end whether it is readable. `peer-shut` is an end that is reported only with that interest. A `flag` means
-/// nothing.
+/// A meaning with a question mark is left open: the event neither says nor denies it. A hang-up also leaves
+/// open whether the descriptor is readable, writable or at its end, an error whether it is readable or
+/// writable, and an end whether it is readable. `peer-shut` is an end that is reported only with that
+/// interest. A `flag` means nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Word {
     says: BTreeSet<Meaning>,
@@ -283,8 +283,8 @@ impl Column {
         Self::new(Some(interface), words)
     }
 
-    /// Returns the interface whose own words the poller passes on: that of the kernel, or of a binding in another
-    /// language.
+    /// Returns the interface whose own words the poller passes on: that of the kernel, or of a binding in
+    /// another language.
     pub fn interface(&self) -> Option<Interface> {
         let known = Self::of(self.over?);
         let is_known = |(word, means)| known.words.get(word) == Some(means);
@@ -314,8 +314,8 @@ impl Column {
             .find(|word| !self.words.contains_key(&plain(word).0) && !is_errno(word))
     }
 
-    /// Returns what the events of one registration say. No records are no event. `asked` is the interest of the
-    /// registration.
+    /// Returns what the events of one registration say. No records are no event. `asked` is the interest of
+    /// the registration.
     pub fn report<'a>(&self, records: impl IntoIterator<Item = &'a str>, asked: Interest) -> Report {
         let (mut present, mut has_errno) = (Vec::new(), false);
         for word in records.into_iter().flat_map(|record| self.split(record)) {

@@ -20,6 +20,7 @@ mod cell_id;
 mod column;
 mod defect;
 mod description;
+mod difference;
 mod named;
 mod nearest;
 mod path_names;
@@ -35,6 +36,7 @@ pub use cell_id::{CellId, ParseCellIdError};
 pub use column::{Column, Interest, Interface, Meaning, Report, Said, WORDLESS, Word, is_errno};
 pub use defect::Defect;
 pub use description::{Axes, Description};
+pub use difference::Difference;
 pub use nearest::{did_you_mean, nearest};
 pub use path_names::{PATH_NAME_HELP, is_path_name};
 #[cfg(feature = "results")]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
-use metadata::{Calls, CellResult, Cost, CostOutcome, Results, Status, one_line};
+use metadata::{Answer, Calls, CellResult, Column, Cost, CostOutcome, Difference, Results, Status, one_line};
 use serde::Serialize;
 
 use crate::grid::Tally;
@@ -177,6 +177,10 @@ pub struct ChangedAnswer {
     pub old: String,
     /// The answer in the new report.
     pub new: String,
+    /// What the new answer no longer says, and what it adds: `hides hang-up; adds end`. Empty if both mean
+    /// the same, in other words; absent if their meanings cannot be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<String>,
 }
 
 /// A cell that only one of the two reports has.
@@ -266,7 +270,13 @@ impl Diff {
             let old = before.get(&(new.target.as_str(), new.id.as_str()))?;
             Some((*old, new))
         });
-        let answers = both.flat_map(|(old, new)| changed_answers(old, new)).collect();
+        let column = |results: &Results, cell: &CellResult| {
+            let run = results.runs.iter().find(|run| run.target == cell.target);
+            run.map(|run| run.column(&cell.backend)).unwrap_or_default()
+        };
+        let answers = both
+            .flat_map(|(one, other)| changed_answers((one, &column(old, one)), (other, &column(new, other))));
+        let answers = answers.collect();
         Self { answers, ..Self::new(old, new) }
     }
 
@@ -383,14 +393,25 @@ impl Changed {
 
 /// Returns the questions that both results have with different answers. Equal questions of one cell are
 /// matched in their order.
-fn changed_answers(old: &CellResult, new: &CellResult) -> Vec<ChangedAnswer> {
+fn changed_answers(
+    (old, old_column): (&CellResult, &Column),
+    (new, new_column): (&CellResult, &Column),
+) -> Vec<ChangedAnswer> {
     let mut left: Vec<_> = old.checks.iter().collect();
     let mut changed = Vec::new();
     for check in &new.checks {
         let Some(at) = left.iter().position(|other| other.what == check.what) else { continue };
         let other = left.remove(at);
         if other.observed != check.observed {
+            let trigger = check.asked.as_ref().and_then(|asked| asked.trigger.as_deref());
+            let of = |text: &str, column: &Column| Answer::of(text, trigger, column);
+            let (one, another) = (of(&other.observed, old_column), of(&check.observed, new_column));
+            let means = match Difference::between((old_column, &one), (new_column, &another)) {
+                Difference::Result | Difference::Unknown => None,
+                difference => Some(difference.to_string()),
+            };
             changed.push(ChangedAnswer {
+                means,
                 target: new.target.clone(),
                 id: new.id.clone(),
                 question: check.what.clone(),
@@ -404,12 +425,22 @@ fn changed_answers(old: &CellResult, new: &CellResult) -> Vec<ChangedAnswer> {
 
 impl ChangedAnswer {
     fn line(&self) -> String {
-        format!("{} → {}  {}: {} on {}", self.old, self.new, self.id, self.question, self.target)
+        let means = self.meaning();
+        format!("{} → {}{means}  {}: {} on {}", self.old, self.new, self.id, self.question, self.target)
+    }
+
+    fn meaning(&self) -> String {
+        match self.means.as_deref() {
+            None => String::new(),
+            Some("") => " (means the same)".into(),
+            Some(means) => format!(" ({means})"),
+        }
     }
 
     fn item(&self) -> String {
         let (old, new, id) = (code_span(&self.old), code_span(&self.new), code_span(&self.id));
-        format!("{old} → {new} {id}: {} on {}", markdown(&self.question), markdown(&self.target))
+        let means = self.meaning();
+        format!("{old} → {new}{means} {id}: {} on {}", markdown(&self.question), markdown(&self.target))
     }
 }
 
@@ -494,7 +525,7 @@ fn unmatched_targets(cells: &[UnmatchedCell], other: &Results) -> Vec<UnmatchedT
 mod tests {
     use Status::{Crash, Fail, Pass, Permitted, Unsupported};
 
-    use metadata::NotRun;
+    use metadata::{Asked, Check, NotRun};
 
     use super::*;
     use crate::samples;
@@ -550,6 +581,31 @@ mod tests {
             markdown.contains("- **pass → fail** `group/name/zap@poll` on here: `why fail`\n"),
             "{markdown}"
         );
+    }
+
+    #[test]
+    fn a_changed_answer_says_what_it_means() {
+        let results = |words: &[(&str, &str)], observed: &str| {
+            let mut results = samples::results("here", &[("a", "mine", Pass)]);
+            let (row, variant, api) = ("V06".into(), "tcp".into(), "mine".into());
+            let asked = Asked { row, variant, api, trigger: Some("level".into()) };
+            let check = Check { observed: observed.into(), asked: Some(asked), ..Check::default() };
+            results.cells[0].checks = vec![check];
+            results.runs[0].columns.insert("mine".into(), Column::new(None, words));
+            results
+        };
+        let renamed = [("READ", "readable"), ("WRITE", "writable")];
+        let old = || results(&[("r", "readable"), ("w", "writable")], "r");
+        let means = |new: &Results| {
+            let diff = Diff::with_answers(&old(), new);
+            diff.answers.into_iter().map(|answer| answer.line()).collect::<String>()
+        };
+        let same = means(&results(&renamed, "READ"));
+        assert!(same.starts_with("r → READ (means the same)  group/name/a@mine"), "{same}");
+        let other = means(&results(&renamed, "WRITE"));
+        assert!(other.starts_with("r → WRITE (hides readable; adds writable)"), "{other}");
+        let unknown = means(&results(&[("READ", "readable")], "READY"));
+        assert!(unknown.starts_with("r → READY  group"), "{unknown}");
     }
 
     #[test]

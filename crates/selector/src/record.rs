@@ -130,7 +130,8 @@ impl fmt::Display for Record {
 }
 
 impl Record {
-    /// Sorts the filters of kqueue, whose order has no meaning. Other records stay in the order of the poller.
+    /// Sorts the filters of kqueue, whose order has no meaning. Other records stay in the order of the
+    /// poller.
     pub fn sort(records: &mut [&Self]) {
         records.sort_by_key(|record| match record {
             Self::Filter { filter, .. } => Some(*filter),

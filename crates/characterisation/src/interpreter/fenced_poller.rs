@@ -212,8 +212,8 @@ impl FencedPoller {
         Ok(all)
     }
 
-    /// Returns the events of one descriptor, with the parts of its registration that the poller refused, and the
-    /// events of no registration.
+    /// Returns the events of one descriptor, with the parts of its registration that the poller refused, and
+    /// the events of no registration.
     pub(super) fn outcome_of(&self, fd: RawFd, events: &[Event], token: Token) -> Outcome {
         let own: Vec<_> = events.iter().filter(|event| event.token == token).collect();
         let mut parts =

@@ -78,8 +78,8 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fd: Option<RawFd>,
     },
-    /// Make an unconnected socket, or a pipe, non-blocking. Later commands name it by this number. This command
-    /// and those up to `shut` are sent only if `hello` has `acts`.
+    /// Make an unconnected socket, or a pipe, non-blocking. Later commands name it by this number. This
+    /// command and those up to `shut` are sent only if `hello` has `acts`.
     Open {
         /// The name of the descriptor in later commands. Of a pipe, it is the reading end.
         fd: RawFd,
@@ -298,12 +298,13 @@ pub struct Hello {
     pub version: String,
     /// The modes of the poller.
     pub modes: Vec<Mode>,
-    /// What each word of the poller's events means. The name of an error, such as `EBADF`, needs no declaration.
-    /// A detail in parentheses is no part of a word: `R` is the word of `R(data=3)`.
+    /// What each word of the poller's events means. The name of an error, such as `EBADF`, needs no
+    /// declaration. A detail in parentheses is no part of a word: `R` is the word of `R(data=3)`.
     #[serde(default)]
     #[schemars(required, extend("minProperties" = 1))]
     pub words: BTreeMap<String, Word>,
-    /// The interface of the kernel that the poller is built over, on this system. Left out if it is another one.
+    /// The interface of the kernel that the poller is built over, on this system. Left out if it is another
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<OverInterface>")]
     pub over: Option<Interface>,
