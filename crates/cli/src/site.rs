@@ -206,6 +206,7 @@ fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSy
         state: answer.variant.clone(),
         asked: answer.question(),
         allowed: answer.allowed.clone(),
+        means: answer.answers().map(|one| one.meaning(&answer.column).unwrap_or_default()).collect(),
         remarks: remarks(os, answer),
         beside: beside(&answers, os, name, answer),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::column::{Column, Interest, Report, is_errno};
+use crate::column::{Column, Interest, Meaning, Report, Said, is_errno};
 
 /// The name of an event whose token no registration of the poller has had: `stale-token:IN`.
 pub const STALE_TOKEN: &str = "stale-token";
@@ -129,6 +129,15 @@ impl Answer {
     /// Returns the outcomes of each round.
     pub fn rounds(&self) -> impl Iterator<Item = &[Outcome]> {
         self.0.iter().map(|round| round.outcomes.as_slice())
+    }
+
+    /// Returns what the events of one wait mean, in one language for all pollers: `readable, hang-up`. `None`
+    /// if they have no meaning that can be compared, or if there is no event.
+    pub fn meaning(&self, column: &Column) -> Option<String> {
+        let report = self.single()?.report(column)?;
+        let said = Meaning::ALL.iter().zip(report).filter(|(_, said)| *said == Said::Yes);
+        let names: Vec<_> = said.map(|(meaning, _)| meaning.name()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// Returns the outcome, if there is one only.
@@ -322,7 +331,7 @@ fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, all: &[T], separator: &st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::{Interface, Said};
+    use crate::column::Interface;
 
     fn event(of: Option<&str>, record: &str) -> Part {
         Part::Event { of: of.map(str::to_owned), record: record.into() }
@@ -395,6 +404,9 @@ mod tests {
         assert_eq!(report("silent"), Some([No; 6]));
         assert_eq!(report("own:IN copy:IN"), None);
         assert_eq!((report("EBADF"), report("silent [add:EPERM]")), (None, None));
+        let meaning = |text: &str| Answer::of_wait(text, &column).meaning(&column);
+        assert_eq!(meaning("IN|HUP|RDHUP").as_deref(), Some("readable, end, hang-up"));
+        assert_eq!((meaning("silent"), meaning("EBADF")), (None, None));
     }
 
     #[test]

@@ -36,8 +36,10 @@ pub struct PollerAnswer {
     pub state: String,
     /// `mio@edge`.
     pub asked: String,
-    /// The recorded answers.
+    /// The recorded answers, in the poller's own words.
     pub allowed: Vec<String>,
+    /// What each of them means: `readable, hang-up`. Empty if it has no meaning that can be compared.
+    pub means: Vec<String>,
     /// Versions, reasons for variation, notes.
     pub remarks: Vec<String>,
     /// The answer of the interface below the poller, if one is recorded.

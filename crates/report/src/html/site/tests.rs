@@ -17,6 +17,7 @@ fn pollers(more: &str) -> Vec<Poller> {
         state: text("pipe:drained"),
         asked: text("mio@edge"),
         allowed: vec![text("readable"), text("silent")],
+        means: vec![text("can be read"), String::new()],
         remarks: vec![text("since 1")],
         beside: Some(Beside {
             asked: text("epoll@edge"),
@@ -149,7 +150,7 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     let (shown, hidden) = (text(&built, "rows/V26.html"), text(&built, "rows/V27.html"));
     assert!(
         shown.contains("mio</a> on Linux</th>")
-            && shown.contains("<code>readable</code> or <code>silent</code>")
+            && shown.contains("can be read <small><code>readable</code></small> or <code>silent</code>")
     );
     assert!(shown.contains("<span class=\"source\">since 1</span>"));
     assert!(!shown.contains("No answer is recorded"));
