@@ -1,0 +1,3 @@
+//! The cells of matrix.yml, for `tests/matrix.rs`.
+
+include!(concat!(env!("OUT_DIR"), "/cells.rs"));
