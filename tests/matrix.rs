@@ -1,5 +1,5 @@
-//! Every cell of matrix.yml in a test. Each cell is one process, as in `pollmatrix run`. `tests/cells/build.rs`
-//! writes the tests when they are built.
+//! Every cell of matrix.yml in a test. Each cell is one process, as in `pollmatrix run`.
+//! `tests/cells/build.rs` writes the tests when they are built.
 
 use ::runner::testing::CellRunner;
 use rstest::{fixture, rstest};

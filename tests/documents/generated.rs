@@ -1,4 +1,5 @@
-//! The tables of docs/history.md and docs/behaviours.md equal their sources. `POLLMATRIX_BLESS=1` updates them.
+//! The tables of docs/history.md and docs/behaviours.md equal their sources. `POLLMATRIX_BLESS=1` updates
+//! them.
 
 use std::fmt::Write;
 use std::path::Path;
