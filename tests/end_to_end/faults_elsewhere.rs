@@ -176,7 +176,6 @@ fn only_one_target_that_starts_programs_has_a_kill_matrix() {
     sandbox
         .run(&[&FAULTS[..], &["--target", "her"]].concat())
         .expect(2, &["there is no target 'her'", "did you mean 'here'?"]);
-    sandbox.run(&["faults", "--seeds", "--prefix", "env"]).expect(2, &["cannot be used with", "--prefix"]);
 }
 
 #[test]

@@ -795,10 +795,6 @@ pub struct FaultsArgs {
     /// List the faults, and run nothing
     #[arg(long, conflicts_with_all = ["quick", "record", "resume"])]
     pub list: bool,
-    /// Run the scenarios of the five HAProxy commits that this core is based on, with and without the mistake
-    /// of each commit, and print the measurements
-    #[arg(long = "seeds", conflicts_with_all = ["list", "quick", "record", "resume", "faults", "prefixes", "backends", "filters", "layer", "shard", "target", "via", "prefix", "host"])]
-    pub upstream_commits: bool,
     /// Only verify the recorded kills: every fault is still killed, and every scenario still kills one
     #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
     pub quick: bool,

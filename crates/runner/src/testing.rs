@@ -63,7 +63,7 @@ impl CellRunner {
             cells.iter().filter(|cell| cell.id.scenario == scenario && cell.id.backend == backend);
         let attempts: Vec<_> =
             of_scenario.map(|cell| self.attempt(&cell.id.to_string(), cell.timeout)).collect();
-        assert!(!attempts.is_empty(), "{scenario} has no cell on {backend}: `pollmatrix generate`");
+        assert!(!attempts.is_empty(), "{scenario} has no cell on {backend}");
         let failures: Vec<_> = attempts.into_iter().filter_map(Result::err).collect();
         assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     }

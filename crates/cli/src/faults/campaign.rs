@@ -30,7 +30,7 @@ use crate::args::FaultsArgs;
 use crate::error::Error;
 
 /// The shortest time that a cell waits for an expected event.
-pub const LEAST_PATIENCE: Duration = Duration::from_secs(2);
+const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 /// The multiple of the cell's duration without a fault that is added to the shortest time.
 const PATIENCE_TIMES: u32 = 4;
 /// The time that the control waits. Without a fault it takes a hundredth of this, so a control that runs out

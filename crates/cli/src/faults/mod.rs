@@ -7,7 +7,6 @@ mod kills;
 mod list;
 mod record;
 mod show;
-mod upstream_commits;
 
 pub use record::built_in as recorded;
 
@@ -50,16 +49,6 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         return Err(runner::Error::NoFaults.into());
     }
     let source = Source::load(matrix, environment)?;
-    if args.upstream_commits {
-        let stop = Stop::install().map_err(signals::cannot_start)?;
-        return match upstream_commits::run(&source, args, &stop)? {
-            Some((text, held)) => {
-                output::print(&text)?;
-                Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
-            }
-            None => Ok(ExitCode::from(stop.signal().unwrap_or(exit::FAILED))),
-        };
-    }
     let options = args.runner.options();
     if options.target.as_deref() == Some(all_targets::ALL) {
         return Err(Error::FaultsElsewhere("tries the faults of one target at a time"));

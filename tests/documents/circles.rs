@@ -1,20 +1,11 @@
 //! The modules of the runner, the command and other large crates have no circular dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+
+use crate::tree::Tree;
 
 /// The modules of the same crate that each module uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
-
-/// Returns every Rust file below `folder`.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the sources are here");
-    let (folders, files): (Vec<_>, Vec<_>) =
-        entries.map(|entry| entry.expect("a folder can be read").path()).partition(|path| path.is_dir());
-    let below = folders.iter().flat_map(|folder| self::files(folder));
-    let rust = files.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"));
-    rust.chain(below).collect()
-}
 
 /// Returns the names after `crate::` in the code, without comments and unit tests.
 fn named(text: &str) -> BTreeSet<String> {
@@ -33,17 +24,16 @@ fn named(text: &str) -> BTreeSet<String> {
     names
 }
 
-fn uses(source: &Path) -> Uses {
+fn uses(tree: &Tree, krate: &str) -> Uses {
     let mut uses = Uses::new();
-    for file in files(source) {
-        let inside = file.strip_prefix(source).expect("the file is below the folder").with_extension("");
-        let module = inside.iter().next().expect("the file has a name").to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&file).expect("a source can be read");
-        uses.entry(module).or_default().extend(named(&text));
+    let source = format!("crates/{krate}/src/");
+    for file in tree.of("rs") {
+        let Some(inside) = file.path.strip_prefix(&source) else { continue };
+        let module = inside.split(['/', '.']).next().expect("the file has a name");
+        uses.entry(module.to_owned()).or_default().extend(named(&file.text));
     }
-    let modules: BTreeSet<_> =
-        uses.keys().filter(|name| *name != "lib" && *name != "main").cloned().collect();
-    uses.retain(|module, _| modules.contains(module));
+    uses.retain(|module, _| module != "lib" && module != "main");
+    let modules: BTreeSet<_> = uses.keys().cloned().collect();
     for (module, names) in &mut uses {
         names.retain(|name| name != module && modules.contains(name));
     }
@@ -64,13 +54,17 @@ fn circles(mut uses: Uses) -> Uses {
     }
 }
 
-#[test]
-fn no_modules_depend_on_each_other_in_a_circle() {
-    for krate in ["runner", "cli", "matrix", "metadata", "scenarios", "exploration"] {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
-        let uses = uses(&source);
-        assert!(uses.len() > 5, "{krate}: {uses:?}");
+/// Looks at the modules of each crate.
+pub fn none(tree: &Tree, problems: &mut Vec<String>) -> usize {
+    let looked = ["runner", "cli", "matrix", "metadata", "scenarios", "exploration"].map(|krate| {
+        let uses = uses(tree, krate);
+        let modules = uses.len();
+        assert!(modules > 5, "{krate}: {uses:?}");
         let circles = circles(uses);
-        assert!(circles.is_empty(), "{krate} has modules in circles, or above circles: {circles:#?}");
-    }
+        if !circles.is_empty() {
+            problems.push(format!("{krate} has modules in circles, or above circles: {circles:#?}"));
+        }
+        modules
+    });
+    looked.iter().sum()
 }

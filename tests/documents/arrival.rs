@@ -3,7 +3,7 @@
 //! and the checks behind it prove nothing. And no scenario fences its threads before it has looked at the
 //! polled masks: the fence wakes a thread that the core has forgotten, and the masks are right then.
 
-use std::path::{Path, PathBuf};
+use crate::tree::Tree;
 
 /// Calls that send, or that connect, and return before the other end has it.
 const SENDS: &[&str] = &[
@@ -49,14 +49,8 @@ const NOTHING: &[(&str, &str, &str)] = &[(
     "the data that were sent before made the thread forget it",
 )];
 
-/// A write in a file, and the fence behind it.
-#[derive(PartialEq, Debug)]
-struct Unproven {
-    write: usize,
-    fence: usize,
-}
-
-fn unproven(text: &str) -> Vec<Unproven> {
+/// Returns the lines that write before a fence, with no proof between the two.
+fn unproven(text: &str) -> Vec<usize> {
     let lines: Vec<_> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let has = |line: &str, calls: &[&str]| calls.iter().any(|call| line.contains(call));
     let mut found = Vec::new();
@@ -66,9 +60,9 @@ fn unproven(text: &str) -> Vec<Unproven> {
         }
         // To the end of the function.
         let rest = lines[index + 1..].iter().take_while(|line| !line.starts_with('}'));
-        let end = rest.enumerate().find(|(_, line)| has(line, PROOFS) || has(line, FENCES));
-        if let Some((after, _)) = end.filter(|(_, line)| !has(line, PROOFS)) {
-            found.push(Unproven { write: index + 1, fence: index + after + 2 });
+        let mut ends = rest.filter(|line| has(line, PROOFS) || has(line, FENCES));
+        if ends.next().is_some_and(|line| !has(line, PROOFS)) {
+            found.push(index + 1);
         }
     }
     found
@@ -91,61 +85,36 @@ fn repaired(text: &str) -> Vec<usize> {
     found
 }
 
-fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, into);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            into.push(path);
-        }
-    }
+pub fn before_a_fence(tree: &Tree, problems: &mut Vec<String>) -> usize {
+    look(tree, problems, OTHERS, unproven)
 }
 
-/// Returns the name and the text of every file of the crate.
-fn files() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut paths = Vec::new();
-    sources(&root, &mut paths);
-    assert!(paths.len() > 100, "{} files", paths.len());
-    let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
-    paths.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+pub fn masks_before_a_fence(tree: &Tree, problems: &mut Vec<String>) -> usize {
+    look(tree, problems, NOTHING, repaired)
 }
 
-#[test]
-fn what_was_sent_has_arrived_before_a_fence() {
-    let mut wrong = Vec::new();
-    let mut excused = Vec::new();
-    for (name, text) in files() {
-        for Unproven { write, fence } in unproven(&text) {
-            let line = text.lines().nth(write - 1).unwrap().trim();
-            match OTHERS.iter().find(|(file, call, _)| *file == name && line.contains(call)) {
-                Some(other) => excused.push(other),
-                None => wrong.push(format!("{name}:{write}: {line}, and a fence in line {fence}")),
+/// Adds the lines of the scenarios that `find` finds, except those of `excused`. Returns the number of files.
+fn look(
+    tree: &Tree,
+    problems: &mut Vec<String>,
+    excused: &[(&str, &str, &str)],
+    find: fn(&str) -> Vec<usize>,
+) -> usize {
+    let (mut files, mut used) = (0, Vec::new());
+    for file in tree.of("rs") {
+        let Some(name) = file.path.strip_prefix("crates/scenarios/src/") else { continue };
+        files += 1;
+        for number in find(&file.text) {
+            let line = file.text.lines().nth(number - 1).unwrap_or_default().trim();
+            match excused.iter().find(|(file, part, _)| *file == name && line.contains(part)) {
+                Some(excuse) => used.push(excuse),
+                None => problems.push(format!("{}:{number}: {line}", file.path)),
             }
         }
     }
-    assert!(wrong.is_empty(), "send with Harness::send or Endpoint::send:\n{}", wrong.join("\n"));
-    let unused: Vec<_> = OTHERS.iter().filter(|other| !excused.contains(other)).collect();
-    assert!(unused.is_empty(), "no such write: {unused:?}");
-}
-
-#[test]
-fn masks_are_looked_at_before_a_fence_repairs_them() {
-    let mut wrong = Vec::new();
-    let mut excused = Vec::new();
-    for (name, text) in files() {
-        for line in repaired(&text) {
-            let look = text.lines().nth(line - 1).unwrap().trim();
-            match NOTHING.iter().find(|(file, part, _)| *file == name && look.contains(part)) {
-                Some(other) => excused.push(other),
-                None => wrong.push(format!("{name}:{line}: {look}")),
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "wait with Harness::wait_until_polled before the fence:\n{}", wrong.join("\n"));
-    let unused: Vec<_> = NOTHING.iter().filter(|other| !excused.contains(other)).collect();
-    assert!(unused.is_empty(), "no such look: {unused:?}");
+    let unused = excused.iter().filter(|excuse| !used.contains(excuse));
+    problems.extend(unused.map(|(file, line, _)| format!("{file} has no such line any more: {line}")));
+    files
 }
 
 #[test]
@@ -185,5 +154,5 @@ fn three() {
     harness.fence_all()?;
 }
 ";
-    assert_eq!(unproven(text), [Unproven { write: 3, fence: 5 }]);
+    assert_eq!(unproven(text), [3]);
 }
