@@ -56,6 +56,8 @@ pub fn questions_below(asked: &Asked, poller: &str, interface: Interface) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -84,5 +86,32 @@ mod tests {
         assert_eq!(mio.verdict, Comparison::Shows);
         let libevent = find("libevent-poll", "pipe:read-end-never-data").unwrap();
         assert_eq!((libevent.asked.as_str(), libevent.verdict), ("poll@level", Comparison::Differs));
+    }
+
+    /// A recorded answer is read with the words of its file.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_recorded_words_are_those_that_each_poller_declares() {
+        let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+        let adapter = |poller: &str| {
+            subjects::process(["python3", python, poller].map(String::from).to_vec(), subjects::PATIENCE)
+        };
+        let libraries = subjects::LIBRARIES.iter().map(|library| library.make);
+        let adapters: Vec<_> = match subjects::testing::lacks("python3") {
+            true => Vec::new(),
+            false => ["epoll", "poll", "select"].map(adapter).to_vec(),
+        };
+        let mut compared = BTreeSet::new();
+        for make in libraries.chain(adapters) {
+            let Ok(made) = make() else { continue };
+            let answers = Expectations::built_in_of(Os::Linux, &[made.name()]).unwrap();
+            let own = answers.systems().flat_map(|(_, all)| all).find(|answer| answer.api == made.name());
+            if let Some(own) = own {
+                assert_eq!(*own.column, made.column(), "expectations/subjects/{}/linux.yml", made.name());
+                compared.insert(made.name().to_owned());
+            }
+        }
+        let is_compared = |name: &str| name.starts_with("libevent-") || compared.contains(name);
+        assert!(subjects::LIBRARIES.iter().all(|library| is_compared(library.name)), "{compared:?}");
     }
 }

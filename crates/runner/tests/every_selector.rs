@@ -17,8 +17,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use expectations::Expectations;
-use metadata::Os;
 use nix::errno::Errno;
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -426,27 +424,4 @@ fn dropped_selectors_leave_no_descriptor_open() {
     }
     // A new descriptor gets the lowest free number.
     assert!(pipe().unwrap().0.as_raw_fd() < 500);
-}
-
-/// A recorded answer is read with the words of its file.
-#[test]
-#[cfg(target_os = "linux")]
-fn the_recorded_words_are_those_that_each_poller_declares() {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
-    let adapter = |poller: &str| {
-        subjects::process(["python3", python, poller].map(String::from).to_vec(), subjects::PATIENCE)
-    };
-    let libraries = subjects::LIBRARIES.iter().map(|library| library.make);
-    let adapters: Vec<_> = match subjects::testing::lacks("python3") {
-        true => Vec::new(),
-        false => ["epoll", "poll", "select"].map(adapter).to_vec(),
-    };
-    for make in libraries.chain(adapters) {
-        let Ok(made) = make() else { continue };
-        let answers = Expectations::built_in_of(Os::Linux, &[made.name()]).unwrap();
-        let own = answers.systems().flat_map(|(_, all)| all).find(|answer| answer.api == made.name());
-        if let Some(own) = own {
-            assert_eq!(*own.column, made.column(), "expectations/subjects/{}/linux.yml", made.name());
-        }
-    }
 }
