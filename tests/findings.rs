@@ -33,7 +33,8 @@ fn options(source: &str) -> (Vec<&str>, Vec<&str>) {
 fn compiles(source: &str, arguments: &[&OsStr]) -> Output {
     let mut cc = Command::new("cc");
     let cc = cc.args(["-x", "c", "-"]).args(arguments);
-    let mut cc = cc.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cc starts");
+    let mut cc =
+        cc.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cc starts");
     cc.stdin.take().expect("it is a pipe").write_all(source.as_bytes()).expect("cc reads its input");
     cc.wait_with_output().expect("cc ends")
 }

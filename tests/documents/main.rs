@@ -1,12 +1,11 @@
-//! Compares the documents with the tree: citations are defined, links have targets, generated tables are
-//! current, the picture of the crates matches their dependencies, the commands of the README and the tutorial
-//! exist, comments keep to the width, and the list of equivalent mutants names existing lines.
+//! Compares the documents with the tree: citations are defined, links have targets, the picture of the crates
+//! matches their dependencies, the commands of the README and the tutorial exist, comments keep to the width,
+//! and the list of equivalent mutants names existing lines.
 
 mod architecture;
 mod citations;
 mod explained;
 mod findings;
-mod generated;
 mod history;
 mod links;
 mod readme;
