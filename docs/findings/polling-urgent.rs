@@ -1,6 +1,8 @@
 //! polling 3.11 over epoll reports an urgent byte as readable, and it cannot be read. Run it with
 //! `cargo test -p pollmatrix-subjects --test polling-urgent`.
 
+#![allow(clippy::print_stdout, reason = "it shows what it finds")]
+
 use std::io::{self, Read};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;

@@ -1,6 +1,8 @@
 //! tokio 1.54: a FIFO that has lost its last writer stays ready, and has no data. Run it with
 //! `cargo test -p pollmatrix-subjects --test tokio-fifo`.
 
+#![allow(clippy::print_stdout, reason = "it shows what it finds")]
+
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
