@@ -25,10 +25,10 @@
 //! change of `sys.rs`, `poller.rs` or `selector/` needs a run on a kernel with kqueue, or a review of:
 //!
 //! - `CODES`, `raw`, `entry`: each constant stands in the field of its name; the two conversions only copy.
-//! - `KernelQueue::new`, `fresh`: close-on-exec before the queue is used; a user event, or `has_user_event` is
-//!   false.
-//! - `KernelQueue::replace`: after a fork, or in another process, the old number is not touched. Otherwise the
-//!   new queue gets the old number, then close-on-exec, then one trigger.
+//! - `KernelQueue::new`, `fresh`: close-on-exec before the queue is used; a user event, or `has_user_event`
+//!   is false.
+//! - `KernelQueue::replace`: after a fork, or in another process, the old number is not touched. Otherwise
+//!   the new queue gets the old number, then close-on-exec, then one trigger.
 //! - `KernelQueue::wait`: room is never zero; `seen` is zero after an error or a signal.
 //! - `KernelQueue::drop`: closes the number only in the process that opened it.
 //! - `KernelQueue::submit`, `Calls::call`: as many receipts as entries, a timeout of zero.

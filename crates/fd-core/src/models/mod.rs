@@ -29,8 +29,8 @@
 //! - Update bits that a thread sets for itself, relaxed: it clears them itself. Those that are only read:
 //!   they decide whether a read-modify-write of them follows, or whether the entry is listed again.
 //! - The enabled threads of a group, relaxed: they change only in a forked child, which has one thread then.
-//! - Halves: without the release of a pin and of `clear_update`, which publish nothing; without the acquire of
-//!   `set_updates`, `clear_running` and `unlink`, after which nothing is read.
+//! - Halves: without the release of a pin and of `clear_update`, which publish nothing; without the acquire
+//!   of `set_updates`, `clear_running` and `unlink`, after which nothing is read.
 
 mod world;
 
