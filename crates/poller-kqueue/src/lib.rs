@@ -35,8 +35,8 @@
 //! - `trigger`: async-signal-safe: no allocation, no lock, no injected error; `errno` is restored by the
 //!   caller.
 //! - `kevent`, `call`: `KeventSubmit` only with changes; null pointers for empty lists.
-//! - `wait_with`: the list of what is always ready is pruned before it decides whether to wait, reported after
-//!   the kernel, and extended after that.
+//! - `wait_with`: the list of what is always ready is pruned before it decides whether to wait, reported
+//!   after the kernel, and extended after that.
 //! - `rebuild`: the lists are emptied only after the new queue is in place.
 //!
 //! Sources: FreeBSD [kqueue(2)], macOS [kqueue(2)][macos], NetBSD [kqueue(2)][netbsd], OpenBSD
