@@ -15,7 +15,7 @@ else
   pollmatrix=(cargo run --)
 fi
 # It fails if a link of the site leads nowhere.
-"${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings.md ${SITE_URL:+--url "$SITE_URL"}
+"${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings ${SITE_URL:+--url "$SITE_URL"}
 "${pollmatrix[@]}" publish "$report" --to "$site"
 [ -n "$(find "$site/results" -name '*.md')" ]
 # As the folder is now, with what was added to it.

@@ -1,5 +1,5 @@
-//! Compares the documents with the tree: generated tables are current, the picture of the crates matches
-//! their dependencies, the commands of the README and the tutorial exist. `lint` has the rules of the text
+//! Compares the documents with the tree: the picture of the crates matches their dependencies, the index of the
+//! findings is complete, the commands of the README and the tutorial exist. `lint` has the rules of the text
 //! itself.
 
 mod architecture;
@@ -7,7 +7,7 @@ mod arrival;
 mod circles;
 mod citations;
 mod explained;
-mod generated;
+mod findings;
 mod links;
 mod lint;
 mod readme;

@@ -101,17 +101,23 @@ fn an_endless_file_is_refused_by_each_command_that_reads_one() {
     let sandbox = Sandbox::new(&["pass"], 300);
     fs::create_dir_all(sandbox.path("expected/answers")).expect("the sandbox is writable");
     std::os::unix::fs::symlink("/dev/zero", sandbox.path("expected/divergences.yml")).expect("writable");
+    fs::create_dir(sandbox.path("found")).expect("writable");
+    std::os::unix::fs::symlink("/dev/zero", sandbox.path("found/endless.md")).expect("writable");
     let text = "it is longer than 64 MiB";
     let results = "it is longer than 1024 MiB";
     for (arguments, expected) in [
         (&["run", "--rows", "/dev/zero"][..], text),
         (&["list", "--expectations", "expected"], text),
-        (&["site", "--findings", "/dev/zero"], text),
+        (&["site", "--findings", "found"], text),
         (&["explore", "--left", "poll", "--against", "/dev/zero"], results),
         (&["merge", "/dev/zero"], results),
         (&["run", "--import", "/dev/zero"], results),
     ] {
-        let file = if arguments.contains(&"expected") { "expected/divergences.yml" } else { "/dev/zero" };
+        let file = match *arguments.last().expect("each names a file") {
+            "expected" => "expected/divergences.yml",
+            "found" => "found/endless.md",
+            _ => "/dev/zero",
+        };
         run(&sandbox, arguments).expect(2, &["error: ", file, expected, "help: "]);
     }
     limited(Command::new(POLLMATRIX).args(["list", "--matrix", "/dev/zero"]))

@@ -1119,9 +1119,9 @@ pub struct SiteArgs {
     /// and for badges
     #[arg(long, value_name = "URL", value_parser = site_address)]
     pub url: Option<String>,
-    /// Findings: a Markdown file with a `##` or `###` heading for each, and below it the line
-    /// `First described on 2026-11-21.`
-    #[arg(long, value_name = "FILE")]
+    /// Findings: a folder with a Markdown file for each. Its title is a `#` heading, and the paragraph below
+    /// it the day on which it was first described: `2026-11-21`. A program beside it has its name
+    #[arg(long, value_name = "DIR")]
     pub findings: Option<PathBuf>,
     /// Include answers that came through an emulator or another command: they may be its own, not the
     /// kernel's
