@@ -129,7 +129,7 @@ publish *ARGS:
 semver *COMMIT:
     ci/semver.sh "$@"
 
-# Generate the files that follow from matrix.yml and from the types of results
+# Generate the files that follow from the targets in matrix.yml and from the types of results
 generate:
     cargo run --release -- generate
 

@@ -1,6 +1,6 @@
-//! Compares the documents with the tree: the picture of the crates matches their dependencies, the index of the
-//! findings is complete, the commands of the README and the tutorial exist. `lint` has the rules of the text
-//! itself.
+//! Compares the documents with the tree: the picture of the crates matches their dependencies, the index of
+//! the findings is complete, the commands of the README and the tutorial exist. `lint` has the rules of the
+//! text itself.
 
 mod architecture;
 mod arrival;
