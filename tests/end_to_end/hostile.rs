@@ -81,7 +81,7 @@ fn panics<'a>(sandbox: &Sandbox, commands: impl IntoIterator<Item = Vec<&'a str>
 fn no_number_makes_a_command_panic() {
     let sandbox = Sandbox::new(&["pass", "hang"], 300);
     let (pass, hang) = (id("pass"), id("hang"));
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 15] = [
         &["run", "selftest/hang", "--slow"],
         &["run", "selftest/pass", "--seed", "0xffffffffffffffff", "--repeat"],
         &["run", "selftest/pass", "--jobs"],
@@ -96,7 +96,6 @@ fn no_number_makes_a_command_panic() {
         &["soak", "--duration", "1s", "--threads", "18446744073709551615", "--groups"],
         &["faults", "selftest/pass", "--fault", "double-close", "--jobs", "1", "--cells"],
         &["faults", "selftest/pass", "--fault", "double-close", "--slow"],
-        &["plan", "--shards"],
         &["subject-check", "--patience"],
     ];
     let all = commands.iter().flat_map(|command| {
@@ -133,8 +132,7 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
             let commands = [
                 &["run", "--slow", "4294967295"][..],
                 &["run", "--prefix", "env"],
-                &["list"],
-                &["plan", "--shards", "1"],
+                &["list", "--shard", "1/2"],
             ];
             let panics = panics(&sandbox, commands.map(<[_]>::to_vec));
             found.extend(panics.into_iter().map(|panic| format!("{value} with {number}: {panic}")));
@@ -242,7 +240,6 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "publish",
         "site",
         "subject-check",
-        "plan",
         "exec",
         "run-cell",
     ]);
@@ -274,8 +271,6 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "--os",
         "--transport",
         "--mode",
-        "--shards",
-        "--image",
         "--patience",
         "--patience-ms",
         "--subject",
@@ -360,7 +355,7 @@ fn leading_out() -> Vec<(&'static str, Edit)> {
 fn no_name_in_results_leads_a_command_out_of_its_folder() {
     let sandbox = characterised();
     let good = sandbox.results();
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 9] = [
         &["publish", "bad.json", "--to", "inner/site"],
         &["site", "bad.json", "--out", "inner/site"],
         &["record", "bad.json", "--expectations", "inner/expected"],
@@ -369,7 +364,6 @@ fn no_name_in_results_leads_a_command_out_of_its_folder() {
         &["diff", "good.json", "bad.json", "--by-kernel"],
         &["merge", "bad.json", "--by-kernel", "--report-dir", "inner/merged"],
         &["run", "--import", "bad.json", "--report-dir", "inner/imported"],
-        &["plan", "--record", "bad.json", "--root", "."],
         &["show", "readiness/pipe-idle/pipe-level-1t1g@poll", "--report-dir", "bad"],
     ];
     fs::write(sandbox.path("good.json"), good.to_string()).expect("writable");

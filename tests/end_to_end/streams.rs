@@ -127,7 +127,7 @@ fn a_run_writes_its_report_when_its_terminal_hangs_up() {
 fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
     let sandbox = Sandbox::new(&["pass"], 300);
     sandbox.run(&["run"]).expect(0, &[]);
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 17] = [
         &["--help"],
         &["--version"],
         &["run", "--help"],
@@ -144,7 +144,6 @@ fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
         &["merge", "pollmatrix-report", "--force"],
         &["faults", "--list"],
         &["expectations", "--format", "json"],
-        &["plan", "--shards", "1"],
         &["soak", "--duration", "50ms", "--format", "json"],
     ];
     for arguments in commands {

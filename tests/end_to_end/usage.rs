@@ -30,7 +30,6 @@ fn every_command_has_help() {
             "cost",
             "publish",
             "site",
-            "plan",
             "generate",
             "exec",
             "run-cell",
@@ -57,7 +56,6 @@ fn every_command_has_help() {
         .expect(0, &["--backend", "--filter", "--layer", "--shard", "--history", "--format"]);
     pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
     pollmatrix(&["exec", "--help"]).expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
-    pollmatrix(&["plan", "--help"]).expect(0, &["--shards", "--format", "--record", "k8s-job"]);
     pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
     pollmatrix(&["merge", "--help"])
         .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);

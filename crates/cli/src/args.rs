@@ -218,12 +218,6 @@ pub enum Command {
     /// docs/subjects.md documents the protocol.
     #[command(after_help = exit::SUBJECT_CHECK_HELP)]
     SubjectCheck(SubjectCheckArgs),
-    /// Split the cells over several machines, for a CI matrix or a Kubernetes Job
-    ///
-    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` merges their reports.
-    /// The parts take about equally long, by the recorded durations of each scenario. Every machine computes
-    /// the same split.
-    Plan(PlanArgs),
     /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
     Generate(GenerateArgs),
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
@@ -251,11 +245,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether the command prepares a run in a cluster, which starts the adapters itself.
-    pub fn is_for_a_cluster(&self) -> bool {
-        matches!(self, Self::Plan(PlanArgs { format: PlanFormat::K8sJob, .. }))
-    }
-
     /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
     pub fn slowness(&self) -> NonZeroU32 {
         let slow = match self {
@@ -290,7 +279,8 @@ pub struct SelectionArgs {
     /// Only cells of this layer: contract (must hold everywhere) or characterisation (recorded per OS)
     #[arg(long, value_name = "LAYER")]
     layer: Option<Layer>,
-    /// Only the K-th of N parts of the selected cells, which take about equally long: one part per machine
+    /// Only the K-th of N parts of the selected cells, one part per machine: those whose id has a 64-bit
+    /// FNV-1a hash that is K - 1 modulo N
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
 }
@@ -1150,67 +1140,6 @@ fn site_address(text: &str) -> Result<String, String> {
         }
         _ => Err("a web address without a query is needed: https://example.org/pollmatrix".to_owned()),
     }
-}
-
-#[derive(ClapArgs)]
-pub struct PlanArgs {
-    #[command(flatten)]
-    pub selection: SelectionArgs,
-    /// The number of machines
-    #[arg(long, value_name = "N", value_parser = count, required_unless_present = "record", conflicts_with = "shard")]
-    pub shards: Option<usize>,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
-    pub format: PlanFormat,
-    /// The target of the machines, to estimate durations [default: this machine's own target]
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<String>,
-    /// For a Kubernetes Job: the image with pollmatrix and a shell (docker/debian.Dockerfile builds one)
-    #[arg(long, value_name = "IMAGE", default_value = "pollmatrix")]
-    pub image: String,
-    /// For a Kubernetes Job: an existing volume claim for the results [default: a new claim]
-    #[arg(long, value_name = "NAME", value_parser = claim)]
-    pub claim: Option<String>,
-    /// Do not split; record the durations of the cells in this results.json for later splits; repeatable
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
-    pub record: Vec<PathBuf>,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
-    /// crates]
-    #[arg(long, value_name = "DIR", requires = "record")]
-    pub root: Option<PathBuf>,
-}
-
-/// Parses a name of a Kubernetes object.
-fn claim(text: &str) -> Result<String, String> {
-    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
-    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_name = text.chars().all(is_inner) && text.starts_with(is_end) && text.ends_with(is_end);
-    match is_name && text.len() <= 253 {
-        true => Ok(text.to_owned()),
-        false => Err("use lower-case letters and digits, with '-' and '.' between them".into()),
-    }
-}
-
-/// Parses a number of machines.
-fn count(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("at least 1 machine must run the cells".into()),
-        Ok(count) => Ok(count),
-        Err(_) => Err("it is not a whole number".into()),
-    }
-}
-
-/// The output formats of a plan.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// A list with one object per shard: its number, the number of shards, the number of cells, and their
-    /// total time in seconds
-    Json,
-    /// The same list as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
-    Github,
-    /// An indexed Job for Kubernetes, with a volume claim for the results, and a ConfigMap for --matrix and
-    /// --expectations; a --subject must be a command of the image (docs/elsewhere.md)
-    K8sJob,
 }
 
 #[derive(ClapArgs)]

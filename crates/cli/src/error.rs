@@ -35,8 +35,6 @@ pub enum Error {
     SoakShape { threads: usize, groups: usize },
     #[error("cannot start the soak: {0}")]
     Soak(String),
-    #[error("a Kubernetes Job cannot run this: {message}")]
-    NotForKubernetes { message: String, help: String },
     #[error("no cells are selected")]
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
@@ -61,8 +59,6 @@ pub enum Error {
     InputIsOutput(PathBuf),
     #[error("--not-run {typed}: {why}")]
     NotRunArg { typed: String, why: &'static str, help: String },
-    #[error("no cell in {} passed", .0.display())]
-    NothingToRecord(PathBuf),
     #[error("column {column}: {message}\n  {excerpt}\n  {:>caret$}", "^")]
     Verbs { excerpt: String, caret: usize, column: usize, message: String, help: String },
     #[error("there is no behaviour or scenario '{name}'")]
@@ -114,7 +110,6 @@ impl Error {
             | Self::UnknownScenario { help, .. }
             | Self::Verbs { help, .. }
             | Self::Record { help, .. }
-            | Self::NotForKubernetes { help, .. }
             | Self::NoResultOn { help, .. }
             | Self::NotRunArg { help, .. } => help.clone(),
             Self::NoAnswers(_) => "omit --os to see the answers of other systems".into(),
@@ -152,9 +147,6 @@ impl Error {
             Self::Merge(error) => merge_help(error).into(),
             Self::InputIsOutput(_) => {
                 "choose another place with --report-dir DIR, or overwrite the input with --force".into()
-            }
-            Self::NothingToRecord(_) => {
-                "durations are only recorded for cells that passed: give the results of another run".into()
             }
             Self::NoSuch { help, .. } => help.clone(),
             Self::Unfit { help, .. } => (*help).into(),

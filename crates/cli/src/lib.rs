@@ -18,7 +18,6 @@ mod input;
 mod judge;
 mod kernel_answers;
 mod kernels;
-mod kubernetes;
 mod list;
 mod merge;
 mod probe;
@@ -31,7 +30,6 @@ mod shown;
 mod site;
 mod site_check;
 mod soak;
-mod split;
 mod subject_check;
 mod targets;
 mod triage;
@@ -73,9 +71,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         // The standard error of a cell belongs to its result, so it does not contain messages of adapters.
         subjects::show_messages(diagnostics::message);
     }
-    // The adapters of a cluster are in the image, not on this machine.
-    let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.adapters };
-    let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?
+    let environment = &Environment::load(expectations, &args.adapters, here, args.command.slowness())?
         .with_rows(args.rows.as_deref())?;
     match &args.command {
         Command::Run(args) => run::run(environment, matrix, args),
@@ -94,7 +90,6 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Site(args) => site::run(expectations, args),
         Command::Cost(args) => cost::run(environment, matrix, args),
         Command::SubjectCheck(args) => subject_check::run(args),
-        Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),
         Command::Exec(args) => exec::run(environment, matrix, args),
         Command::Guest(args) => vm::guest(args),
