@@ -10,7 +10,6 @@ mod escapes;
 mod expectations;
 mod explore;
 mod faults;
-mod faults_elsewhere;
 mod floods;
 mod hostile;
 #[cfg(feature = "faults")]

@@ -787,7 +787,7 @@ pub struct FaultsArgs {
     pub list: bool,
     /// Run the scenarios of the five HAProxy commits that this core is based on, with and without the mistake
     /// of each commit, and print the measurements
-    #[arg(long = "seeds", conflicts_with_all = ["list", "quick", "record", "resume", "faults", "prefixes", "backends", "filters", "layer", "shard", "target", "via", "prefix", "host"])]
+    #[arg(long = "seeds", conflicts_with_all = ["list", "quick", "record", "resume", "faults", "prefixes", "backends", "filters", "layer", "shard", "recorded"])]
     pub upstream_commits: bool,
     /// Only verify the recorded kills: every fault is still killed, and every scenario still kills one
     #[arg(long, conflicts_with_all = ["record", "faults", "prefixes", "backends", "filters", "layer", "shard"])]
@@ -796,20 +796,16 @@ pub struct FaultsArgs {
     /// or --fault, change the lines of those cells and faults only
     #[arg(long, conflicts_with_all = ["backends", "filters", "layer", "shard"])]
     pub record: bool,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
-    /// crates]
-    #[arg(long, value_name = "DIR", requires = "record")]
-    pub root: Option<PathBuf>,
-    /// Use this record instead of the built-in one
-    #[arg(long, value_name = "FILE", requires = "quick")]
+    /// The record to verify or to write [default: the built-in one; with --record, that of the source tree]
+    #[arg(long, value_name = "FILE")]
     pub recorded: Option<PathBuf>,
     /// The number of cells to try of each pair of fault and scenario. A scenario without a kill, a fault
     /// without a kill, and a pair that is to be recorded always get all of their cells
     /// [default: 1; with a PREFIX and without --record: all cells]
     #[arg(long, value_name = "N")]
     pub cells: Option<NonZeroUsize>,
-    /// The number of cells to run in parallel [default: three times the number of the target's processors,
-    /// because many cells wait]
+    /// The number of cells to run in parallel [default: three times the number of processors, because many
+    /// cells wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -822,9 +818,6 @@ pub struct FaultsArgs {
     /// The format to print at the end; the report directory always gets JSON and Markdown
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub format: RunFormat,
-    // Last, because its help heading applies to all options after it.
-    #[command(flatten)]
-    pub runner: RunnerArgs,
 }
 
 #[derive(ClapArgs)]
@@ -1163,10 +1156,6 @@ pub struct ExecArgs {
     /// end
     #[arg(long, value_name = "FILE")]
     pub cells: Option<PathBuf>,
-    /// Make the attempts that a JSON list orders; `-` is standard input, with an order per line: the line
-    /// `orders`, the orders, and an empty line
-    #[arg(long, hide = true, value_name = "ORDERS", conflicts_with_all = ["prefixes", "backends", "filters", "layer", "shard", "cells", "all", "keep"])]
-    pub orders: Option<String>,
     /// The file for the lines; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,

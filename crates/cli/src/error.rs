@@ -39,10 +39,6 @@ pub enum Error {
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
     CutCells,
-    #[error("the attempts that were ordered cannot be read: {0}")]
-    NotOrders(String),
-    #[error("`pollmatrix faults` {0}")]
-    FaultsElsewhere(&'static str),
     #[error("the interrupted run was made on {before}, and this machine is {now}")]
     OtherMachine { before: String, now: String },
     #[error("{} cannot be continued: {difference}", path.display())]
@@ -130,13 +126,6 @@ impl Error {
             Self::CutCells => {
                 "every command between both pollmatrix processes must forward standard input".into()
             }
-            Self::NotOrders(_) => {
-                "`pollmatrix faults --target` writes them: use the same version on both machines".into()
-            }
-            Self::FaultsElsewhere(_) => {
-                "give one --target with a runner that starts programs: native, prefix, container or ssh"
-                    .into()
-            }
             Self::OtherMachine { .. } => {
                 "continue on that machine, or omit --resume to start a new run".into()
             }
@@ -152,7 +141,7 @@ impl Error {
             Self::Unfit { help, .. } => (*help).into(),
             Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
             Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),
-            Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
+            Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR (`faults`: --recorded FILE)".into(),
         }
     }
 

@@ -1,8 +1,6 @@
 //! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
 //! own file: no writable folder, no /proc, no terminal.
 
-mod attempts;
-
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
@@ -31,9 +29,6 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
-    if let Some(orders) = &args.orders {
-        return attempts::run(&source, args, orders);
-    }
     let mut planned = chosen(&source, args)?;
     plan::add_rerun_arguments(&mut planned, "", &args.attempts.attempts(), environment)?;
     // After the list of cells, which can also come from standard input.
@@ -42,7 +37,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     }
     let own = own(args)?;
     let executable = Executable::watch(&own.executable);
-    let settings = settings(&source, args, &own, &executable, 1);
+    let settings = settings(&source, args, &own, &executable);
     let here = about(&source, args, &settings)?;
     let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
     let mut output = Output::open(&args.output)?;
@@ -51,7 +46,6 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
         run: Box::new(here),
         slow: settings.slow,
         cells: planned.len(),
-        faults: cfg!(feature = "faults"),
     })?;
 
     let mut statuses = Vec::with_capacity(planned.len());
@@ -107,13 +101,12 @@ fn own(args: &ExecArgs) -> Result<SelfStart, Error> {
     Ok(own)
 }
 
-/// Returns the settings of the attempts: by default, `per_cpu` of them per processor run in parallel.
+/// Returns the settings of the attempts.
 fn settings<'a>(
     source: &'a Source<'_>,
     args: &'a ExecArgs,
     own: &'a SelfStart,
     executable: &'a Executable,
-    per_cpu: usize,
 ) -> Settings<'a> {
     Settings {
         environment: source.environment,
@@ -126,7 +119,7 @@ fn settings<'a>(
         late_data: args.attempts.late.most,
         repeat: args.attempts.repeat.get(),
         slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
-        jobs: args.attempts.jobs.map_or_else(|| per_cpu * provenance::cpus(), usize::from),
+        jobs: args.attempts.jobs.map_or_else(provenance::cpus, usize::from),
     }
 }
 
@@ -319,7 +312,6 @@ impl Kept {
                 run: Box::new(here.clone()),
                 slow: NonZeroU32::MIN,
                 cells: 0,
-                faults: cfg!(feature = "faults"),
             })?,
             Some((1, Line::Begin { format: stream::FORMAT, run, .. })) => {
                 if let Some(difference) = difference(&run, here) {

@@ -98,12 +98,11 @@ Exit codes:
 pub const FAULTS_HELP: &str = "\
 Exit codes:
   0    every fault is killed, or caught by the harness, and every contract scenario kills a fault, or is
-       excused by the record (faults of backends that the target lacks are listed, with their recorded kill
+       excused by the record (faults of backends that this system lacks are listed, with their recorded kill
        on another system if there is one, and are not failures); with --fault or scenarios, only these are
        judged
   1    a fault survives, or a contract scenario kills no fault; with --quick, or one of them is not recorded
-  2    wrong usage, a record with an unknown name, a report that cannot be written, or a target that does
-       not answer (`--resume` continues)
+  2    wrong usage, a record with an unknown name, or a report that cannot be written
   130  interrupted (128 + signal); `--resume` continues";
 
 /// The section of `pollmatrix soak --help`.

@@ -9,8 +9,7 @@
 //! - [`schedule`] runs many cells in parallel.
 //! - [`vm`] runs virtual machines, and [`guest`] is the part in them.
 //! - [`runners`] prepares the command that starts an executor: native, prefix, container, vm, ssh, import.
-//! - [`remote`] talks to an executor in the lines of [`stream`], and [`remote_attempts`] to one that makes
-//!   single attempts as they are ordered.
+//! - [`remote`] talks to an executor in the lines of [`stream`].
 //! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
 //!   [`report_dir`].
 //!
@@ -39,7 +38,6 @@ pub mod plan;
 pub mod progress;
 pub mod provenance;
 pub mod remote;
-pub mod remote_attempts;
 pub mod report_dir;
 pub mod rows;
 pub mod runners;

@@ -21,13 +21,13 @@ use crate::stream::{FORMAT, Line};
 use crate::{diagnostics, supervise};
 
 /// The number of starts in sequence without a result after which the run gives up.
-pub(crate) const FRUITLESS: u32 = 3;
+const FRUITLESS: u32 = 3;
 /// The pause between two starts.
 const PAUSE: Duration = Duration::from_secs(2);
 /// The interval between two checks whether a stop is requested.
-pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time for everything that an executor does besides running a cell, mainly starting on a slow machine.
-pub(crate) const GRACE: Duration = Duration::from_secs(300);
+const GRACE: Duration = Duration::from_secs(300);
 /// The time that an executor has to exit after its last line.
 const EXIT_TIME: Duration = Duration::from_secs(20);
 /// The limits of standard error, whose end becomes a part of the reason.
@@ -37,7 +37,7 @@ const LINE_BYTES: usize = 16 << 20;
 /// The limit of output that is not a result, such as the messages of a console, in bytes.
 const FOREIGN_BYTES: usize = 16 << 20;
 /// The least number of bytes that a foreign line counts for, because each line takes time.
-pub(crate) const FOREIGN_LINE: usize = 64;
+const FOREIGN_LINE: usize = 64;
 /// The number of foreign lines to show.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
@@ -45,7 +45,7 @@ const MORE: usize = SHOWN + 1;
 /// killed.
 const EXIT_LINES: usize = 10_000;
 /// The greatest size of ids that every system accepts as arguments, in bytes.
-pub(crate) const ARGUMENT_BYTES: usize = 16 * 1024;
+const ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// The settings of all cells of a run.
 pub struct Settings<'a> {
@@ -73,9 +73,9 @@ pub struct Settings<'a> {
     pub jobs: Option<usize>,
 }
 
-/// How an executor receives the ids of the cells, or the orders of attempts.
+/// How an executor receives the ids of the cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Handover {
+enum Handover {
     /// On standard input. The executor ends when standard input does.
     Input,
     /// As arguments, for a command that does not forward standard input, such as the console of a virtual
@@ -86,7 +86,7 @@ pub(crate) enum Handover {
 impl Handover {
     /// Changes to the other way if the executor has not begun: only a prefix, which the user chooses, may
     /// fail to forward standard input.
-    pub(crate) fn after_end(self, has_begun: bool, route: &Route) -> Self {
+    fn after_end(self, has_begun: bool, route: &Route) -> Self {
         match self {
             _ if has_begun || route.prefix.is_none() => self,
             Self::Input => Self::Arguments,
@@ -96,7 +96,7 @@ impl Handover {
 }
 
 /// Waits before the next start of an executor, unless a stop is requested.
-pub(crate) fn pause(stop: &Stop) {
+fn pause(stop: &Stop) {
     let next_start = Instant::now() + PAUSE;
     while Instant::now() < next_start && !stop.requested() {
         thread::sleep(CHECK_INTERVAL);
@@ -152,8 +152,6 @@ pub fn run(
                     false
                 }
             },
-            // No attempts were ordered.
-            Line::Attempt { .. } => false,
             Line::End { .. } => true,
         });
         let why = match end {
@@ -261,16 +259,16 @@ enum StreamEnd {
 }
 
 /// The standard streams of an executor.
-pub(crate) struct Streams {
+struct Streams {
     /// The executor runs as long as this is open.
-    pub(crate) ids: Option<Feed>,
-    pub(crate) lines: Lines<ChildStdout>,
-    pub(crate) stderr: Tail<ChildStderr>,
+    ids: Option<Feed>,
+    lines: Lines<ChildStdout>,
+    stderr: Tail<ChildStderr>,
 }
 
 impl Streams {
     /// Takes the streams of the executor, and begins to send it `text`.
-    pub(crate) fn of(child: &mut Child, text: String) -> std::io::Result<Self> {
+    fn of(child: &mut Child, text: String) -> std::io::Result<Self> {
         Ok(Self {
             ids: Some(Feed::new(child.stdin.take(), text)?),
             lines: Lines::new(child.stdout.take(), LINE_BYTES)?,
@@ -335,7 +333,7 @@ impl Streams {
         }
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
+    fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
         if let Some(ids) = &mut self.ids {
             ids.write();
         }
@@ -351,7 +349,7 @@ impl Streams {
     /// Waits until an executor exits after its last line, and returns its exit status.
     ///
     /// Reads further output meanwhile, so that no writer gets SIGPIPE. Kills an executor that does not exit.
-    pub(crate) fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
+    fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
         self.ids = None;
         let deadline = Instant::now() + EXIT_TIME;
         loop {
@@ -378,14 +376,14 @@ impl Streams {
 
 /// Counts output that is not a useful line of the executor.
 #[derive(Default)]
-pub(crate) struct ForeignOutput {
+struct ForeignOutput {
     lines: usize,
     bytes: usize,
 }
 
 impl ForeignOutput {
     /// Shows a foreign line, such as one of a console.
-    pub(crate) fn show(&mut self, line: &str) {
+    fn show(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
@@ -397,7 +395,7 @@ impl ForeignOutput {
         }
     }
 
-    pub(crate) fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
+    fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
         self.bytes += bytes;
         TooMuchOutput::check(self.bytes, "standard output that is not a result", FOREIGN_BYTES)
     }
@@ -405,7 +403,7 @@ impl ForeignOutput {
 
 /// Returns how the executor differs from the requested one, if its first line shows a difference, or which
 /// name in the line could lead a path elsewhere.
-pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
+fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
     if let Err(error) = line.check_path_names() {
         return Some(format!("the executor: {error}"));
     }
@@ -446,7 +444,7 @@ fn cell_arguments(order: &[&str], selection: &Selection) -> Vec<String> {
     }
 }
 
-pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
+fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
         // `exec` replaces the shell, so that the executor gets the signals and the end of the connection
@@ -477,14 +475,14 @@ pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<Strin
     arguments
 }
 
-pub(crate) fn kill(child: &mut Child, route: &Route) {
+fn kill(child: &mut Child, route: &Route) {
     supervise::kill_group(child);
     let _ = child.wait();
     run_silently(&route.clean_up);
 }
 
 /// Runs a command, if there is one, and ignores its output and result.
-pub(crate) fn run_silently(words: &[String]) {
+fn run_silently(words: &[String]) {
     if let Some((program, arguments)) = words.split_first() {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

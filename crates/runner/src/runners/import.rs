@@ -109,7 +109,6 @@ fn of_lines(path: &Path, text: &str) -> Result<Imported, Unfit> {
             }
             Some(Line::Cell(result)) => results.push(*result),
             // An attempt that was ordered by hand is no result of a cell.
-            Some(Line::Attempt { .. }) => {}
             Some(Line::End { .. }) => complete = true,
             None if Line::is_cut(line) => cut.push(index + 1),
             None => {}
