@@ -5,7 +5,7 @@
 //! - [`plan`] lists the cells, and which of them this machine can run.
 //! - [`cell`] runs one cell in the calling process.
 //! - [`supervise`] starts a process for a cell, limits it, and judges its exit.
-//! - [`worker`] keeps a process that answers one line after the other.
+//! - [`worker`] talks to a process in lines.
 //! - [`schedule`] runs many cells in parallel.
 //! - [`vm`] runs virtual machines, and [`guest`] is the part in them.
 //! - [`runners`] prepares the command that starts an executor: native, prefix, container, vm, ssh, import.

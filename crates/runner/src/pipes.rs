@@ -128,6 +128,18 @@ impl<P: Read + AsFd> Tail<P> {
         self.source.fd()
     }
 
+    /// Takes the stream with what was kept, and leaves one that has ended.
+    pub fn take(&mut self) -> Self {
+        let source = Source { pipe: self.source.pipe.take() };
+        Self {
+            source,
+            name: self.name,
+            limit: self.limit,
+            kept: std::mem::take(&mut self.kept),
+            total: self.total,
+        }
+    }
+
     /// Returns how many bytes were read.
     pub fn total(&self) -> usize {
         self.total
@@ -203,6 +215,12 @@ impl<P: Read + AsFd> Lines<P> {
         self.source.pipe.is_some()
     }
 
+    /// Takes the rest of the stream, and leaves one that has ended.
+    pub fn rest(&mut self, limit: Limit) -> Tail<P> {
+        let source = Source { pipe: self.source.pipe.take() };
+        Tail { source, name: "standard output", limit, kept: Vec::new(), total: 0 }
+    }
+
     fn take_line(&mut self) -> Option<String> {
         let end = self.read[self.searched..].iter().position(|byte| *byte == b'\n')?;
         let next = self.searched + end + 1;
@@ -229,6 +247,11 @@ impl Feed {
             set_nonblocking(pipe.as_fd())?;
         }
         Ok(Self { pipe, left: text.into_bytes() })
+    }
+
+    /// Closes the pipe, which ends the process's standard input.
+    pub fn close(&mut self) {
+        self.pipe = None;
     }
 
     /// Adds text to write.

@@ -101,7 +101,8 @@ impl<'a> Processes<'a> {
     fn start(&self) -> Result<Worker, String> {
         let mut command = Command::new(self.executable.path());
         command.args(["perform", &self.typed, "--slow", &self.slow.to_string()]);
-        Worker::start(command).map_err(|error| format!("cannot start a process: {error}"))
+        Worker::start(command, Some(String::new()))
+            .map_err(|error| format!("cannot start a process: {error}"))
     }
 
     fn limit(&self, limit: Duration) -> Duration {
