@@ -363,15 +363,15 @@ impl fmt::Display for LeftOpen {
     }
 }
 
-/// Why a wait for a process returned.
-pub enum Waited {
-    /// The process exited.
+/// How a process ended.
+pub enum End {
+    /// It exited.
     Exited(ExitStatus),
-    /// The deadline passed.
+    /// It must be killed: the deadline passed.
     TimedOut,
-    /// A stop was requested.
+    /// It must be killed: a stop was requested.
     Stopped,
-    /// The process exceeded the limit of a stream.
+    /// It must be killed: it exceeded the limit of a stream.
     TooMuchOutput(TooMuchOutput),
 }
 
@@ -382,23 +382,23 @@ pub fn watch(
     outputs: &mut Outputs,
     deadline: Option<Instant>,
     stop: impl Fn() -> bool,
-) -> io::Result<Waited> {
+) -> io::Result<End> {
     // There is no portable wait for a process with a time limit. The interval grows, so that a short process
     // is noticed early. A process that exits closes its streams a moment before it can be waited for.
     let mut step = Duration::from_millis(1);
     let mut after_the_end = Duration::from_micros(50);
     loop {
         if let Err(too_much) = outputs.read() {
-            return Ok(Waited::TooMuchOutput(too_much));
+            return Ok(End::TooMuchOutput(too_much));
         }
         if let Some(status) = child.try_wait()? {
-            return Ok(Waited::Exited(status));
+            return Ok(End::Exited(status));
         }
         if stop() {
-            return Ok(Waited::Stopped);
+            return Ok(End::Stopped);
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Ok(Waited::TimedOut);
+            return Ok(End::TimedOut);
         }
         let step = if outputs.is_open() {
             outputs.wait(step);
@@ -438,12 +438,12 @@ pub fn output_unless(
     let mut collect = || {
         let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
         let status = match watch(&mut child, &mut outputs, deadline, || hopeless().is_some())? {
-            Waited::Exited(status) => status,
-            Waited::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
-            Waited::Stopped => {
+            End::Exited(status) => status,
+            End::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
+            End::Stopped => {
                 return Err(io::Error::other(hopeless().unwrap_or_else(|| "it was stopped".into())));
             }
-            Waited::TimedOut => {
+            End::TimedOut => {
                 let seconds = limit.unwrap_or_default().as_secs();
                 return Err(io::Error::other(format!("no answer within {seconds} s")));
             }

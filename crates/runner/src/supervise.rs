@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::pipes::{self, LeftOpen, Limit, Outputs, TooMuchOutput, Waited};
+use crate::pipes::{self, End, LeftOpen, Limit, Outputs};
 use crate::{command, diagnostics, exit, left_behind};
 
 /// The limits of standard output. A result line has a few KiB.
@@ -50,18 +50,6 @@ pub struct Order<'a> {
     pub patience: Option<Duration>,
 }
 
-/// How a process ended.
-pub enum End {
-    /// The process exited.
-    Exited(ExitStatus),
-    /// The process was killed at its time limit.
-    TimedOut,
-    /// The process was killed because a stop was requested.
-    Stopped,
-    /// The process was killed because it exceeded the limit of a stream.
-    TooMuchOutput(TooMuchOutput),
-}
-
 /// The end and the output of a process.
 pub struct Ended {
     /// How the process ended.
@@ -88,12 +76,11 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches the runner only, and one call kills the whole cell.
     let mut child = command.process_group(0).spawn().map_err(start_error)?;
-    let mut outputs =
-        Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
-    let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
-    // Kill the cell's remaining processes, whatever its result: they would hold the pipes and disturb other
+    let mut outputs = Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| kill_and_reap(&mut child))?;
+    let mut end = pipes::watch(&mut child, &mut outputs, began.checked_add(limit), stop);
+    // Kill what remains of the cell, whatever its result: its processes would hold the pipes and disturb other
     // cells. The group's number has not been reused yet, because systems reuse numbers much later.
-    kill_group(&child);
+    kill_and_reap(&mut child);
     let elapsed = began.elapsed();
     let (left, drained) = outputs.drain(group(&child));
     if let (Err(too_much), Ok(End::Exited(_))) = (drained, &end) {
@@ -177,26 +164,10 @@ fn command(order: &Order<'_>) -> Command {
     command
 }
 
-/// Waits until the process exits. At the deadline, a stop or a limit, kills and reaps it.
-fn wait(
-    child: &mut Child,
-    outputs: &mut Outputs,
-    deadline: Option<Instant>,
-    stop: impl Fn() -> bool,
-) -> std::io::Result<End> {
-    let end = match pipes::watch(child, outputs, deadline, stop)? {
-        Waited::Exited(status) => return Ok(End::Exited(status)),
-        Waited::TimedOut => End::TimedOut,
-        Waited::Stopped => End::Stopped,
-        Waited::TooMuchOutput(too_much) => End::TooMuchOutput(too_much),
-    };
-    kill_and_reap(child)?;
-    Ok(end)
-}
-
-fn kill_and_reap(child: &mut Child) -> std::io::Result<ExitStatus> {
+/// Kills the process group that a child leads, and waits for the child.
+pub(crate) fn kill_and_reap(child: &mut Child) {
     kill_group(child);
-    child.wait()
+    let _ = child.wait();
 }
 
 /// Kills the process group that a child leads.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use metadata::start_error;
 
-use crate::pipes::{self, Feed, Limit, Lines, Outputs, Tail, TooMuchOutput, Waited};
+use crate::pipes::{self, End, Feed, Limit, Lines, Outputs, Tail, TooMuchOutput};
 use crate::supervise;
 
 /// The longest line, in bytes.
@@ -82,8 +82,7 @@ impl Worker {
         match streams() {
             Ok((feed, stdout, stderr)) => Ok(Self { child, feed, stdout, stderr }),
             Err(error) => {
-                supervise::kill_group(&child);
-                let _ = child.wait();
+                supervise::kill_and_reap(&mut child);
                 Err(error)
             }
         }
@@ -139,24 +138,19 @@ impl Worker {
         self.feed.close();
         let mut outputs = Outputs { stdout: self.stdout.rest(REST), stderr: self.stderr.take() };
         let waited = pipes::watch(&mut self.child, &mut outputs, Instant::now().checked_add(limit), || false);
-        self.kill();
+        supervise::kill_and_reap(&mut self.child);
         let _ = outputs.read();
         let status = match waited {
-            Ok(Waited::Exited(status)) => Some(status),
+            Ok(End::Exited(status)) => Some(status),
             _ => None,
         };
         Exit { status, stderr: outputs.stderr.text() }
-    }
-
-    fn kill(&mut self) {
-        supervise::kill_group(&self.child);
-        let _ = self.child.wait();
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.kill();
+        supervise::kill_and_reap(&mut self.child);
     }
 }
 
