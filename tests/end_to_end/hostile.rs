@@ -86,10 +86,10 @@ fn no_number_makes_a_command_panic() {
         &["run", "selftest/pass", "--seed", "0xffffffffffffffff", "--repeat"],
         &["run", "selftest/pass", "--jobs"],
         &["run", "selftest/pass", "--prefix", "env", "--slow"],
-        &["exec", "--all", "--jobs", "1", "--slow"],
-        &["run-cell", &pass, "--seed"],
-        &["run-cell", &pass, "--seed", "1", "--patience-ms"],
-        &["run-cell", &hang, "--seed", "1", "--patience-ms", "18446744073709551615", "--slow"],
+        &["worker", "exec", "--all", "--jobs", "1", "--slow"],
+        &["worker", "cell", &pass, "--seed"],
+        &["worker", "cell", &pass, "--seed", "1", "--patience-ms"],
+        &["worker", "cell", &hang, "--seed", "1", "--patience-ms", "18446744073709551615", "--slow"],
         &["probe", "V26", "--backend", "poll", "--slow"],
         &["soak", "--duration", "1s", "--slow"],
         &["soak", "--duration", "1s", "--threads"],
@@ -240,8 +240,8 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "publish",
         "site",
         "subject-check",
-        "exec",
-        "run-cell",
+        "worker exec",
+        "worker cell",
     ]);
     // Commands that write do so in the sandbox, their working directory.
     let option = prop::sample::select(vec![
@@ -282,7 +282,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
     let options = prop::collection::vec((option, value.clone()), 0..4);
     (command, prop::collection::vec(value, 0..2), options).prop_map(|(command, values, options)| {
         let options = options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        std::iter::once(command.to_owned()).chain(values).chain(options).collect()
+        command.split(' ').map(str::to_owned).chain(values).chain(options).collect()
     })
 }
 
@@ -397,7 +397,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
         ["journal.jsonl:1: the field `identity.target` is '../..'", "help: use lower-case letters"];
     sandbox.run(&["run", "--resume"]).expect(2, &expected);
 
-    let lines = sandbox.run(&["exec", "readiness/pipe-idle/pipe-level-1t1g@poll"]).stdout;
+    let lines = sandbox.run(&["worker", "exec", "readiness/pipe-idle/pipe-level-1t1g@poll"]).stdout;
     for (from, to, line, expected) in [
         ("@poll\"", "@README\"", 2, "the field `id` is 'readiness/pipe-idle/pipe-level-1t1g@README'"),
         ("\"backend\":\"poll\"", "\"backend\":\"../x\"", 2, "the field `backend` is '../x'"),
@@ -410,7 +410,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
             .run(&["run", "--import", "lines", "--report-dir", "inner/imported"])
             .expect(2, &[&expected_line, "help: use lower-case letters"]);
         // The same change to the lines of an executor that runs.
-        let edit = format!("case $2 in exec) \"$@\" | sed 's#{from}#{to}#' ;; *) exec \"$@\" ;; esac");
+        let edit = format!("case $3 in exec) \"$@\" | sed 's#{from}#{to}#' ;; *) exec \"$@\" ;; esac");
         let prefix = sandbox.script("prefix", &edit);
         let cell = "readiness/pipe-idle/pipe-level-1t1g@poll";
         let run = sandbox.run(&["run", cell, "--prefix", &prefix, "--report-dir", "inner/remote"]);

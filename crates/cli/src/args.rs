@@ -170,12 +170,6 @@ pub enum Command {
     /// the output, the corpus, and how to compare two machines.
     #[command(after_help = exit::EXPLORE_HELP)]
     Explore(ExploreArgs),
-    /// Perform the lines of an exploration
-    #[command(hide = true)]
-    Perform(PerformArgs),
-    /// Perform an operation of a poller, whose system calls the parent process counts
-    #[command(hide = true)]
-    PerformOperation(PerformOperationArgs),
     /// Write new answers into the expectations, for review
     ///
     /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
@@ -220,6 +214,39 @@ pub enum Command {
     SubjectCheck(SubjectCheckArgs),
     /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
     Generate(GenerateArgs),
+    /// List virtual machines, get their kernels, and open their consoles
+    ///
+    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
+    Vm(VmArgs),
+    /// Be one of the processes that pollmatrix starts from its own file
+    #[command(hide = true)]
+    Worker {
+        #[command(subcommand)]
+        mode: WorkerMode,
+    },
+}
+
+impl Command {
+    /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
+    pub fn slowness(&self) -> NonZeroU32 {
+        let slow = match self {
+            Self::Run(RunArgs { attempts, .. })
+            | Self::Worker { mode: WorkerMode::Exec(ExecArgs { attempts, .. }) } => &attempts.chance.slow,
+            Self::Faults(FaultsArgs { chance, .. })
+            | Self::Soak(SoakArgs { chance, .. })
+            | Self::Probe(ProbeArgs { chance, .. })
+            | Self::Explore(ExploreArgs { chance, .. }) => &chance.slow,
+            Self::Worker { mode: WorkerMode::Cell(CellArgs { slow, .. }) }
+            | Self::Worker { mode: WorkerMode::Script(ScriptArgs { slow, .. }) } => slow,
+            _ => return NonZeroU32::MIN,
+        };
+        slow.factor()
+    }
+}
+
+/// What a worker does.
+#[derive(Subcommand)]
+pub enum WorkerMode {
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
     /// `pollmatrix run --via` starts this command on the other side. It also runs by hand on a machine that
@@ -229,38 +256,28 @@ pub enum Command {
     /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
     Exec(ExecArgs),
-    /// List virtual machines, get their kernels, and open their consoles
-    ///
-    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
-    Vm(VmArgs),
-    /// The part of the runner `vm` in the virtual machine
-    #[command(hide = true)]
-    Guest(GuestArgs),
     /// Run one attempt of one cell in this process, and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals,
     /// limits and descriptors changed until it exits. Use it under a debugger or a tracer.
     #[command(after_help = exit::CELL_HELP)]
-    RunCell(RunCellArgs),
-}
-
-impl Command {
-    /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
-    pub fn slowness(&self) -> NonZeroU32 {
-        let slow = match self {
-            Self::Run(RunArgs { attempts, .. }) | Self::Exec(ExecArgs { attempts, .. }) => {
-                &attempts.chance.slow
-            }
-            Self::Faults(FaultsArgs { chance, .. })
-            | Self::Soak(SoakArgs { chance, .. })
-            | Self::Probe(ProbeArgs { chance, .. })
-            | Self::Explore(ExploreArgs { chance, .. }) => &chance.slow,
-            Self::Perform(args) => &args.slow,
-            Self::RunCell(args) => &args.slow,
-            _ => return NonZeroU32::MIN,
-        };
-        slow.factor()
-    }
+    Cell(CellArgs),
+    /// Run one script on one poller, and print its answers as one JSON line
+    Script(ScriptArgs),
+    /// Perform the lines of an exploration
+    Lines(LinesArgs),
+    /// Perform an operation of a poller, whose system calls the parent process counts
+    Operation(OperationArgs),
+    /// Be the part of the runner `vm` in the virtual machine
+    Guest(GuestArgs),
+    /// Run the virtual machine of a specification until standard input ends
+    Guard {
+        /// The specification
+        spec: PathBuf,
+        /// The arguments of the executor
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// The options that select cells.
@@ -326,8 +343,8 @@ impl SelectionArgs {
 /// The slowness of the machine.
 #[derive(ClapArgs, Clone)]
 pub struct SlowArg {
-    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; `exec`
-    /// measures it]
+    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; an
+    /// executor measures it]
     #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, value_parser = slowness)]
     pub times: Option<NonZeroU32>,
 }
@@ -522,7 +539,7 @@ pub struct RunnerArgs {
     /// For --via vm: leave the machine up after the run, for `pollmatrix vm attach`
     #[arg(long)]
     pub keep: bool,
-    /// For --via import: the output of `pollmatrix exec`, or a results.json; `-` is standard input
+    /// For --via import: the output of `pollmatrix worker exec`, or a results.json; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub import: Option<PathBuf>,
 }
@@ -587,15 +604,6 @@ pub enum VmCommand {
         /// The beginning of its name, if several are up
         #[arg(value_name = "NAME", default_value = "")]
         name: String,
-    },
-    /// Run the machine of a specification until standard input ends
-    #[command(hide = true)]
-    Guard {
-        /// The specification
-        spec: PathBuf,
-        /// The arguments of the executor
-        #[arg(last = true)]
-        arguments: Vec<String>,
     },
 }
 
@@ -903,9 +911,6 @@ pub struct ProbeArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Test the one backend in this process, and print its answers as one JSON line
-    #[arg(long, hide = true)]
-    pub here: bool,
 }
 
 #[derive(ClapArgs)]
@@ -977,7 +982,28 @@ fn confirmation(text: &str) -> Result<(u32, u32), String> {
 }
 
 #[derive(ClapArgs)]
-pub struct PerformArgs {
+pub struct ScriptArgs {
+    /// The script
+    #[arg(value_name = "SCRIPT")]
+    pub script: String,
+    /// The poller: a backend, or the name of the `--subject`
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    /// The transport
+    #[arg(value_name = "TRANSPORT")]
+    pub transport: Transport,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: Mode,
+    /// The seed of all random choices
+    #[arg(value_name = "SEED")]
+    pub seed: Seed,
+    #[command(flatten)]
+    pub slow: SlowArg,
+}
+
+#[derive(ClapArgs)]
+pub struct LinesArgs {
     /// The poller
     #[arg(value_name = "POLLER")]
     pub poller: String,
@@ -986,7 +1012,7 @@ pub struct PerformArgs {
 }
 
 #[derive(ClapArgs)]
-pub struct PerformOperationArgs {
+pub struct OperationArgs {
     /// The poller
     #[arg(value_name = "POLLER")]
     pub poller: String,
@@ -1177,7 +1203,7 @@ pub struct ExecArgs {
 }
 
 #[derive(ClapArgs)]
-pub struct RunCellArgs {
+pub struct CellArgs {
     /// The cell's full id
     #[arg(value_name = "ID")]
     pub id: String,

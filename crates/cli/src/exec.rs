@@ -1,4 +1,4 @@
-//! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
+//! `pollmatrix worker exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
 //! own file: no writable folder, no /proc, no terminal.
 
 use std::collections::HashMap;

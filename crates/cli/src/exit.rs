@@ -11,7 +11,7 @@ Exit codes:
   130  interrupted (128 + signal); the finished results are in the report, and `--resume` continues
 A reader of standard output that exits early, such as `head`, does not change the exit code.";
 
-/// The section of `pollmatrix exec --help`.
+/// The section of `pollmatrix worker exec --help`.
 pub const EXEC_HELP: &str = "\
 Exit codes:
   0    no cell failed
@@ -113,7 +113,7 @@ Exit codes:
   2    wrong usage, or the system lacks a required resource
   130  interrupted (128 + signal), and every invariant held so far";
 
-/// The section of `pollmatrix run-cell --help`.
+/// The section of `pollmatrix worker cell --help`.
 pub const CELL_HELP: &str = "\
 Exit codes:
   0    pass

@@ -361,7 +361,7 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
         arguments.push("exec".into());
         arguments.extend(route.executable.clone());
     }
-    arguments.push("exec".into());
+    arguments.extend(["worker".into(), "exec".into()]);
     arguments.extend(cells);
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {

@@ -132,7 +132,7 @@ pub fn clean_up() {
 
 fn command(order: &Order<'_>) -> Command {
     let mut command = command::behind(order.prefix, order.executable.path());
-    command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
+    command.args(["worker", "cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.slow.to_string()]);
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);

@@ -70,7 +70,8 @@ struct Unfit {
     help: &'static str,
 }
 
-const HELP: &str = "give the output of `pollmatrix exec --all`, or the results.json of a run, of this target";
+const HELP: &str =
+    "give the output of `pollmatrix worker exec --all`, or the results.json of a run, of this target";
 
 impl From<String> for Unfit {
     fn from(why: String) -> Self {

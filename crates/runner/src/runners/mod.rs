@@ -1,4 +1,4 @@
-//! The runners other than native. Each prepares a command that starts an executor, `pollmatrix exec`, which
+//! The runners other than native. Each prepares a command that starts an executor, `pollmatrix worker exec`, which
 //! [`remote`](crate::remote) talks to; `import` reads results instead.
 
 mod container;
