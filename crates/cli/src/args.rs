@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use matrix::{Selection, Shard};
-use metadata::{Layer, Mode, Os, Seed, Transport};
+use metadata::{Layer, Mode, Os, RunSpec, Seed, Transport};
 use runner::command::Words;
-use runner::plan::Attempts;
 use runner::provenance::{self, VERSION};
 use runner::runners::RunnerOptions;
 use runner::schedule::{SLOW_VARIABLE, slowness};
@@ -453,16 +452,16 @@ pub struct AttemptArgs {
 }
 
 impl AttemptArgs {
-    /// Converts the options to the type of the runner crate.
-    pub fn attempts(&self) -> Attempts {
-        Attempts {
-            jobs: self.jobs,
-            repeat: self.repeat,
+    /// Converts the options, with a new seed if none is given.
+    pub fn spec(&self) -> RunSpec {
+        RunSpec {
             fault: self.fault.name.clone(),
             inject_errors: self.inject.one_in,
             late_data: self.late.most,
-            seed: self.chance.seed,
+            repeat: self.repeat.get(),
             slow: self.chance.slow.times,
+            jobs: self.jobs,
+            ..RunSpec::new(self.chance.seed())
         }
     }
 }
@@ -498,7 +497,8 @@ impl RunArgs {
             selection: self.selection.selection(environment),
             is_selected: self.selection.is_given(),
             runner: self.runner.options(),
-            attempts: self.attempts.attempts(),
+            spec: self.attempts.spec(),
+            has_seed: self.attempts.chance.given().is_some(),
             resume: self.resume,
             dir: self.report_dir.path.clone(),
         }

@@ -2,13 +2,12 @@
 //! connection is lost.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use metadata::{CellResult, PathNames, PlannedCell, Run, Seed, Status};
+use metadata::{CellResult, PathNames, PlannedCell, Run, RunSpec, Status};
 use report::first_line;
 
 use crate::diagnostics;
@@ -48,20 +47,8 @@ pub struct Settings<'a> {
     pub matrix: &'a str,
     /// The selection of the run, which includes the cells.
     pub selection: &'a Selection,
-    /// The seed of each first attempt.
-    pub seed: Seed,
-    /// The fault to switch on.
-    pub fault: Option<&'a str>,
-    /// One in this many system calls below the core fails.
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenarios' data arrive up to this many milliseconds late.
-    pub late_data: Option<NonZeroU32>,
-    /// The number of attempts per cell.
-    pub repeat: u32,
-    /// How many times slower than an ordinary machine that one is. `None`: the executor measures it.
-    pub slow: Option<NonZeroU32>,
-    /// The number of cells to run in parallel. `None`: the number of that machine's processors.
-    pub jobs: Option<usize>,
+    /// What is asked of the attempts.
+    pub spec: &'a RunSpec,
 }
 
 /// How an executor receives the ids of the cells.
@@ -255,7 +242,7 @@ fn read_lines(
                         }
                         if let Line::Begin { slow, .. } = found {
                             let longest = longest.saturating_mul(slow.get());
-                            silence = longest.saturating_mul(settings.repeat).saturating_add(GRACE);
+                            silence = longest.saturating_mul(settings.spec.repeat).saturating_add(GRACE);
                         }
                         let is_end = matches!(found, Line::End { .. });
                         let useful = line(found);
@@ -335,9 +322,7 @@ fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
             run.executable, settings.executable
         ));
     }
-    let disturbance = (settings.fault, settings.inject_errors, settings.late_data);
-    let requested = (settings.seed, settings.repeat, disturbance);
-    if (run.seed, run.repeat, (run.fault.as_deref(), run.inject_errors, run.late_data)) != requested {
+    if !settings.spec.is_of_run(run) {
         return Some("the executor was started with other options: the command changes its arguments".into());
     }
     None
@@ -368,19 +353,17 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
             arguments.extend([name.to_owned(), value]);
         }
     };
-    option("--seed", Some(settings.seed.to_string()));
-    option("--repeat", Some(settings.repeat.to_string()));
-    option("--fault", settings.fault.map(str::to_owned));
-    option("--slow", settings.slow.map(|times| times.to_string()));
-    option("--jobs", settings.jobs.map(|jobs| jobs.to_string()));
+    option("--seed", Some(settings.spec.seed.to_string()));
+    option("--repeat", Some(settings.spec.repeat.to_string()));
+    option("--slow", settings.spec.slow.map(|times| times.to_string()));
+    option("--jobs", settings.spec.jobs.map(|jobs| jobs.to_string()));
     option("--matrix", route.matrix.clone());
     option("--expectations", route.expectations.clone());
     option("--rows", route.rows.clone());
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
-    option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));
-    arguments.extend(settings.inject_errors.map(|one_in| format!("--inject-errors={one_in}")));
-    arguments.extend(settings.late_data.map(|milliseconds| format!("--late-data={milliseconds}")));
+    option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.spec.seed)));
+    arguments.extend(settings.spec.disturbance_options());
     arguments
 }
 

@@ -1,5 +1,5 @@
-//! A process that speaks in lines: other than [`supervise`], which starts a process for each attempt and reads
-//! its output at the end, this sends lines to a process as long as it answers.
+//! A process that speaks in lines. [`supervise`] starts a process for each attempt, and reads its output at
+//! the end; this one gets lines as long as it answers.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
@@ -65,8 +65,8 @@ pub enum Lost {
 }
 
 impl Worker {
-    /// Starts the process, in a process group of its own: Ctrl-C reaches this process only. Its standard input
-    /// begins with `text`, and is its lifeline, too. `None`: it has no standard input.
+    /// Starts the process, in a process group of its own: Ctrl-C reaches this process only. Its standard
+    /// input begins with `text`, and is its lifeline, too. `None`: it has no standard input.
     ///
     /// # Errors
     /// The process cannot be started.
@@ -132,8 +132,8 @@ impl Worker {
         }
     }
 
-    /// Closes standard input, and waits until the process exits. Reads what it still writes, so that no writer
-    /// gets SIGPIPE. Kills its descendants, and after `limit` the process.
+    /// Closes standard input, and waits until the process exits. Reads what it still writes, so that no
+    /// writer gets SIGPIPE. Kills its descendants, and after `limit` the process.
     pub fn end(&mut self, limit: Duration) -> Exit {
         self.feed.close();
         let mut outputs = Outputs { stdout: self.stdout.rest(REST), stderr: self.stderr.take() };

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::hooks::fault::Fault;
-use metadata::{Seed, Status};
+use metadata::{RunSpec, Seed, Status};
 use report::first_line;
 use runner::executable::Executable;
 use runner::plan::{Planned, Source};
@@ -441,11 +441,10 @@ impl<'a> Campaign<'a> {
         number: u64,
         patience: Option<Duration>,
     ) -> Option<Ended> {
-        let fault = fault.map(Fault::name);
         let seed = self.seed(number);
         let id = &cell.spec.id;
-        let fault_name = fault.map(str::to_owned);
-        let key = AttemptKey { cell: id.clone(), fault: fault_name, seed, full: patience.is_none() };
+        let fault = fault.map(|fault| fault.name().to_owned());
+        let key = AttemptKey { cell: id.clone(), fault, seed, full: patience.is_none() };
         if let Some(ended) = self.log.known(&key) {
             return Some(ended);
         }
@@ -454,18 +453,15 @@ impl<'a> Campaign<'a> {
         }
         let limit =
             patience.map_or(cell.timeout, |patience| patience.saturating_mul(LIMIT_TIMES).min(cell.timeout));
+        let spec = RunSpec { fault: key.fault.clone(), slow: Some(self.slow), ..RunSpec::new(seed) };
         let order = Order {
             environment: self.source.environment,
             prefix: &[],
             executable: self.executable,
             matrix: self.source.path.as_deref().map(Path::new),
             cell: id,
-            seed,
-            fault,
-            inject_errors: None,
-            late_data: None,
+            spec: &spec,
             limit,
-            slow: self.slow,
             patience,
         };
         let attempt = self.source.environment.judge(supervise::attempt(&order, || self.stop.requested())?);

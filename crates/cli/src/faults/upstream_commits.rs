@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use fd_core::hooks::fault::Fault;
-use metadata::{Attempt, Seed};
+use metadata::{Attempt, RunSpec, Seed};
 use report::first_line;
 use runner::executable::{self, Executable};
 use runner::plan::{self, Planned, Source};
@@ -128,18 +128,16 @@ fn one(
     seed: Seed,
     fault: Option<Fault>,
 ) -> Option<Attempt> {
+    let fault_name = fault.map(|fault| fault.name().to_owned());
+    let spec = RunSpec { fault: fault_name, slow: args.chance.slow.times, ..RunSpec::new(seed) };
     let order = Order {
         environment: source.environment,
         prefix: &[],
         executable,
         matrix: source.path.as_deref(),
         cell: &cell.spec.id,
-        seed,
-        fault: fault.map(Fault::name),
-        inject_errors: None,
-        late_data: None,
+        spec: &spec,
         limit: cell.timeout,
-        slow: args.chance.slow.factor(),
         patience: fault.map(|_| PATIENCE),
     };
     supervise::attempt(&order, || stop.requested()).map(|attempt| source.environment.judge(attempt))
