@@ -229,8 +229,8 @@ impl Command {
     /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
     pub fn slowness(&self) -> NonZeroU32 {
         let slow = match self {
-            Self::Run(RunArgs { attempts, .. })
-            | Self::Worker { mode: WorkerMode::Exec(ExecArgs { attempts, .. }) } => &attempts.chance.slow,
+            Self::Run(RunArgs { attempts, .. }) => &attempts.chance.slow,
+            Self::Worker { mode: WorkerMode::Exec(args) } => &args.attempts.chance.slow,
             Self::Faults(FaultsArgs { chance, .. })
             | Self::Soak(SoakArgs { chance, .. })
             | Self::Probe(ProbeArgs { chance, .. })
@@ -254,7 +254,7 @@ pub enum WorkerMode {
     /// results are complete. `pollmatrix run --via import` reads these lines, even with the messages of a
     /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
-    Exec(ExecArgs),
+    Exec(Box<ExecArgs>),
     /// Run one attempt of one cell in this process, and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals,
