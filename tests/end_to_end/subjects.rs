@@ -274,12 +274,9 @@ fn slow_multiplies_the_patience_for_a_fence() {
     let subject = format!("python3 '{BAD}' loses-all poll");
     let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
     let ran = answer(
-        Command::new(POLLMATRIX).args(["run-cell", &cell, "--seed", "1", "--subject", &subject]).args([
-            "--patience-ms",
-            "50",
-            "--slow",
-            "3",
-        ]),
+        Command::new(POLLMATRIX)
+            .args(["worker", "cell", &cell, "--seed", "1", "--subject", &subject])
+            .args(["--patience-ms", "50", "--slow", "3"]),
     );
     let attempt: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(attempt["status"], "broken");

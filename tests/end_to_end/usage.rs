@@ -30,10 +30,7 @@ fn every_command_has_help() {
             "cost",
             "publish",
             "site",
-            "plan",
             "generate",
-            "exec",
-            "run-cell",
         ],
     );
     pollmatrix(&["run", "--help"]).expect(
@@ -56,8 +53,8 @@ fn every_command_has_help() {
     pollmatrix(&["list", "--help"])
         .expect(0, &["--backend", "--filter", "--layer", "--shard", "--history", "--format"]);
     pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
-    pollmatrix(&["exec", "--help"]).expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
-    pollmatrix(&["plan", "--help"]).expect(0, &["--shards", "--format", "--record", "k8s-job"]);
+    pollmatrix(&["worker", "exec", "--help"])
+        .expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
     pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
     pollmatrix(&["merge", "--help"])
         .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
@@ -73,7 +70,13 @@ fn every_command_has_help() {
         .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
     pollmatrix(&["publish", "--help"]).expect(0, &["[RESULTS]", "--to", "--emulated", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
-    pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
+    let worker = pollmatrix(&["worker", "--help"]);
+    worker.expect(0, &["exec", "cell", "script", "lines", "operation", "guest", "guard"]);
+    assert!(
+        !pollmatrix(&["--help"]).stdout.contains("worker"),
+        "only this program and experts start workers"
+    );
+    pollmatrix(&["worker", "cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }
 
 #[test]
@@ -114,21 +117,21 @@ fn unknown_names_get_suggestions() {
     pollmatrix(&["list", "--backend", "epol"]).expect(2, &["did you mean 'epoll'?"]);
     pollmatrix(&["list", "--layer", "contrct"]).expect(2, &["did you mean 'contract'?"]);
     pollmatrix(&["run", "--fault", "double-clos"]).expect(2, &["did you mean 'double-close'?"]);
-    pollmatrix(&["run-cell", "deletion/disown/tcp-level-1t1g@pol", "--seed", "1"])
+    pollmatrix(&["worker", "cell", "deletion/disown/tcp-level-1t1g@pol", "--seed", "1"])
         .expect(2, &["did you mean 'deletion/disown/tcp-level-1t1g@poll'?"]);
     pollmatrix(&["run", "--seed", "lucky"]).expect(2, &["'lucky' is not a seed"]);
 }
 
 #[test]
 fn the_self_tests_are_not_in_the_built_in_matrix() {
-    pollmatrix(&["run-cell", &id("pass"), "--seed", "1"]).expect(2, &["there is no cell"]);
+    pollmatrix(&["worker", "cell", &id("pass"), "--seed", "1"]).expect(2, &["there is no cell"]);
 }
 
 #[test]
 fn run_cell_prints_one_json_line_and_exits_with_the_code_of_its_status() {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported", "broken"], 20);
     for (selftest, code) in [("pass", 0), ("fail", 1), ("unsupported", 127), ("broken", 3)] {
-        let printed = sandbox.run(&["run-cell", &id(selftest), "--seed", "7"]);
+        let printed = sandbox.run(&["worker", "cell", &id(selftest), "--seed", "7"]);
         printed.expect(code, &[]);
         assert_eq!(printed.stdout.lines().count(), 1, "{}", printed.stdout);
         let line: serde_json::Value = serde_json::from_str(&printed.stdout).expect("the line is JSON");
