@@ -30,7 +30,7 @@ mutants *ARGS:
 miri *FILTER:
     ci/miri.sh "$@"
 
-# Check the compiled code of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
+# Check the compiled code of the protocol's fences, for eleven builds on six processors (--record: write the table)
 orderings *ARGS:
     ci/orderings.sh "$@"
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# ci/orderings.sh [--record|litmus]: checks the instructions that the compiler generates for fd-core's Dekker pairs, per processor.
+# ci/orderings.sh [--record]: checks the instructions that the compiler generates for fd-core's Dekker pairs, per processor.
 #   (nothing)  compiles crates/ordering-probes for every target of crates/orderings/targets.tsv and checks the instructions
 #              between each write and its read; then removes the fences from one copy of the source, uses plain stores in another,
 #              and requires that the check finds both
 #   --record   rewrites crates/orderings/compiled.tsv
-#   litmus     runs crates/orderings/litmus under herd7, where that is installed
 # Exit codes: 0 everything holds, 1 a check failed, 77 a part could not run here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,29 +11,10 @@ set -euo pipefail
 tree_root=$PWD
 orderings=(cargo run --quiet --package orderings --)
 
-litmus() {
-  have herd7 || not_run "herd7 is not installed (opam install herdtools7)"
-  local test arguments status=0
-  for test in crates/orderings/litmus/*.litmus; do
-    arguments=()
-    case $test in *.c.litmus) arguments=(-model rc11.cat) ;; esac
-    # A test names a forbidden outcome; herd7 prints "Ok" if it is impossible.
-    if ! herd7 "${arguments[@]}" "$test" | grep -qx Ok; then
-      echo "error: herd7 finds the outcome of $test possible, or cannot read it" >&2
-      status=1
-    fi
-  done
-  return $status
-}
-
 case ${1:-} in
   '' | --record) ;;
-  litmus)
-    litmus
-    exit
-    ;;
   *)
-    echo "usage: ci/orderings.sh [--record|litmus]" >&2
+    echo "usage: ci/orderings.sh [--record]" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,6 @@ use std::{fs, io};
 use clap::{Parser, ValueEnum};
 
 mod assembly;
-mod litmus;
 mod tables;
 
 use tables::{Pattern, Side, Step, Target};
@@ -33,8 +32,6 @@ enum Command {
         #[arg(long)]
         broken: Option<Broken>,
     },
-    /// Write the litmus tests of every pair
-    Litmus,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,7 +59,6 @@ fn main() -> ExitCode {
             Ok(true)
         }
         Command::Compiled { folder, record, broken } => compiled(&folder, record, broken),
-        Command::Litmus => write_litmus().map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -81,14 +77,6 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 fn own_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn write_litmus() -> Result<(), Error> {
-    for (name, text) in litmus::tests(&tables::pairs()) {
-        let path = own_file("litmus").join(name);
-        fs::write(&path, text).map_err(io_error(&path))?;
-    }
-    Ok(())
 }
 
 /// The compiled form of one side on one target.

@@ -70,25 +70,6 @@ pub struct Side {
     pub steps: Vec<Step>,
 }
 
-/// A step of a side of a pair, with its word and value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Writes the value.
-    Write(&'static str, u8),
-    /// The fence.
-    Fence,
-    /// Reads the word. The value is part of the forbidden outcome.
-    Read(&'static str, u8),
-}
-
-/// A pair of sides (or three sides), with its forbidden outcome.
-pub struct Pair {
-    /// Its name.
-    pub name: &'static str,
-    /// Each side's name and accesses.
-    pub sides: Vec<(&'static str, Vec<Access>)>,
-}
-
 /// Returns the rows of a table, without its comments.
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let rows = table.lines().filter(|line| !line.starts_with("# "));
@@ -151,32 +132,6 @@ pub fn sides() -> Vec<Side> {
     rows(include_str!("../sides.tsv")).map(side).collect()
 }
 
-/// Reads `pairs.tsv`.
-pub fn pairs() -> Vec<Pair> {
-    let access = |text: &'static str| {
-        let part = |text: &'static str| {
-            let (word, value) = text.split_once('=')?;
-            Some((word, value.parse().ok()?))
-        };
-        let known = match text.split_at_checked(2) {
-            Some(("W:", rest)) => part(rest).map(|(word, value)| Access::Write(word, value)),
-            Some(("R:", rest)) => part(rest).map(|(word, value)| Access::Read(word, value)),
-            _ => (text == "F").then_some(Access::Fence),
-        };
-        known.unwrap_or_else(|| malformed("pairs.tsv", &[text]))
-    };
-    let mut pairs: Vec<Pair> = vec![];
-    for row in rows(include_str!("../pairs.tsv")) {
-        let [name, side, accesses] = row[..] else { malformed("pairs.tsv", &row) };
-        let side = (side, accesses.split(' ').map(access).collect());
-        match pairs.iter_mut().find(|pair| pair.name == name) {
-            Some(pair) => pair.sides.push(side),
-            None => pairs.push(Pair { name, sides: vec![side] }),
-        }
-    }
-    pairs
-}
-
 /// Reads `compiled.tsv`: target, side, instructions.
 pub fn compiled() -> Vec<(&'static str, &'static str, &'static str)> {
     let row = |row: Vec<&'static str>| match row[..] {
@@ -199,47 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn every_target_has_patterns_and_every_side_of_a_pair_is_compiled() {
-        let (patterns, sides) = (patterns(), sides());
+    fn every_target_has_patterns() {
+        let patterns = patterns();
         for target in targets() {
             for kind in [Kind::Fence, Kind::Read, Kind::Store, Kind::Unknown] {
                 let known = patterns
                     .iter()
                     .any(|pattern| pattern.processor == target.processor && pattern.kind == kind);
                 assert!(known, "{}: {kind:?}", target.processor);
-            }
-        }
-        for pair in pairs() {
-            assert!(pair.sides.len() >= 2, "{}", pair.name);
-            for (name, accesses) in pair.sides {
-                let side = sides.iter().find(|side| side.name == name).expect(name);
-                let mut steps = side.steps.iter();
-                for access in accesses {
-                    let step = match access {
-                        Access::Write(..) => Step::Write,
-                        Access::Fence => Step::Fence,
-                        Access::Read(..) => Step::Read,
-                    };
-                    assert!(steps.any(|compiled| *compiled == step), "{} {name}: {access:?}", pair.name);
-                }
-            }
-        }
-    }
-
-    /// In the forbidden outcome each side misses the other: it reads the value from before the other's write.
-    /// If a third side writes, one of them has seen that write.
-    #[test]
-    fn every_read_of_a_pair_is_of_a_word_that_another_side_writes() {
-        for pair in pairs() {
-            for (index, (name, accesses)) in pair.sides.iter().enumerate() {
-                for access in accesses {
-                    let Access::Read(word, _) = access else { continue };
-                    let others = pair.sides.iter().enumerate().filter(|(other, _)| *other != index);
-                    let writes =
-                        |access: &Access| matches!(access, Access::Write(written, _) if written == word);
-                    let written = others.flat_map(|(_, (_, accesses))| accesses).any(writes);
-                    assert!(written, "{} {name}: no other side writes {word}", pair.name);
-                }
             }
         }
     }
