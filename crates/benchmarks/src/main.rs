@@ -17,11 +17,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use cost::statistics::Compared;
 
 use crate::loops::Loop;
 use crate::ring::raise_limit;
-use statistics::Compared;
-
 use crate::samples::compare;
 use crate::work::{WORKS, Work};
 
@@ -190,7 +189,7 @@ fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
     for threads in std::iter::successors(Some(2), doubled).take_while(|threads| *threads <= processors) {
         let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
         let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
-        let [median, low, high] = statistics::median_and_interval(rates).map(|rate| rate / 1e6);
+        let [median, low, high] = cost::statistics::median_and_interval(rates).map(|rate| rate / 1e6);
         let interval = format!("{low:.2} to {high:.2}");
         print_line(&format!("{threads:>7}  {median:>55.2}  {interval:>13}"))?;
     }

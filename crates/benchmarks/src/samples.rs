@@ -2,7 +2,7 @@
 
 use std::io;
 
-use statistics::{Compared, alternately};
+use cost::statistics::{Compared, alternately};
 
 use crate::loops::Loop;
 use crate::ring::Ring;

@@ -6,8 +6,9 @@ mod server;
 use std::io;
 use std::time::Duration;
 
+use cost::statistics::Compared;
+
 use crate::print_line;
-use statistics::Compared;
 
 pub use server::Protocol;
 

@@ -11,12 +11,12 @@ use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
+use cost::statistics::{Compared, alternately};
 use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
 use crate::servers::Row;
-use statistics::{Compared, alternately};
 
 /// The threads of the server. The first one has the listener.
 const THREADS: usize = 4;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
+use cost::statistics::{Compared, alternately};
 use fd_core::poller::BATCH;
 use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 use httparse::{EMPTY_HEADER, Request, Status};
@@ -17,7 +18,6 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use crate::ring::thread_time;
 use crate::servers::Row;
 use crate::servers::listener::joined;
-use statistics::{Compared, alternately};
 
 const CLIENTS: usize = 64;
 
