@@ -1,6 +1,8 @@
 //! The instructions of a probe, and the check that they keep the order of the protocol.
 
-use crate::tables::{Kind, Pattern, Step};
+use orderings::Step;
+
+use crate::tables::{Kind, Pattern};
 
 /// An instruction that accesses memory or orders accesses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,14 +34,18 @@ impl Instruction {
     }
 }
 
-/// Returns the instructions of the function whose symbol ends with `probe_SIDE`, without those that access no
+/// Returns the instructions of the function whose symbol ends with `name`, without those that access no
 /// memory or only the stack. `None` if there is no such function.
-pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option<Vec<Instruction>> {
-    let name = format!("probe_{side}");
+pub fn instructions<'a>(assembly: &'a str, name: &str, patterns: &[&Pattern]) -> Option<Vec<Instruction>> {
     // The older mangling appends a hash.
-    let is_symbol = |label: &str| label.ends_with(&name) || label.contains(&format!("{name}17h"));
+    let is_symbol = |label: &str| label.ends_with(name) || label.contains(&format!("{name}17h"));
+    // Of equal functions, the compiler emits one; the others are second names of it.
+    let assigned = |line: &'a str| line.trim_start_matches("\t.set\t").split_once([' ', ',']);
+    let same = assembly.lines().filter_map(assigned).find(|(it, _)| !it.starts_with('\t') && is_symbol(it));
+    let same = same.map(|(_, same)| same.trim_start_matches(['=', ' ']));
+    let is_label = |label: &str| same.map_or_else(|| is_symbol(label), |same| label == same);
     let mut lines =
-        assembly.lines().skip_while(|line| !line.strip_suffix(':').is_some_and(is_symbol)).skip(1).peekable();
+        assembly.lines().skip_while(|line| !line.strip_suffix(':').is_some_and(is_label)).skip(1).peekable();
     lines.peek()?;
     let body = lines.take_while(|line| !line.starts_with(".Lfunc_end") && !line.starts_with("Lfunc_end"));
     let instruction = |line: &str| {
@@ -47,7 +53,7 @@ pub fn instructions(assembly: &str, side: &str, patterns: &[&Pattern]) -> Option
         if text.is_empty() || text.starts_with('.') || text.ends_with(':') {
             return None;
         }
-        let known = patterns.iter().find(|pattern| pattern.pattern.matches(&text))?;
+        let known = patterns.iter().find(|pattern| pattern.matches(&text))?;
         (!matches!(known.kind, Kind::Stack | Kind::None)).then_some(Instruction { kind: known.kind, text })
     };
     Some(body.filter_map(instruction).collect())
@@ -139,8 +145,8 @@ mod tests {
         let all = tables::patterns();
         let patterns: Vec<_> = all.iter().filter(|pattern| pattern.processor == processor).collect();
         let lines = body.split(" | ").map(|line| format!("\t{line}\n")).collect::<String>();
-        let assembly = format!("_RNvCs0_15ordering_probes12probe_delete:\n{lines}.Lfunc_end0:\n\tunknown\n");
-        let instructions = instructions(&assembly, "delete", &patterns).expect("the function is there");
+        let assembly = format!("_RNvCs0_9orderings12probe_delete:\n{lines}.Lfunc_end0:\n\tunknown\n");
+        let instructions = instructions(&assembly, "probe_delete", &patterns).expect("the function is there");
         check(&instructions, &WRITE_AND_READ, processor)
     }
 
@@ -225,7 +231,18 @@ mod tests {
     }
 
     #[test]
+    fn a_second_name_of_a_function_has_its_instructions() {
+        let pattern = Pattern { processor: "x86", kind: Kind::Read, pattern: "movq *" };
+        for second in ["probe_want = probe_exit\n", "\t.set\tprobe_want, probe_exit\n"] {
+            let assembly = format!("probe_exit:\n\tmovq\t(%rdi), %rax\n\tret\n.Lfunc_end0:\n{second}");
+            let found = instructions(&assembly, "probe_want", &[&pattern]);
+            assert_eq!(found, instructions(&assembly, "probe_exit", &[&pattern]));
+            assert_eq!(found.map(|found| found.len()), Some(1));
+        }
+    }
+
+    #[test]
     fn a_missing_function_is_not_found() {
-        assert_eq!(instructions("probe_exit:\n\tret\n", "delete", &[]), None);
+        assert_eq!(instructions("probe_exit:\n\tret\n", "probe_delete", &[]), None);
     }
 }

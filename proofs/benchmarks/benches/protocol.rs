@@ -2,7 +2,7 @@
 //!
 //! Each operation is compared with two others on the same number of entries: an entry behind a mutex, which
 //! is the obvious implementation, and the bare read-modify-writes of the protocol (docs/performance.md),
-//! which are a lower bound. `cargo bench -p pollmatrix-fd-core` prints the ratios after criterion's own
+//! which are a lower bound. `ci/proofs.sh bench-protocol` prints the ratios after criterion's own
 //! report.
 //!
 //! Without contention, one thread performs the operation, and the entries stay in the cache of its processor.

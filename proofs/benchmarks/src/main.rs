@@ -101,7 +101,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     }
     if fd_core::hooks::COST_TIME {
         return Err("this build has hooks for tests, which would be measured, too\n\
-                    help: use ci/bench.sh, or `cargo run --release -p pollmatrix-benchmarks`"
+                    help: use ci/proofs.sh bench"
             .into());
     }
     let limit = raise_limit()?;

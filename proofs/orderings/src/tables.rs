@@ -1,8 +1,7 @@
 //! Reads the committed tables.
 
-use wildmatch::WildMatch;
-
-/// One build of the probes.
+/// One build of the library.
+#[derive(Clone, Copy)]
 pub struct Target {
     /// The name of its assembly file, without `.s`.
     pub name: &'static str,
@@ -48,26 +47,25 @@ pub struct Pattern {
     /// The effect of the instruction.
     pub kind: Kind,
     /// The instruction in lower case, with its parts separated by single spaces.
-    pub pattern: WildMatch,
+    pub pattern: &'static str,
 }
 
-/// A step of a side, in the order of the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// The write of the side's own word.
-    Write,
-    /// The fence.
-    Fence,
-    /// A read of the other side's word, or of both.
-    Read,
+impl Pattern {
+    /// Returns whether the pattern matches the instruction.
+    pub fn matches(&self, instruction: &str) -> bool {
+        matches(self.pattern.as_bytes(), instruction.as_bytes())
+    }
 }
 
-/// One function of the probes.
-pub struct Side {
-    /// Its name, without `probe_`.
-    pub name: &'static str,
-    /// Its accesses.
-    pub steps: Vec<Step>,
+/// Matches `*` with any text, `?` with any byte, and every other byte with itself.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', rest @ ..] => (0..=text.len()).any(|from| matches(rest, &text[from..])),
+        [first, rest @ ..] => text
+            .split_first()
+            .is_some_and(|(byte, after)| (*first == b'?' || first == byte) && matches(rest, after)),
+    }
 }
 
 /// Returns the rows of a table, without its comments.
@@ -110,26 +108,11 @@ pub fn patterns() -> Vec<Pattern> {
     let pattern = |row: Vec<&'static str>| match row[..] {
         [processor, name, pattern] => {
             let kind = kind(name).unwrap_or_else(|| malformed("instructions.tsv", &row));
-            Pattern { processor, kind, pattern: WildMatch::new(pattern) }
+            Pattern { processor, kind, pattern }
         }
         _ => malformed("instructions.tsv", &row),
     };
     rows(include_str!("../instructions.tsv")).map(pattern).collect()
-}
-
-/// Reads `sides.tsv`.
-pub fn sides() -> Vec<Side> {
-    let step = |name: &str| match name {
-        "write" => Step::Write,
-        "fence" => Step::Fence,
-        "read" => Step::Read,
-        _ => malformed("sides.tsv", &[name]),
-    };
-    let side = |row: Vec<&'static str>| match row[..] {
-        [name, steps] => Side { name, steps: steps.split(' ').map(step).collect() },
-        _ => malformed("sides.tsv", &row),
-    };
-    rows(include_str!("../sides.tsv")).map(side).collect()
 }
 
 /// Reads `compiled.tsv`: target, side, instructions.
@@ -144,14 +127,6 @@ pub fn compiled() -> Vec<(&'static str, &'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_side_has_a_probe() {
-        let probes = include_str!("../../ordering-probes/src/lib.rs");
-        for Side { name, .. } in sides() {
-            assert!(probes.contains(&format!("pub fn probe_{name}(")), "{name}");
-        }
-    }
 
     #[test]
     fn every_target_has_patterns() {
