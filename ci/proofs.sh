@@ -138,8 +138,8 @@ assembly() {
   local name triple features result folder=$target/orderings/asm/${1:-real}
   mkdir -p "$folder"
   while IFS=$'\t' read -r name triple features; do
-    if [[ $missing == *" $triple "* ]]; then continue; fi
     result=0
+    [[ $missing != *" $triple "* ]] || { rm -f "$folder/$name.s"; continue; }
     # A folder apart from the other builds for these targets: here, `core` is compiled without optimisation, because the check ignores
     # its code.
     (
@@ -152,7 +152,7 @@ assembly() {
     ) || result=$?
     case $result in
       0) ;;
-      77) missing+="$triple " ;;
+      77) missing+="$triple " && rm -f "$folder/$name.s" ;;
       *) exit "$result" ;;
     esac
   done <<<"$targets"
@@ -183,7 +183,8 @@ case "$*" in
   bench-protocol | 'bench-protocol '*) shift && cargo bench --locked --manifest-path "$manifest" --bench protocol -- "$@" ;;
   *)
     [ $# -gt 0 ] || set -- test zero-cost instructions orderings
-    reasons='' failed=''
+    reason=$CARGO_TARGET_DIR/reason reasons='' failed=''
+    mkdir -p "$CARGO_TARGET_DIR"
     for proof in "$@"; do
       case $proof in
         test | zero-cost | instructions | orderings) ;;
@@ -195,10 +196,10 @@ case "$*" in
       esac
       echo "== $proof"
       code=0
-      CI_REASON_FILE=$CARGO_TARGET_DIR/reason CARGO_TARGET_DIR=$target bash ci/proofs.sh "$proof" || code=$?
+      CI_REASON_FILE=$reason CARGO_TARGET_DIR=$target bash ci/proofs.sh "$proof" || code=$?
       case $code in
         0) ;;
-        77) reasons+="${reasons:+; }$proof: $(cat "$CARGO_TARGET_DIR/reason")" ;;
+        77) reasons+="${reasons:+; }$proof: $(cat "$reason")" ;;
         *) failed+=" $proof" ;;
       esac
     done
