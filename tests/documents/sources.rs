@@ -34,7 +34,7 @@ fn comments_keep_to_the_width_of_the_code() {
     assert!(wide.is_empty(), "comments of more than {width} columns:\n{}", wide.join("\n"));
 }
 
-/// `ci/nightly.sh mutants` compares with the texts of lines, weekly. A change of such a line must change the list.
+/// `ci/nightly.sh mutants` compares with the texts of lines. A change of such a line must change the list.
 #[test]
 fn equivalent_mutants_name_lines_of_the_core() {
     let list = read("crates/fd-core/mutants.tsv");

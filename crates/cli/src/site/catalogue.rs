@@ -1,4 +1,4 @@
-//! catalogue.html: the behaviours with their scenarios and expected answers.
+//! The behaviours with their scenarios and expected answers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use expectations::{Divergences, Expectation, Expectations, History, Kind, Range}
 use metadata::{Evidence, Link, Os, Results};
 use report::html::catalogue::{
     Answer, AnswerRow, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source, State,
-    Unasked, page,
+    Unasked,
 };
 use runner::cell::short;
 use runner::command::quoted;
@@ -18,15 +18,10 @@ use crate::error::Error;
 use crate::expectations::{Question, questions, range};
 use crate::kernel_answers::KernelAnswers;
 
-/// Renders the page from the expectations in the folder `dir`, or from the built-in ones. Each kernel in
+/// Returns the catalogue of the expectations in the folder `dir`, or of the built-in ones. Each kernel in
 /// `results` has a column.
-pub fn read(dir: Option<&Path>, results: Option<&Results>) -> Result<String, Error> {
-    Ok(page(&catalogue(dir, results)?))
-}
-
-/// Returns the content of the page.
-pub fn catalogue(dir: Option<&Path>, results: Option<&Results>) -> Result<Catalogue, Error> {
-    let kernels = results.map(KernelAnswers::all).unwrap_or_default();
+pub fn catalogue(dir: Option<&Path>, results: &Results) -> Result<Catalogue, Error> {
+    let kernels = KernelAnswers::all(results);
     let of = |answers: &_, divergences: &_, history: &_| content(answers, divergences, history, &kernels);
     match dir {
         Some(dir) => Ok(of(&Expectations::load(dir)?, &Divergences::load(dir)?, &History::load(dir)?)),

@@ -1,23 +1,12 @@
-//! The catalogue page: every behaviour, its scenarios, and the expected answers of each system.
-//!
-//! All content is HTML. The page's script only searches, folds and copies.
+//! The catalogue: every behaviour, its scenarios, and the expected answers of each system.
 
 use metadata::{Evidence, Link};
 use serde::Serialize;
 
-use super::shell::Shell;
-
-const SHELL: Shell<'_> = Shell {
-    template: include_str!("template.html"),
-    partials: &[("behaviour.html", include_str!("behaviour.html"))],
-    style: concat!(include_str!("answers.css"), include_str!("catalogue.css")),
-    scripts: &[include_str!("../dom.js"), include_str!("catalogue.js"), include_str!("../theme-button.js")],
-};
-
-/// The content of the page.
+/// The behaviours, and what is known not to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Catalogue {
-    /// The families of behaviours, in the order of the page.
+    /// The families of behaviours, in the order of the pages.
     pub families: Vec<Family>,
     /// The contract checks that are known not to hold on some system.
     pub divergences: Vec<Divergence>,
@@ -26,7 +15,7 @@ pub struct Catalogue {
 /// Behaviours with a common topic.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Family {
-    /// The common beginning of their ids: `V`. It is also part of the section's id.
+    /// The common beginning of their ids: `V`.
     pub prefix: String,
     /// The topic.
     pub title: String,
@@ -37,7 +26,7 @@ pub struct Family {
 /// An entry of the catalogue.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Behaviour {
-    /// `V26`. The fragment of its address.
+    /// `V26`. A part of its address.
     pub id: String,
     /// A title.
     pub title: String,
@@ -124,7 +113,7 @@ pub struct Answer {
 /// A source of answers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Source {
-    /// The letter of the evidence and a number, unique on the page: `M1`.
+    /// The letter of the evidence and a number, unique in the catalogue: `M1`.
     pub label: String,
     /// How well the answers are known.
     #[serde(serialize_with = "meaning")]
@@ -154,30 +143,72 @@ fn meaning<S: serde::Serializer>(evidence: &Evidence, serializer: S) -> Result<S
     serializer.serialize_str(evidence.meaning())
 }
 
-/// The values for the template.
-#[derive(Serialize)]
-struct Page<'a> {
-    catalogue: &'a Catalogue,
-    behaviours: usize,
-    scenarios: usize,
-    questions: usize,
-    differing: usize,
-    legend: Vec<(&'static str, &'static str)>,
-}
-
-/// Renders catalogue.html. Equal catalogues give equal text.
-pub fn page(catalogue: &Catalogue) -> String {
-    let behaviours = || catalogue.families.iter().flat_map(|family| &family.behaviours);
-    let questions = || behaviours().flat_map(|behaviour| &behaviour.states).flat_map(|state| &state.rows);
-    SHELL.page(Page {
-        catalogue,
-        behaviours: behaviours().count(),
-        scenarios: behaviours().map(|behaviour| behaviour.scenarios.len()).sum(),
-        questions: questions().count(),
-        differing: questions().filter(|question| question.differs).count(),
-        legend: Evidence::ALL.map(|evidence| (evidence.letter(), evidence.meaning())).into(),
-    })
-}
-
 #[cfg(test)]
-pub(super) mod tests;
+pub(super) mod tests {
+    use super::*;
+
+    /// Text that would end a tag or an attribute, run a script, or reorder other text.
+    pub(in crate::html) const HOSTILE: &str =
+        "</script><img src=x onerror=alert(1)>\u{202e}\"'&<!--{{ 7 * 7 }}";
+
+    /// Returns a small catalogue. Every text but the ids and the addresses ends with `more`.
+    pub(in crate::html) fn sample(more: &str) -> Catalogue {
+        let text = |text: &str| format!("{text}{more}");
+        let answer = Answer {
+            allowed: vec![text("IN|HUP"), text("HUP")],
+            source: text("M1"),
+            remarks: vec![text("until 3")],
+        };
+        let rows = vec![
+            AnswerRow {
+                asked: text("poll@level"),
+                differs: true,
+                answers: vec![vec![answer.clone()], vec![]],
+            },
+            AnswerRow { asked: text("read"), differs: false, answers: vec![vec![], vec![answer]] },
+        ];
+        let observed = Behaviour {
+            id: "V26".into(),
+            title: text("a behaviour"),
+            scenarios: vec![ScenarioEntry {
+                id: text("readiness/some"),
+                question: text("What?"),
+                command: text("pollmatrix probe 'own is fresh'"),
+                settings: text("tcp; level"),
+                bugs: vec![Link { text: text("mio#1"), url: "https://example.org/1".into() }],
+            }],
+            unasked: vec![Unasked {
+                what: text("* read"),
+                why: text("no room"),
+                contract: vec![text("deletion/life"), text("migration/other")],
+            }],
+            columns: vec![
+                Column { system: "linux".into(), name: text("Linux"), past: false },
+                Column { system: "freebsd".into(), name: text("FreeBSD 4"), past: true },
+            ],
+            states: vec![State { name: text("pipe:drained"), rows }],
+            sources: vec![Source {
+                label: text("M1"),
+                evidence: Evidence::Measured,
+                text: text("on a machine"),
+                url: Some("https://example.org/2".into()),
+            }],
+        };
+        let not_observed = Behaviour {
+            id: "V27".into(),
+            title: text("another"),
+            unasked: vec![Unasked { what: String::new(), why: text("no device"), contract: Vec::new() }],
+            ..Behaviour::default()
+        };
+        let divergence = Divergence {
+            cells: text("group/name/*@poll"),
+            system: text("macos until 3"),
+            check: text("a check"),
+            observed: vec![text("41")],
+            documented: text("permitted: a manual"),
+        };
+        let behaviours = vec![observed, not_observed];
+        let families = vec![Family { prefix: "V".into(), title: text("readiness"), behaviours }];
+        Catalogue { families, divergences: vec![divergence] }
+    }
+}
