@@ -112,15 +112,13 @@ fn citations(text: &str) -> Vec<String> {
     cited
 }
 
-/// Words that look like ids but are none: parts of a checksum, a processor, invented ids in tests, a
-/// withdrawn id.
-const NOT_IDS: [(&str, &[&str]); 4] = [
+/// Words that look like ids but are none: parts of a checksum, invented ids in tests, a withdrawn id.
+const NOT_IDS: [(&str, &[&str]); 3] = [
     (
         "crates/expectations/src/answers/tests.rs",
         &["C55", "F76", "T58", "W55", "C70", "F66", "T52", "W29", "X98", "V35"],
     ),
     ("crates/expectations/src/catalogue.rs", &["X08", "V35"]),
-    ("crates/orderings/src/litmus.rs", &["X86"]),
     ("tests/end_to_end/expectations.rs", &["V99"]),
 ];
 

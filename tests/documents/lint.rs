@@ -18,7 +18,7 @@ const RULES: [(&str, usize, Look); 12] = [
     ("cite a commit, a man page or docs/protocol.md, a step as `protocol 6.2`", 500, citations::foreign),
     ("each relative link has a target", 50, links::have_targets),
     ("a comment is at most as wide as rustfmt.toml says for code", 1000, widths),
-    ("each line of mutants.tsv names a line of the core, which `ci/mutants.sh` compares", 1, mutants),
+    ("each line of mutants.tsv names a line of the core, which `ci/nightly.sh mutants` compares", 1, mutants),
     ("each test and model in the history exists", 10, tests_of_the_history),
     ("each model is in docs/protocol.md, and each model that a page names exists", 20, models),
     ("each rule and fault of weakened.tsv and of the orderings in docs/protocol.md exists", 60, broken_rules),

@@ -237,7 +237,6 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "expectations",
         "probe",
         "record",
-        "publish",
         "site",
         "subject-check",
         "worker exec",
@@ -355,8 +354,7 @@ fn leading_out() -> Vec<(&'static str, Edit)> {
 fn no_name_in_results_leads_a_command_out_of_its_folder() {
     let sandbox = characterised();
     let good = sandbox.results();
-    let commands: [&[&str]; 9] = [
-        &["publish", "bad.json", "--to", "inner/site"],
+    let commands: [&[&str]; 8] = [
         &["site", "bad.json", "--out", "inner/site"],
         &["record", "bad.json", "--expectations", "inner/expected"],
         &["judge", "bad.json"],

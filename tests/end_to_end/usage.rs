@@ -28,7 +28,6 @@ fn every_command_has_help() {
             "probe",
             "record",
             "cost",
-            "publish",
             "site",
             "generate",
         ],
@@ -68,7 +67,6 @@ fn every_command_has_help() {
         .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
     pollmatrix(&["record", "--help"])
         .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
-    pollmatrix(&["publish", "--help"]).expect(0, &["[RESULTS]", "--to", "--emulated", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     let worker = pollmatrix(&["worker", "--help"]);
     worker.expect(0, &["exec", "cell", "script", "lines", "operation", "guest", "guard"]);
@@ -196,15 +194,14 @@ fn source_tree() -> Sandbox {
 const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n...\n";
 
 #[test]
-fn the_catalogue_shows_the_expectations_that_are_given() {
+fn the_site_shows_the_expectations_that_are_given() {
     let sandbox = source_tree();
-    let page = |options: &[&str]| {
-        sandbox.run(&[&["publish"], options].concat()).expect(0, &["wrote: site/catalogue.html\n"]);
-        fs::read_to_string(sandbox.path("site/catalogue.html")).expect("the file was written")
-    };
-    assert!(page(&[]).contains("queue-add-before"), "the built-in expectations");
-    let given = page(&["--expectations", "expectations"]);
-    assert!(given.contains("<code>HUP</code> <sup>K1</sup>") && !given.contains("queue-add-before"));
+    let page = |path: &str| fs::read_to_string(sandbox.path(path)).expect("the file was written");
+    sandbox.run(&["site"]).expect(0, &[]);
+    assert!(page("site/search.html").contains("queue-add-before"), "the built-in expectations");
+    sandbox.run(&["site", "--expectations", "expectations"]).expect(0, &[]);
+    assert!(!page("site/search.html").contains("queue-add-before"));
+    assert!(page("site/rows/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
 }
 
 #[test]

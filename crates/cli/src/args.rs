@@ -183,13 +183,6 @@ pub enum Command {
     /// verdicts.
     #[command(after_help = exit::JUDGE_HELP)]
     Judge(JudgeArgs),
-    /// Write the pages of a site: the catalogue, and the answers of each poller
-    ///
-    /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add a column for
-    /// each kernel, and one Markdown page per target and poller, with the questions, the scripts and the
-    /// answers.
-    #[command(after_help = exit::PUBLISH_HELP)]
-    Publish(PublishArgs),
     /// Build a site of static pages: a page for each behaviour, system and poller
     ///
     /// The pages are built from the recorded answers and from RESULTS, which may come from several systems
@@ -1045,25 +1038,10 @@ pub struct JudgeArgs {
     /// Results to judge: results.json files, or report directories
     #[arg(value_name = "RESULTS", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `publish`. Only for
-    /// one input
+    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `site`. Only for one
+    /// input
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-#[derive(ClapArgs)]
-pub struct PublishArgs {
-    /// Results of characterisation cells, for a page per target and poller: a results.json file, or a report
-    /// directory that has one
-    #[arg(value_name = "RESULTS")]
-    pub results: Option<PathBuf>,
-    /// The folder of the site: DIR/catalogue.html, DIR/results/TARGET/POLLER.md
-    #[arg(long = "to", value_name = "DIR", default_value = "site")]
-    pub to: PathBuf,
-    /// Include answers that came through an emulator or another command: they may be its own, not the
-    /// kernel's
-    #[arg(long, requires = "results")]
-    pub emulated: bool,
 }
 
 #[derive(ClapArgs)]

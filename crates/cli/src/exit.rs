@@ -59,12 +59,6 @@ Exit codes:
   2    wrong usage
   127  the adapter reports that its poller does not exist on this machine";
 
-/// The section of `pollmatrix publish --help`.
-pub const PUBLISH_HELP: &str = "\
-Exit codes:
-  0    the pages are written
-  2    wrong usage, results that cannot be published, or a page that cannot be written";
-
 /// The section of `pollmatrix cost --help`.
 pub const COST_HELP: &str = "\
 Exit codes:

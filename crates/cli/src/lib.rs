@@ -3,7 +3,6 @@
 mod all_targets;
 mod args;
 mod below;
-mod catalogue_page;
 mod cost;
 mod diff;
 mod error;
@@ -21,7 +20,6 @@ mod kernels;
 mod list;
 mod merge;
 mod probe;
-mod publish;
 mod record;
 mod run;
 mod run_cell;
@@ -72,7 +70,6 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Explore(given) => explore::run(given, expectations),
         Command::Record(given) => record::run(expectations, given),
         Command::Judge(given) => judge::run(expectations, given),
-        Command::Publish(args) => publish::run(expectations, args),
         Command::Site(args) => site::run(expectations, args),
         Command::Cost(args) => cost::run(&environment()?, matrix, args),
         Command::SubjectCheck(args) => subject_check::run(args),

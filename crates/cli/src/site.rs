@@ -1,5 +1,7 @@
 //! `pollmatrix site`: static pages from recorded answers and the results of runs.
 
+mod catalogue;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -16,11 +18,11 @@ use runner::plan::Source;
 use runner::{Environment, diagnostics, output};
 use serde::{Deserialize, Serialize};
 
+use catalogue::{catalogue, proper_name, remarks};
+
 use crate::args::SiteArgs;
 use crate::below::{Below, below, beside};
-use crate::catalogue_page::{catalogue, proper_name, remarks};
 use crate::error::Error;
-use crate::publish::{create_folder, of_kernels};
 use crate::{exit, faults, input, kernels, site_check};
 
 /// The file by which a folder is known to be a site of this program. It lists the other files.
@@ -43,7 +45,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     }
     let before = known_files(&args.out)?;
     let results = merged(args)?;
-    let catalogue = catalogue(expectations, Some(&results))?;
+    let catalogue = catalogue(expectations, &results)?;
     let pollers = pollers(expectations)?;
     let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
@@ -114,9 +116,16 @@ fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
     if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    create_folder(&path, OUT_HELP)?;
+    create_folder(&path)?;
     output::write_file(&path, text)?;
     Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed =
+        |source| runner::Error::Io { action: "create", path: folder.to_path_buf(), source, help: OUT_HELP };
+    Ok(std::fs::create_dir_all(folder).map_err(failed)?)
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
@@ -124,6 +133,17 @@ fn remove(path: &Path) -> Result<(), Error> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path.to_path_buf(), error)),
         _ => Ok(()),
     }
+}
+
+/// Reads the results of the runs on a kernel of their own, or of all runs with `emulated`.
+fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let mut results = input::read_undisturbed(path)?;
+    let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
+    for run in left_out {
+        let why = format!("{} was run {}", run.target, run.runner());
+        diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
+    }
+    Ok(results)
 }
 
 /// Merges the results. If one target was run on several kernels, each kernel is a target of its own.

@@ -75,9 +75,6 @@ fn list() -> Result<(), Error> {
         if let Some(version) = vm::cached_version(&machine) {
             let _ = write!(state, " ({version})");
         }
-        if let Some(why) = &machine.untested {
-            let _ = write!(state, "; untested: {why}");
-        }
         table.add_row([name, &machine.about, &state]);
     }
     for column in table.column_iter_mut() {
@@ -98,11 +95,6 @@ fn fetch(machines: &[String]) -> Result<(), Error> {
     for name in named {
         match vm::missing(name, None) {
             Some(why) if machines.is_empty() => diagnostics::note(&format!("{name}: {why}")),
-            None if machines.is_empty() && Machine::load(name)?.untested.is_some() => {
-                diagnostics::note(&format!(
-                    "{name} is untested: `pollmatrix vm fetch {name}` fetches its image"
-                ));
-            }
             _ => output::print(&format!("{name}: {}\n", vm::fetch(name)?))?,
         }
     }

@@ -119,7 +119,7 @@ impl Error {
             }
             Self::BadPrefix { .. } => "close its quotes, and quote words that contain spaces".into(),
             Self::Container { .. } => {
-                "without a registry, ci/base-image.sh builds a base image; POLLMATRIX_BASE names another one"
+                "without a registry, ci/setup.sh image builds a base image; POLLMATRIX_BASE names another one"
                     .into()
             }
             Self::Ssh { .. } => {

@@ -93,7 +93,6 @@ fn the_addresses_of_the_pages_stay() {
             "badges/mio.svg",
             "badges/poll.json",
             "badges/poll.svg",
-            "catalogue.html",
             "compare.html",
             "findings.html",
             "index.html",
@@ -113,7 +112,7 @@ fn the_addresses_of_the_pages_stay() {
     );
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
-    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 15, "{sitemap}");
+    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 14, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/rows/V26.html</loc>"));
     let row = text(&built, "rows/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;rows&#x2f;V26.html\">"));
@@ -153,6 +152,18 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     );
     assert!(shown.contains("<span class=\"source\">since 1</span>"));
     assert!(!shown.contains("No answer is recorded"));
+    // The content of the catalogue.
+    for part in [
+        "<pre>pollmatrix probe &#x27;own is fresh&#x27;</pre>",
+        "<a href=\"https:&#x2f;&#x2f;example.org&#x2f;1\" rel=\"noopener noreferrer\">mio#1</a>",
+        "<code>IN|HUP</code> or <code>HUP</code> <sup>M1</sup> <span class=\"source\">until 3</span>",
+        "poll@level <span class=\"tally documented\">differs</span></th><td>",
+        "<td></td></tr>",
+        "<p class=\"excused\"><code>* read</code>: no room.\nContract scenarios: <code>deletion&#x2f;life</code>, ",
+    ] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(hidden.contains("<p>No scenario observes it: no device.\n</p>"), "{hidden}");
     // Beside the answer of the interface below it, which it hides.
     assert!(
         shown.contains("<dt>differ, and hide or add something</dt><dd><a href=\"..&#x2f;pollers/mio.html\">mio</a> on Linux, "),
@@ -218,6 +229,14 @@ fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
         findings: None,
     });
     assert!(text(&without, "scenarios/group/name.html").contains("None is recorded."));
+}
+
+/// The answers of the past are searched, too.
+#[test]
+fn the_search_has_the_systems_and_the_answers_of_each_behaviour() {
+    let built = site("", &samples::merged(), None);
+    let search = text(&built, "search.html");
+    assert!(search.contains("Linux FreeBSD 4 HUP IN|HUP poll@level read"), "{search}");
 }
 
 #[test]
@@ -483,10 +502,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
             |files, _| change(files, "report.html", "name=\"description\"", "name=\"subscription\""),
             "report.html: the page has no description",
         ),
-        (
-            |files, _| change(files, "catalogue.html", " lang=\"en\"", ""),
-            "catalogue.html: the page has no language",
-        ),
+        (|files, _| change(files, "index.html", " lang=\"en\"", ""), "index.html: the page has no language"),
         (
             |files, _| {
                 files
@@ -511,7 +527,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
         (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
         (
             |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/none.html"),
-            "sitemap.xml:11: https://example.org/site/rows/none.html is no page of the site",
+            "sitemap.xml:10: https://example.org/site/rows/none.html is no page of the site",
         ),
         (
             |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/V27.html"),
