@@ -173,7 +173,7 @@ mod tests {
         let known = catalogue::lines(&features).into_iter().take(2).map(|known| known.question).collect();
         Cluster {
             cause: Cause::of(&line, &difference),
-            settings: BTreeSet::new(),
+            settings: BTreeMap::new(),
             line,
             difference,
             lines: 1,
@@ -182,6 +182,7 @@ mod tests {
             confirmed: Confirmed::default(),
             known,
             accepted: BTreeSet::new(),
+            undercut: BTreeSet::new(),
             unasked: BTreeSet::new(),
         }
     }
