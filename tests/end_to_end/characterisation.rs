@@ -222,13 +222,25 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     let (answers, os) = (sandbox.answers(), std::env::consts::OS);
     let of_library = sandbox.0.path(&format!("expected/subjects/libkqueue/{os}.yml"));
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
-    fs::write(&path, library).expect("writable");
+    fs::write(&path, &library).expect("writable");
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["added ", "kqueue@level: ", "written"]);
     assert!(!answers.exists(), "the kernel gave none of the answers");
     let text = fs::read_to_string(&of_library).expect("the answers are recorded");
     assert!(text.contains("kqueue@level") && !text.contains("read:"), "{text}");
     assert!(text.contains(&format!("text: 'measured on libkqueue 2.7.0 on {os} ")), "{text}");
-    assert!(text.contains("recorded-libkqueue-2.7.0-"), "{text}");
+    assert!(text.contains("recorded-libkqueue-2.7.0-") && text.contains("\n    poller: '2.7.0'\n"), "{text}");
+    // The version of the library decides, and not that of the kernel.
+    let judge = || sandbox.run(&["judge", "pollmatrix-report"]);
+    judge().expect(0, &["1 as expected"]);
+    let observed = text.split_once("kqueue@level: '").and_then(|(_, rest)| rest.split_once('\''));
+    let observed = observed.expect("the answer is recorded").0;
+    fs::write(&of_library, text.replace(&format!("@level: '{observed}'"), "@level: 'ERR'"))
+        .expect("writable");
+    judge().expect(1, &["WRONG ", "expected ERR, observed"]);
+    let newer = |text: &str| text.replace("libkqueue 2.7.0", "libkqueue 2.8.0");
+    fs::write(&path, newer(&library)).expect("writable");
+    judge().expect(0, &["differs ", "contradict a hypothesis"]);
+    fs::remove_file(&of_library).expect("it was written");
     // A kernel's kqueue, and the answers of read(2), belong to the kernel.
     fs::write(&path, results).expect("writable");
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);

@@ -194,8 +194,10 @@ fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_e
     let removed =
         "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
     probe("none", removed).expect(0, &["silent"]);
-    probe("keeps-removed", removed)
-        .expect(1, &["an event of a registration that has ended, which is wrong in every reading"]);
+    for (mistake, answered) in [("keeps-removed", "IN"), ("forgets-token", "stale-token:IN")] {
+        let why = "an event of a registration that has ended, which is wrong in every reading";
+        probe(mistake, removed).expect(1, &[answered, why]);
+    }
 }
 
 #[test]

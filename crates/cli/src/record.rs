@@ -47,7 +47,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
             for (adapter, answered) in collect(&results, run) {
                 let (name, text) = source(run, &version, adapter.as_deref());
                 let (version, text) = (version.clone(), text.clone());
-                let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
+                let poller = adapter.as_ref().and_then(|adapter| run.version_of(adapter));
                 let poller = poller.map(|version| one_line(version).into_owned());
                 let new = || SourceAnswers { version, poller, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;

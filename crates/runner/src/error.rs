@@ -81,6 +81,9 @@ pub enum Error {
 pub const REPORT_DIR_HELP: &str =
     "make it writable and free disk space, or choose another place with --report-dir DIR";
 
+/// The help for a file of a report directory that cannot be read.
+pub const REPORT_FILE_HELP: &str = "make it a readable file, or name another place with --report-dir DIR";
+
 impl Error {
     /// Returns the remedy.
     pub fn help(&self) -> String {

@@ -5,7 +5,7 @@
 //! so a process that is killed leaves whole lines, and at most one truncated line at the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use matrix::Selection;
 use metadata::{CellResult, Layer, PathNameError, PathNames, Run, RunSpec, check_path_name};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, REPORT_DIR_HELP};
+use crate::error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};
 use crate::json_lines;
 
 /// The file name of the journal in the report directory.
@@ -139,11 +139,13 @@ pub fn exists(dir: &Path) -> bool {
 /// The first line does not identify the run, a second run begins, or a name could lead a path elsewhere.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
-    };
+    let text = json_lines::content(&path).map_err(|source| Error::Io {
+        action: "read",
+        path: path.clone(),
+        source,
+        help: REPORT_FILE_HELP,
+    })?;
+    let Some(text) = text else { return Ok(None) };
     let lines = json_lines::read(&path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);

@@ -53,4 +53,4 @@ pub mod vm;
 pub mod worker;
 
 pub use environment::Environment;
-pub use error::{Error, REPORT_DIR_HELP};
+pub use error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};

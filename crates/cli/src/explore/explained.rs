@@ -170,7 +170,7 @@ mod tests {
         let known = catalogue::lines(&features).into_iter().take(2).map(|known| known.question).collect();
         Cluster {
             cause: Cause::of(&line, &difference),
-            settings: BTreeSet::new(),
+            settings: BTreeMap::new(),
             line,
             difference,
             lines: 1,
@@ -179,6 +179,7 @@ mod tests {
             confirmed: Confirmed::default(),
             known,
             accepted: BTreeSet::new(),
+            undercut: BTreeSet::new(),
             unasked: BTreeSet::new(),
         }
     }

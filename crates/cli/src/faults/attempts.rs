@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use metadata::{Attempt, PathNameError, PathNames, Run, Seed, Status};
 use runner::executable::Executable;
 use runner::plan::Source;
-use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
+use runner::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
@@ -82,14 +82,6 @@ impl PathNames for Line {
     }
 }
 
-/// Reads the file, if there is one.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    match std::fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => read,
-    }
-}
-
 fn new_run(args: &FaultsArgs) {
     let dir = args.report_dir.path.display();
     diagnostics::note(&format!("{dir} has no matching run to resume: starting a new one"));
@@ -126,7 +118,13 @@ impl AttemptLog {
         // How many bytes of the file to keep: none of another run; of the same run, the whole lines.
         let mut keep = 0;
         if args.resume {
-            let bytes = read(&path).map_err(|source| failed("read", source))?;
+            let bytes = json_lines::content(&path).map_err(|source| runner::Error::Io {
+                action: "read",
+                path: path.clone(),
+                source,
+                help: REPORT_FILE_HELP,
+            })?;
+            let bytes = bytes.unwrap_or_default();
             let lines = json_lines::read(&path, &bytes, |line| serde_json::from_slice(line).ok())?;
             let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
             let loss = lines.loss(&path);
