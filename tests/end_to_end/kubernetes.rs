@@ -320,11 +320,7 @@ fn options_that_do_not_work_in_a_pod_are_refused_with_help() {
     );
     plan(&["1", "--target", "bsd"]).expect(2, &["bsd has freebsd", "help: omit --target"]);
     let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is one");
-    fs::write(
-        sandbox.path("matrix.yml"),
-        text.replace("...\n", &format!("{}...\n", "# much\n".repeat(150_000))),
-    )
-    .expect("writable");
+    fs::write(sandbox.path("matrix.yml"), text + &"# much\n".repeat(150_000)).expect("writable");
     plan(&["1"]).expect(2, &["--matrix and --expectations have 1050", "build them into the image"]);
 }
 
