@@ -272,7 +272,7 @@ mod tests {
 ";
 
     fn error(text: &str) -> (String, String) {
-        match parse(&format!("{text}"), "r.yml") {
+        match parse(text, "r.yml") {
             Err(error) => (error.to_string(), error.help()),
             Ok(_) => panic!("it is accepted: {text}"),
         }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_row_has_defaults_and_can_name_a_behaviour() {
-        let rows = parse(&format!("{ROW}"), "r.yml").unwrap();
+        let rows = parse(ROW, "r.yml").unwrap();
         assert_eq!((rows[0].behaviour, rows[0].id), ("mine/half-close", "mine/half-close"));
         assert_eq!(
             (rows[0].transports, rows[0].modes),
