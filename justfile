@@ -133,7 +133,7 @@ publish *ARGS:
 semver *COMMIT:
     ci/release.sh semver "$@"
 
-# Generate the files that follow from matrix.yml, the scenarios and the types of results
+# Generate the files that follow from the targets in matrix.yml and from the types of results
 generate:
     cargo run --release -- generate
 

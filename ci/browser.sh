@@ -38,7 +38,7 @@ else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
   # A figure is needed, and no exact one.
   "$pollmatrix" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 5 --noise 1000 --report-dir "$folder/costs" >/dev/null
-  "$pollmatrix" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings.md
+  "$pollmatrix" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings
   # Every page of the site, and every sample of report.html.
   tests/browser/node_modules/.bin/html-validate --config tests/browser/htmlvalidate.config.cjs "$folder/**/*.html"
   # HOME: the browser starts without a user's settings, and leaves no files behind.

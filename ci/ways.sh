@@ -120,7 +120,7 @@ case $way in
     "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
     prepare ci/executable.sh x86_64-linux-musl
     run --target x86_64-linux-musl --via container "$@"
-    # The command of a Kubernetes Job, as an unprivileged container.
+    # The pods of docker/job.yml, as unprivileged containers.
     CONTAINER=$engine cargo test -p pollmatrix --test end_to_end -- --ignored in_a_container
     ;;
   ssh)

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::tree::{ROOT, files};
+use crate::tree::{ROOT, Tree};
 
 /// Returns the targets of `[text](target)` outside of code.
 fn targets(page: &str) -> Vec<&str> {
@@ -47,12 +47,9 @@ fn plain(path: &Path) -> PathBuf {
     })
 }
 
-#[test]
-fn every_relative_link_has_a_target() {
-    let pages = files(&["md"]);
-    let mut broken = Vec::new();
+pub fn have_targets(tree: &Tree, problems: &mut Vec<String>) -> usize {
     let mut followed = 0;
-    for page in &pages {
+    for page in tree.of("md") {
         for target in targets(&page.text).into_iter().filter(|target| !target.contains("://")) {
             followed += 1;
             let (path, heading) = target.split_once('#').unwrap_or((target, ""));
@@ -60,17 +57,14 @@ fn every_relative_link_has_a_target() {
                 "" => PathBuf::from(&page.path),
                 path => plain(&Path::new(&page.path).with_file_name(path)),
             };
-            let exists = Path::new(ROOT).join(&path).exists();
-            let other = pages.iter().find(|page| Path::new(&page.path) == path);
-            let has_target =
-                heading.is_empty() || other.is_some_and(|other| has_heading(&other.text, heading));
-            if !exists || !has_target {
-                broken.push(format!("{}: {target}", page.path));
+            let mut pages = tree.of("md").filter(|other| Path::new(&other.path) == path);
+            let has_target = heading.is_empty() || pages.any(|other| has_heading(&other.text, heading));
+            if !Path::new(ROOT).join(&path).exists() || !has_target {
+                problems.push(format!("{}: {target}", page.path));
             }
         }
     }
-    assert!(followed > 50, "{followed}");
-    assert!(broken.is_empty(), "these links have no target:\n{}", broken.join("\n"));
+    followed
 }
 
 #[test]

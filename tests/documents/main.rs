@@ -1,15 +1,15 @@
-//! Compares the documents with the tree: citations are defined, links have targets, generated tables are
-//! current, the picture of the crates matches their dependencies, the commands of the README and the tutorial
-//! exist, comments keep to the width, and the list of equivalent mutants names existing lines.
+//! Compares the documents with the tree: the picture of the crates matches their dependencies, the index of
+//! the findings is complete, the commands of the README and the tutorial exist. `lint` has the rules of the
+//! text itself.
 
 mod architecture;
+mod arrival;
+mod circles;
 mod citations;
 mod explained;
 mod findings;
-mod generated;
-mod history;
 mod links;
+mod lint;
 mod readme;
-mod sources;
 mod tree;
 mod tutorial;

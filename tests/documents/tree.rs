@@ -14,27 +14,49 @@ pub struct File {
     pub text: String,
 }
 
-/// Returns all files with one of the extensions, sorted by path.
-pub fn files(extensions: &[&str]) -> Vec<File> {
-    let root = Path::new(ROOT);
-    let mut paths = Vec::new();
-    collect(root, extensions, &mut paths);
-    paths.sort();
-    let read = |path: PathBuf| File {
-        text: fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-        path: path.strip_prefix(root).expect("the file is in the tree").display().to_string(),
-    };
-    paths.into_iter().map(read).collect()
+/// The files that people write in words: code, pages, settings and scripts, sorted by path.
+pub struct Tree {
+    pub files: Vec<File>,
 }
 
-fn collect(folder: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
+impl Tree {
+    pub fn read() -> Self {
+        let root = Path::new(ROOT);
+        let mut paths = Vec::new();
+        collect(root, &mut paths);
+        paths.sort();
+        let read = |path: PathBuf| {
+            let path = path.strip_prefix(root).expect("the file is in the tree").display().to_string();
+            File { text: read(&path), path }
+        };
+        Self { files: paths.into_iter().map(read).collect() }
+    }
+
+    /// Returns the files with this extension.
+    pub fn of(&self, extension: &str) -> impl Iterator<Item = &File> {
+        self.files
+            .iter()
+            .filter(move |file| file.path.rsplit_once('.').is_some_and(|(_, own)| own == extension))
+    }
+
+    /// Returns the text of the file at this path.
+    pub fn text(&self, path: &str) -> &str {
+        let file = self.files.iter().find(|file| file.path == path);
+        file.map(|file| file.text.as_str()).unwrap_or_else(|| panic!("there is no file {path}"))
+    }
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the tree can be read") {
         let path = entry.expect("an entry of the tree can be read").path();
         if path.is_dir() {
             if !FOREIGN.iter().any(|name| path.ends_with(name)) {
-                collect(&path, extensions, paths);
+                collect(&path, paths);
             }
-        } else if path.extension().is_some_and(|own| extensions.iter().any(|extension| own == *extension)) {
+        } else if path
+            .extension()
+            .is_some_and(|own| ["rs", "md", "yml", "sh"].iter().any(|known| own == *known))
+        {
             paths.push(path);
         }
     }

@@ -249,7 +249,7 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
         |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
     let expected = ["--expectations", "expected"];
     let asked = ["run", "registration/absent", "registration/two-pollers", "--subject", &bad];
-    run(&[&asked[..], &expected].concat()).expect(0, &["answers not known before"]);
+    run(&[&asked[..], &expected].concat()).expect(1, &["wrong in every reading", "answers not known before"]);
     run(&[&["record", "pollmatrix-report"][..], &expected].concat()).expect(0, &["written"]);
     let sides =
         ["--left", "poll", "--right", &bad, "--transport", "pipe", "--lines", "0", "--confirm", "1/1"];

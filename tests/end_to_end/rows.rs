@@ -152,8 +152,8 @@ fn rows_run_behind_a_prefix_and_are_refused_where_the_file_is_not() {
     sandbox
         .run(&["run", "--rows", "rows.yml", "--host", "nowhere"])
         .expect(2, &["the runner 'ssh' does not take the file to the other side"]);
-    sandbox.run(&["exec", "--all", "--rows", "rows.yml", "--filter", "x"]).expect(2, &["--filter"]);
-    sandbox.run(&["exec", "mine", "--rows", "rows.yml"]).expect(0, &[CELL]);
+    sandbox.run(&["worker", "exec", "--all", "--rows", "rows.yml", "--filter", "x"]).expect(2, &["--filter"]);
+    sandbox.run(&["worker", "exec", "mine", "--rows", "rows.yml"]).expect(0, &[CELL]);
 }
 
 #[test]

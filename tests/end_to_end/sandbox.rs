@@ -131,7 +131,7 @@ impl Sandbox {
         let output = Command::new("ps").args(["-A", "-o", "args="]).output().expect("every unix has ps");
         let matrix = self.path("matrix.yml").display().to_string();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        text.lines().filter(|line| line.contains("run-cell") && line.contains(&matrix)).count()
+        text.lines().filter(|line| line.contains(" worker cell ") && line.contains(&matrix)).count()
     }
 }
 

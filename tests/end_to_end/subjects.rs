@@ -152,7 +152,9 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
     shown.expect(
         1,
         &[
-            "early x20: a wait returned before its timeout, which is wrong in every reading",
+            // On a busy machine, not all of the 20 waits.
+            "50ms: early x",
+            ": a wait returned before its timeout, which is wrong in every reading",
             "python-select differs from select in 1 answer of 1: a wait returned before its\n  timeout (1)\n",
         ],
     );
@@ -168,7 +170,7 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
         )
     };
     probe("early")
-        .expect(1, &["early x20: a wait returned before its timeout, which is wrong in every reading"]);
+        .expect(1, &[": early x", ": a wait returned before its timeout, which is wrong in every reading"]);
     probe("none").expect(0, &["timed out x20"]);
 }
 
@@ -231,7 +233,14 @@ fn an_event_with_the_token_of_no_registration_is_an_answer_of_its_own() {
     let asked = "own and peer are connected, watch own, peer sends 1, wait as data, look at own as data";
     let columns = ["--subject", &subject, "--backend", "python-poll", "--backend", "poll"];
     let shown = answer(Command::new(POLLMATRIX).args(["probe", asked, "--transport", "pipe"]).args(columns));
-    shown.expect(0, &["pipe:data   stale-token:IN ", "  again     silent stale-token:IN  IN"]);
+    shown.expect(
+        1,
+        &[
+            "pipe:data   stale-token:IN ",
+            "  again     silent stale-token:IN  IN",
+            "stale-token:IN: an event of a registration that has ended, which is wrong in every reading",
+        ],
+    );
     sandbox.add_scenarios("  - id: readiness/pipe-writer-closed\n");
     sandbox.run(&["run", "readiness/pipe-writer-closed", "--subject", &subject]).expect(1, &["fail"]);
     let cells = cells(&sandbox);
@@ -265,12 +274,9 @@ fn slow_multiplies_the_patience_for_a_fence() {
     let subject = format!("python3 '{BAD}' loses-all poll");
     let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
     let ran = answer(
-        Command::new(POLLMATRIX).args(["run-cell", &cell, "--seed", "1", "--subject", &subject]).args([
-            "--patience-ms",
-            "50",
-            "--slow",
-            "3",
-        ]),
+        Command::new(POLLMATRIX)
+            .args(["worker", "cell", &cell, "--seed", "1", "--subject", &subject])
+            .args(["--patience-ms", "50", "--slow", "3"]),
     );
     let attempt: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(attempt["status"], "broken");

@@ -13,7 +13,7 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
 const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
 const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
 /// What an emulator does that boots at once: the agent, with the sandbox's matrix.
-const AGENT: &str = "sed -u \"s#/matrix.yml#${0%/*}/matrix.yml#g\" | POLLMATRIX guest";
+const AGENT: &str = "sed -u \"s#/matrix.yml#${0%/*}/matrix.yml#g\" | POLLMATRIX worker guest";
 
 impl Sandbox {
     /// Writes the description of a machine whose emulator is this script, and returns its file.
@@ -155,7 +155,7 @@ fn the_machine_ends_with_a_killed_guard() {
     let output =
         Command::new("ps").args(["-A", "-o", "pid=,ppid=,args="]).output().expect("every unix has ps");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut numbers = text.lines().filter(|line| line.contains("vm guard")).map(|line| {
+    let mut numbers = text.lines().filter(|line| line.contains("worker guard")).map(|line| {
         let mut words = line.split_whitespace();
         let mut number = || words.next().and_then(|word| word.parse::<i32>().ok()).expect("it is a number");
         (number(), number())

@@ -47,9 +47,8 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Returns the path of every generated file, relative to the root of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 8] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
     [
-        ("tests/matrix.rs", matrix::rstest_file(matrix)),
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
         (".github/actionlint.yaml", matrix::linter_file(matrix)),
         ("Cross.toml", matrix::cross_file(matrix)),

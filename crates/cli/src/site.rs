@@ -3,7 +3,9 @@
 mod catalogue;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,7 +47,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     let results = merged(args)?;
     let catalogue = catalogue(expectations, &results)?;
     let pollers = pollers(expectations)?;
-    let findings = args.findings.as_deref().map(read_text).transpose()?;
+    let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
     let built = build(&Site {
         url: args.url.as_deref(),
@@ -273,9 +275,33 @@ fn contract() -> Result<Vec<Contract>, Error> {
     Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
 }
 
-fn read_text(path: &Path) -> Result<String, Error> {
-    metadata::read_text(path).map_err(|source| {
-        let help = "give a Markdown file, or omit --findings";
-        runner::Error::Io { action: "read", path: path.to_path_buf(), source, help }.into()
-    })
+/// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has
+/// its name.
+fn findings(folder: &Path) -> Result<String, Error> {
+    let at = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| {
+            let help = "give a folder with a page of Markdown for each finding, or omit --findings";
+            Error::from(runner::Error::Io { action: "read", path, source, help })
+        }
+    };
+    let entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(at(folder))?;
+    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();
+    paths.sort();
+    let (pages, programs): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|path| path.extension().is_some_and(|own| own == "md"));
+    let mut text = String::new();
+    for page in pages.iter().filter(|path| !path.ends_with("README.md")) {
+        let content = metadata::read_text(page).map_err(at(page))?;
+        // The site has one page for all: the title of each becomes a heading.
+        text += &content.strip_prefix("# ").map_or_else(|| content.clone(), |rest| format!("## {rest}"));
+        for program in programs.iter().filter(|path| path.file_stem() == page.file_stem()) {
+            let language = program.extension().unwrap_or_default().to_string_lossy();
+            let code = metadata::read_text(program).map_err(at(program))?;
+            let _ = write!(text, "\n```{language}\n{}\n```\n", code.trim_end());
+        }
+        text.push('\n');
+    }
+    Ok(text)
 }

@@ -32,12 +32,14 @@ pub fn run(args: &VmArgs) -> Result<ExitCode, Error> {
             let run = running(name)?;
             console::stop(&run).map_err(|error| broken("end", &run, error))?;
         }
-        VmCommand::Guard { spec, arguments } => {
-            let code = guard::run(spec, arguments).map_err(|error| broken("run", spec, error))?;
-            return Ok(ExitCode::from(code));
-        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the machine of a specification until standard input ends.
+pub fn guard(spec: &Path, arguments: &[String]) -> Result<ExitCode, Error> {
+    let code = guard::run(spec, arguments).map_err(|error| broken("run", spec, error))?;
+    Ok(ExitCode::from(code))
 }
 
 /// Is the part of the runner in a virtual machine.

@@ -34,18 +34,21 @@ impl Handler<TcpStream> for Connection {
     fn ready(&self, ready: &ReadyGuard<'_, TcpStream>) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         let (registration, is_draining) = (ready.registration(), ready.context().core().is_draining());
-        let served = if !ready.events().is_timeout() {
-            receive(ready.source(), &mut pending).and_then(|()| answer(ready.source(), &mut pending))
-        } else if is_draining && !pending.is_empty() {
-            // The rest of the request may come.
-            Ok(())
-        } else {
+        let is_timeout = ready.events().is_timeout();
+        let served = if is_timeout && !is_draining {
             Err(io::ErrorKind::TimedOut.into())
+        } else {
+            receive(ready.source(), &mut pending).and_then(|()| answer(ready.source(), &mut pending))
         };
         match served {
             Ok(()) if is_draining && pending.is_empty() => _ = registration.delete(),
             Ok(()) => _ = registration.set_timeout(Some(self.timeout)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // At the end, the rest of a request may come, and an idle client has to go.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if is_timeout && pending.is_empty() {
+                    let _ = registration.delete();
+                }
+            }
             // The client has gone, was idle for too long, sends something else, does not read, or wants no
             // further answer.
             Err(_) => _ = registration.delete(),
@@ -109,6 +112,8 @@ fn accept(ready: &ReadyGuard<'_, TcpListener>, timeout: Duration) {
     let inserted = context.core().insert(stream, connection, id.group(), id.mask(), options);
     if let Ok(handle) = inserted {
         let registration = context.registration(handle);
+        // The end may have told all connections before this one was there.
+        let timeout = if context.core().is_draining() { Duration::ZERO } else { timeout };
         let _ = registration.set_timeout(Some(timeout)).and_then(|()| registration.want_recv());
     }
 }

@@ -147,7 +147,9 @@ impl Handler<TcpStream> for Server {
                 let _ = ready.registration().delete();
                 let mut failed = std::mem::take(&mut *exchange);
                 failed.answer = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n".into();
-                failed.end(ready.context());
+                // The handler of the client may run at this moment, if it has just taken the connection.
+                let context = ready.context();
+                let _ = context.core().post(context.id(), move |context| failed.end(context));
             }
         }
     }

@@ -413,6 +413,7 @@ impl Prepared {
                 // The drop of the runtime stops and joins the threads that have started.
                 Err(source) => {
                     self.core.end_work();
+                    self.core.end_thread();
                     return Err(StartError::System { what: "starting a thread", source });
                 }
             }
@@ -538,7 +539,7 @@ fn work(
     if let Some(panic) = guarded.panic() {
         let _ = ended.send(WorkerError::Panic { thread: id, panic });
     }
-    core.note_end_of_work();
+    core.end_thread();
 }
 
 /// Why a worker thread ended by itself. `Display` and `Debug` show the thread and the reason.
@@ -664,7 +665,8 @@ impl Runtime {
     }
 
     /// Waits until every thread of the runtime has ended, at most `timeout`, or without a limit if it is
-    /// `None`. Returns whether they have: after [`FdCore::request_stop`], or because one has failed.
+    /// `None`. Returns whether they have: after [`FdCore::request_stop`], or because one has failed. By then
+    /// the sources are closed and the handlers dropped.
     /// [`Runtime::stop`] then returns at once. A thread of the runtime cannot wait for itself: there the call
     /// returns false at once.
     ///
@@ -682,7 +684,7 @@ impl Runtime {
     /// # }
     /// ```
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
-        !self.is_own_thread() && self.core.wait_until(timeout, FdCore::is_idle)
+        !self.is_own_thread() && self.core.wait_until(timeout, FdCore::has_ended)
     }
 
     /// Waits until the registrations of the program have ended, at most `timeout`, and then stops. Returns

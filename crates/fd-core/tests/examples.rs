@@ -235,6 +235,42 @@ fn the_pool_takes_idle_connections_over_from_the_other_thread() {
     assert!(numbers[1] >= 39, "each request came from the other thread: {said}");
 }
 
+/// Answers one request of each connection, and closes it.
+fn impatient() -> SocketAddr {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::Builder::new()
+                .spawn(move || {
+                    let _ = stream.read(&mut [0; 1000]);
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+                })
+                .unwrap();
+        }
+    };
+    std::thread::Builder::new().spawn(serve).unwrap();
+    address
+}
+
+#[test]
+fn the_pool_answers_each_request_if_the_server_closes_idle_connections() {
+    let mut proxy = Example::start_with("takeover_pool", &[&impatient().to_string()]);
+    let address = proxy.address();
+    let ask = move || {
+        let mut client = BufReader::new(connect(address));
+        for _ in 0..200 {
+            client.get_ref().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            let (status, _) = http_answer(&mut client);
+            assert!(["HTTP/1.1 200 OK", "HTTP/1.1 502 Bad Gateway"].contains(&status.as_str()), "{status}");
+        }
+    };
+    let clients: Vec<_> = (0..4).map(|_| std::thread::Builder::new().spawn(ask).unwrap()).collect();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    proxy.finish();
+}
+
 #[test]
 fn threads_of_both_groups_may_accept_from_the_shared_listener() {
     let mut server = Example::start("shared_listener");

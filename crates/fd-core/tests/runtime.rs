@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fd_core::error::{InsertRefused, PostError, StartError};
+use fd_core::error::{InsertRefused, PostError, StartError, TryPostError};
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -132,6 +132,86 @@ fn a_stop_wakes_every_sleeper_and_closes_everything() {
     assert_eq!(refused.unwrap_err().reason, InsertRefused::Stopping);
     // No thread is left, and no byte may go to a descriptor that is closed (suspect 12, S17).
     core.threads().for_each(|id| core.wake(id));
+}
+
+/// Those that the thread did not run wait no longer.
+#[test]
+fn a_full_queue_of_a_thread_that_has_ended_says_so() {
+    let runtime = Runtime::single(poller_poll::backend).unwrap();
+    let (core, id) = (Arc::clone(runtime.core()), ThreadId::FIRST);
+    let stop = |context: &Context| context.core().request_stop();
+    let (hold, held) = channel::<()>();
+    core.post(id, move |_| _ = held.recv()).unwrap();
+    core.post(id, stop).unwrap();
+    (0..5).for_each(|_| core.post(id, |_| panic!("it runs after the stop")).unwrap());
+    assert!(matches!(core.try_post(id, 5, |_| ()), Err(TryPostError::Full { .. })));
+    drop(hold);
+    runtime.stop().unwrap();
+    for limit in [0, 5, 100] {
+        let Err(TryPostError::Refused(error)) = core.try_post(id, limit, |_| ()) else { panic!("{limit}") };
+        assert_eq!(error, PostError::Ended { thread: id });
+    }
+}
+
+/// Its drop waits for the main thread.
+struct SlowDrop(std::sync::mpsc::Sender<()>, Mutex<std::sync::mpsc::Receiver<()>>);
+
+impl Handler for SlowDrop {
+    fn ready(&self, _: &ReadyGuard<'_>) {}
+}
+
+impl Drop for SlowDrop {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+        let _ = self.1.lock().unwrap().recv();
+    }
+}
+
+#[test]
+fn a_runtime_whose_handlers_are_not_dropped_has_not_ended() {
+    let runtime = Runtime::builder().group(2).start(poller_poll::backend).unwrap();
+    let ((drops, dropping), (release, released)) = (channel(), channel());
+    let (reader, _writer) = pipe();
+    let handler = SlowDrop(drops, Mutex::new(released));
+    let options = InsertOptions::default();
+    runtime.core().insert(reader, handler, group(1), thread(1, 0).mask(), options).unwrap();
+    runtime.core().request_stop();
+    dropping.recv_timeout(PATIENCE).unwrap();
+    assert!(!runtime.wait(Some(Duration::ZERO)));
+    drop(release);
+    assert!(runtime.wait(None));
+    runtime.stop().unwrap();
+}
+
+/// The end of a registration waits for calls that have found its entry, so none of them may wait for it.
+#[test]
+fn a_clock_may_wait_for_the_end_of_the_registration_whose_timeout_is_set() {
+    let asked = Arc::new(AtomicBool::new(false));
+    let ((asks, delete), (deletes, deleted)) = (channel(), channel());
+    let deleted = Mutex::new(deleted);
+    let is_asked = Arc::clone(&asked);
+    let clock = move || {
+        if is_asked.swap(false, Ordering::SeqCst) {
+            asks.send(()).unwrap();
+            deleted.lock().unwrap().recv_timeout(PATIENCE).expect("the delete does not wait for the clock");
+        }
+        Instant::now()
+    };
+    let runtime = Runtime::builder().group(1).clock(clock).start(poller_poll::backend).unwrap();
+    let (reader, _writer) = pipe();
+    let (core, options) = (runtime.core(), InsertOptions::default());
+    let handle = core.insert(reader, idle(), group(1), thread(1, 0).mask(), options).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            delete.recv().unwrap();
+            core.registration(handle).delete().unwrap();
+            deletes.send(()).unwrap();
+        });
+        asked.store(true, Ordering::SeqCst);
+        // It may be the worker whose clock waits.
+        let _ = core.registration(handle).set_timeout(Some(PATIENCE));
+    });
+    runtime.stop().unwrap();
 }
 
 #[test]

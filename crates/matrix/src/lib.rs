@@ -3,7 +3,6 @@
 //! - [`Matrix::parse`] reads the file and combines it with the descriptions of a catalogue of scenarios.
 //! - [`Matrix::cells`] lists the cells.
 //! - [`Selection`] narrows the list to the cells that a user selects, or to one machine's [`Shard`].
-//! - [`rstest_file`] writes the tests, one case per cell.
 //! - [`workflow_file`] writes the CI workflow that runs the matrix on every machine.
 //! - [`cross_file`] and [`targets_file`] list the targets for other tools.
 //!
@@ -18,7 +17,6 @@ mod entries;
 mod error;
 mod file;
 mod read;
-mod rstest;
 mod runners;
 mod select;
 mod shard;
@@ -33,9 +31,8 @@ pub use ci::Ci;
 pub use cross::{cross_file, targets_file};
 pub use error::MatrixError;
 pub use file::{Backend, Exclude, Matrix, Scenario, Target};
-pub use rstest::rstest_file;
 pub use runners::Runner;
 pub use select::{SelectError, Selection, matches_filter};
-pub use shard::{Durations, Shard, ShardError};
+pub use shard::{Shard, ShardError};
 pub use workflow::{linter_file, workflow_file};
 pub use yaml::{YamlError, read_yaml};

@@ -67,10 +67,6 @@ pub enum Error {
     Machine { machine: String, why: String, help: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
-    #[error("no attempt can be made on {target}: {why}")]
-    NoAttempts { target: String, why: String },
-    #[error("{} was built without faults", .0.display())]
-    NoFaultsThere(PathBuf),
     #[error("{} was replaced while cells were started from it", .0.display())]
     Replaced(PathBuf),
     #[error("this program cannot start itself{}", listed(why))]
@@ -128,13 +124,6 @@ impl Error {
             }
             Self::Ssh { .. } => {
                 "`ssh HOST true` must work without a prompt; --ssh COMMAND takes options".into()
-            }
-            Self::NoAttempts { .. } => {
-                "the finished attempts are kept: when the connection works, the same command with --resume continues"
-                    .into()
-            }
-            Self::NoFaultsThere(_) => {
-                "build it with the feature `faults`, which is on by default: ci/executable.sh TARGET".into()
             }
             Self::Replaced(_) => {
                 "run it again when no build or installation is in progress: a run uses one program".into()

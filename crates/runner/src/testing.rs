@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fd_core::poller::MakeBackend;
-use metadata::{Attempt, Description, Seed, Status};
+use metadata::{Attempt, Description, RunSpec, Seed, Status};
 
 use crate::environment::Environment;
 use crate::executable::Executable;
@@ -63,26 +63,23 @@ impl CellRunner {
             cells.iter().filter(|cell| cell.id.scenario == scenario && cell.id.backend == backend);
         let attempts: Vec<_> =
             of_scenario.map(|cell| self.attempt(&cell.id.to_string(), cell.timeout)).collect();
-        assert!(!attempts.is_empty(), "{scenario} has no cell on {backend}: `pollmatrix generate`");
+        assert!(!attempts.is_empty(), "{scenario} has no cell on {backend}");
         let failures: Vec<_> = attempts.into_iter().filter_map(Result::err).collect();
         assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     }
 
     /// Makes one attempt. The error describes a cell that does not pass.
     fn attempt(&self, cell: &str, limit: Duration) -> Result<(), String> {
+        // Tests are reproducible; `pollmatrix run` draws random seeds.
+        let spec = RunSpec { slow: Some(slowness()), ..RunSpec::new(Seed(1)) };
         let order = Order {
             environment: &self.environment,
             prefix: &[],
             executable: &self.executable,
             matrix: None,
             cell,
-            // Tests are reproducible; `pollmatrix run` draws random seeds.
-            seed: Seed(1),
-            fault: None,
-            inject_errors: None,
-            late_data: None,
+            spec: &spec,
             limit,
-            slow: slowness(),
             patience: None,
         };
         let attempt = supervise::attempt(&order, || false)

@@ -7,7 +7,7 @@
 //! # The source, floor by floor
 //!
 //! Each floor uses its own modules and those of lower floors only, and no circle of `use` connects modules
-//! (`tests/circles.rs`). From the top:
+//! (`tests/documents/circles.rs`). From the top:
 //!
 //! | floor | modules |
 //! |---|---|

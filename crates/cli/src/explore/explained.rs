@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use exploration::{Cluster, Question};
-use metadata::{Seed, Status};
+use metadata::{RunSpec, Seed, Status};
 use runner::characterise::NOT_QUERIED;
 use runner::executable::Executable;
 use runner::supervise::{self, Order};
@@ -91,26 +91,26 @@ impl<'a> Cells<'a> {
         limits: &Limits<'_>,
     ) -> Option<Answered> {
         let cell = format!("{}/{}@{}", question.scenario, question.variant, self.poller);
+        let spec = RunSpec { slow: Some(self.slow), ..RunSpec::new(Seed(1)) };
         let order = Order {
             environment,
             prefix: &[],
             executable: self.executable,
             matrix: None,
             cell: &cell,
-            seed: Seed(1),
-            fault: None,
-            inject_errors: None,
-            late_data: None,
+            spec: &spec,
             limit: LIMIT,
-            slow: self.slow,
             patience: None,
         };
         let attempt = supervise::attempt(&order, || limits.are_over())?;
         Some(match attempt.status {
-            Status::Pass if attempt.counters.get("unknown").is_some_and(|count| *count > 0) => {
+            Status::Pass | Status::KnownFail
+                if attempt.counters.get("unknown").is_some_and(|count| *count > 0) =>
+            {
                 Answered::Unknown
             }
-            Status::Pass => Answered::AsExpected,
+            // An answer that is wrong in every reading, and recorded, is as expected.
+            Status::Pass | Status::KnownFail => Answered::AsExpected,
             Status::Unsupported if attempt.reason.is_some_and(|why| why.starts_with(NOT_QUERIED)) => {
                 Answered::Nothing
             }

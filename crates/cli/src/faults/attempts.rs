@@ -60,14 +60,7 @@ impl Ended {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line. Only the same program with the same matrix can resume a run.
-    Begin {
-        executable: String,
-        matrix: String,
-        seed: Seed,
-        /// The target and the runner.
-        #[serde(default)]
-        place: String,
-    },
+    Begin { executable: String, matrix: String, seed: Seed },
     /// The machine that makes the attempts after this line.
     Machine(Box<Run>),
     /// An attempt.
@@ -119,13 +112,8 @@ struct Inner {
 }
 
 impl AttemptLog {
-    /// Starts a file, or reads the file to resume from. `place` is the target and the runner.
-    pub fn begin(
-        source: &Source<'_>,
-        executable: &Executable,
-        place: &str,
-        args: &FaultsArgs,
-    ) -> Result<Self, Error> {
+    /// Starts a file, or reads the file to resume from.
+    pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
         let failed =
             |action, source| runner::Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
@@ -145,8 +133,8 @@ impl AttemptLog {
             let is_empty = lines.is_empty();
             let mut lines = lines.whole.into_iter();
             match lines.next() {
-                Some((1, Line::Begin { executable: e, matrix: m, seed: s, place: p }))
-                    if (&e, &m, p.as_str()) == (&executable, &matrix, place)
+                Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
+                    if (&e, &m) == (&executable, &matrix)
                         && args.chance.given().is_none_or(|seed| seed == s) =>
                 {
                     (seed, keep) = (s, end);
@@ -181,7 +169,7 @@ impl AttemptLog {
             inner: Mutex::new(Inner { file, known, machine, problem: None }),
         };
         if keep == 0 {
-            log.write(&Line::Begin { executable, matrix, seed, place: place.to_owned() });
+            log.write(&Line::Begin { executable, matrix, seed });
         }
         log.check()?;
         Ok(log)

@@ -649,7 +649,8 @@ impl Context {
         std::mem::swap(&mut *self.private.borrow_mut(), other);
     }
 
-    /// Schedules every descriptor of this thread for a new poller, which holds nothing.
+    /// Schedules every descriptor of this thread for a new poller, which holds nothing, and looks at its
+    /// timeout.
     pub(crate) fn register_all(&self) {
         fault!(NoReregistration => return);
         for pin in self.core.table().pin_each() {
@@ -657,8 +658,12 @@ impl Context {
                 continue;
             }
             pin.polled().set(self.id.mask().bits(), false, false);
-            if pin.thread_mask().contains(self.id.mask()) && pin.state() & state::ACTIVE != 0 {
-                self.push_update(pin.handle(), false);
+            if pin.thread_mask().contains(self.id.mask()) {
+                // In a forked child, the thread that set or moved the timeout may not exist.
+                self.look_at_timeout(&pin);
+                if pin.state() & state::ACTIVE != 0 {
+                    self.push_update(pin.handle(), false);
+                }
             }
         }
     }

@@ -86,6 +86,8 @@ pub struct FdCore {
     signal_thread: count::AtomicU32,
     /// The number of worker threads that have started and not ended.
     working: count::AtomicU32,
+    /// The number of worker threads that have not run their last code.
+    living: count::AtomicU32,
     /// The number of registrations of the runtime itself.
     internal: count::AtomicU64,
     draining: std::sync::atomic::AtomicBool,
@@ -162,6 +164,7 @@ impl FdCore {
             process: OwnerProcess::this(),
             signal_thread: count::AtomicU32::new(ThreadId::FIRST.number()),
             working: count::AtomicU32::new(0),
+            living: count::AtomicU32::new(0),
             internal: count::AtomicU64::new(0),
             draining: std::sync::atomic::AtomicBool::new(false),
             waiters: Waiters::new(),
@@ -384,6 +387,8 @@ impl FdCore {
         let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
         match shared.tasks.reserve(limit, || shared.activity.tasks.get()) {
+            // Of a thread that has ended, no task waits any more, and there will never be room.
+            Err(_) if shared.tasks.is_closed() => Err(PostError::Ended { thread }.into()),
             Err(waiting) => Err(TryPostError::Full { task, waiting }),
             Ok(()) => {
                 let posted = shared.wake_after(|tasks| tasks.push_reserved(Box::new(task)));
@@ -460,10 +465,10 @@ impl FdCore {
         self.table.used().saturating_sub(self.internal.load(Ordering::Relaxed))
     }
 
-    /// Whether no worker thread works.
-    pub(crate) fn is_idle(&self) -> bool {
+    /// Whether no worker thread is left.
+    pub(crate) fn has_ended(&self) -> bool {
         // Pair: end.
-        self.working.load(Ordering::Acquire) == 0
+        self.living.load(Ordering::Acquire) == 0
     }
 
     /// Waits until `holds` returns true, at most `timeout`. Returns whether it does. It is asked again when a
@@ -472,8 +477,11 @@ impl FdCore {
         self.waiters.wait(timeout, || holds(self))
     }
 
-    /// Makes the threads of [`FdCore::wait_until`] look, after a worker thread has ended.
-    pub(crate) fn note_end_of_work(&self) {
+    /// Notes that a worker thread has run its last code, and makes the threads of [`FdCore::wait_until`]
+    /// look.
+    pub(crate) fn end_thread(&self) {
+        // Pair: end.
+        self.living.fetch_sub(1, Ordering::AcqRel);
         self.waiters.notify();
     }
 
@@ -489,6 +497,7 @@ impl FdCore {
     /// Counts a worker thread that starts.
     pub(crate) fn begin_work(&self) {
         self.working.fetch_add(1, Ordering::Relaxed);
+        self.living.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a worker thread that ends. Returns whether it is the last one. The last one sees the writes of
@@ -513,6 +522,7 @@ impl FdCore {
         let me = worker.map(|(me, _)| me);
         self.draining.store(false, Ordering::Relaxed);
         self.working.store(u32::from(me.is_some()), Ordering::Relaxed);
+        self.living.store(u32::from(me.is_some()), Ordering::Relaxed);
         for thread in self.threads().filter(|thread| Some(*thread) != me) {
             self.table.disable(thread);
             if let Some(shared) = self.thread(thread) {
@@ -773,9 +783,9 @@ impl SharedThread {
     }
 
     fn snapshot(&self) -> ActivitySnapshot {
-        // In this order: a task that has begun was posted.
         let own = self.activity.snapshot();
-        ActivitySnapshot { tasks_posted: self.tasks.posted(), ..own }
+        // A task that has begun was posted, even if this thread does not see that yet.
+        ActivitySnapshot { tasks_posted: self.tasks.posted().max(own.tasks), ..own }
     }
 
     /// Refuses tasks from now on, and drops those that have not run.

@@ -194,7 +194,13 @@ impl<'a> RegistrationRef<'a> {
     }
 
     /// Enables read interest. Every thread of the mask polls the descriptor from its next wait on; those that
-    /// sleep are woken. If the direction is enabled already, the call changes nothing.
+    /// sleep are woken. If the direction is enabled already, the call changes nothing; of a descriptor that
+    /// several threads may use, it wakes them nevertheless, because another caller may not have woken them
+    /// yet.
+    ///
+    /// If the kernel refuses to poll the descriptor for one second, as epoll(7) does for `O_PATH`, or for
+    /// lack of memory, both directions are disabled for all threads, and the handler gets
+    /// [`Events::ERR`](crate::poller::Events::ERR). A handler that wants to go on enables them again.
     ///
     /// # Errors
     /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
@@ -310,16 +316,17 @@ impl<'a> RegistrationRef<'a> {
     /// # Errors
     /// [`Stale`] if the registration has ended. Never in a call from a [`ReadyGuard`].
     pub fn set_timeout(&self, after: Option<Duration>) -> Result<(), Stale> {
+        // Before the pin, which the end of the registration waits for: the program's clock may wait for that.
+        let due = after.map_or(0, |after| self.core.timeout_in(after));
         match self.entered {
-            Some(live) => self.set_timeout_of(live, after),
-            None => self.set_timeout_of(&*self.core.table().pin(self.handle)?, after),
+            Some(live) => self.set_timeout_of(live, due),
+            None => self.set_timeout_of(&*self.core.table().pin(self.handle)?, due),
         }
         Ok(())
     }
 
     #[inline]
-    fn set_timeout_of(&self, live: &Live<'_>, after: Option<Duration>) {
-        let due = after.map_or(0, |after| self.core.timeout_in(after));
+    fn set_timeout_of(&self, live: &Live<'_>, due: u64) {
         // Pair: timeout. The thread that looks at the former time finds this one there.
         let former = live.timeout().swap(due, Ordering::AcqRel);
         let is_found = former != 0 && former <= due;

@@ -24,7 +24,8 @@ fn closed() -> *mut Node {
 pub(crate) struct TaskQueue {
     /// The last task pushed, null, or [`closed`].
     head: AtomicPtr<Node>,
-    /// The number of tasks that were accepted, each counted before it is in the queue.
+    /// The number of tasks that were posted, each counted before it is in the queue. It never decreases: a
+    /// task that a close refuses after the count was posted, and dropped at the end.
     posted: count::AtomicU64,
 }
 
@@ -39,7 +40,7 @@ impl TaskQueue {
         Self { head: AtomicPtr::new(ptr::null_mut()), posted: count::AtomicU64::new(0) }
     }
 
-    /// The number of tasks that were accepted so far.
+    /// The number of tasks that were posted so far.
     pub(crate) fn posted(&self) -> u64 {
         self.posted.load(Ordering::Relaxed)
     }
@@ -56,16 +57,20 @@ impl TaskQueue {
 
     /// Adds `task`, or returns it if the queue is closed.
     pub(crate) fn push(&self, task: Task) -> Result<(), Task> {
+        if self.is_closed() {
+            return Err(task);
+        }
         self.posted.fetch_add(1, Ordering::Relaxed);
         self.push_reserved(task)
     }
 
-    /// As [`TaskQueue::push`], in the place of [`TaskQueue::reserve`].
-    pub(crate) fn push_reserved(&self, task: Task) -> Result<(), Task> {
-        self.insert(task).inspect_err(|_| _ = self.posted.fetch_sub(1, Ordering::Relaxed))
+    /// Whether tasks are refused. They are for ever then.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.head.load(Ordering::Relaxed) == closed()
     }
 
-    fn insert(&self, task: Task) -> Result<(), Task> {
+    /// As [`TaskQueue::push`], in the place of [`TaskQueue::reserve`].
+    pub(crate) fn push_reserved(&self, task: Task) -> Result<(), Task> {
         let node = Box::into_raw(Box::new(Node { task, next: ptr::null_mut() }));
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -165,6 +170,19 @@ mod tests {
         let mut taken = VecDeque::new();
         queue.take(&mut taken);
         assert!(taken.is_empty() && queue.push(counting(&count)).is_err(), "taking does not open it again");
+    }
+
+    /// Two copies of a counter that decreases have no difference.
+    #[test]
+    fn the_number_of_posts_never_decreases() {
+        let (queue, count) = (TaskQueue::new(), Arc::default());
+        queue.push(counting(&count)).map_err(drop).unwrap();
+        queue.reserve(2, || 0).unwrap();
+        drop(queue.close());
+        assert!(queue.push_reserved(counting(&count)).is_err());
+        assert_eq!(queue.posted(), 2, "it was dropped at the end");
+        assert!(queue.push(counting(&count)).is_err());
+        assert_eq!(queue.posted(), 2, "it came after the end");
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Events {
     pub const SHUT_R: Self = Self(1 << 2);
     /// Both directions are shut (`HUP`).
     pub const SHUT_W: Self = Self(1 << 3);
-    /// An error is pending (`ERR`, `EV_EOF` on the write filter).
+    /// An error is pending (`ERR`, `EV_EOF` on the write filter), or the kernel has refused to poll the
+    /// descriptor for one second; see [`want_recv`](crate::RegistrationRef::want_recv).
     pub const ERR: Self = Self(1 << 4);
     /// The number is not an open descriptor (`NVAL`, `EBADF`): it was closed without the table's knowledge.
     pub const INVALID: Self = Self(1 << 5);
@@ -111,7 +112,8 @@ impl Events {
         self.intersects(Self::SHUT_W)
     }
 
-    /// Whether an error is pending: the next call on the source returns it.
+    /// Whether an error is pending: the next call on the source returns it, unless the kernel refused to poll
+    /// the descriptor.
     pub const fn is_error(self) -> bool {
         self.intersects(Self::ERR)
     }

@@ -131,6 +131,8 @@ impl<'c> Worker<'c> {
             self.run_tasks();
         }
         context.run_timers();
+        // A handler that is told of a refusal may fork: before the look at that.
+        self.refused.retry(context);
         if (self.inherited || context.is_forked()) && !self.continue_forked() {
             return Ok(());
         }
@@ -140,7 +142,6 @@ impl<'c> Worker<'c> {
         checkpoint!(SleepAnnounced);
         let busy = self.has_work();
         fault!(LookBeforeAnnounce => shared.sleep.announce());
-        self.refused.retry(context);
         self.apply_updates();
         invariant!(!context.has_updates(), "L1: {:?} sleeps with an update that it must apply", context.id());
         let timeout = if busy { Some(Duration::ZERO) } else { self.timeout() };

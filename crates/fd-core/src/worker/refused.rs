@@ -12,16 +12,20 @@ use crate::words::state;
 /// The delay before an operation that the system refused is repeated.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 
-/// After this number of refusals without a success in between, one second, the handler gets an error.
-const REFUSALS: u32 = 100;
+/// A change that is refused for this long, without a success in between, is given up: the handler gets an
+/// error.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The registrations whose changes were refused, each with the time of the first refusal since a success.
+type Refusals = HashMap<FdHandle, Instant>;
 
 /// The registrations whose changes were refused. Their updates are scheduled again after [`RETRY`].
 #[derive(Default)]
 pub(super) struct Refused {
-    handles: Vec<FdHandle>,
-    /// How often the changes of each were refused in succession.
-    times: HashMap<FdHandle, u32>,
-    /// Those that were refused too often.
+    waiting: Refusals,
+    /// Those that were scheduled again last. One that is not refused again is forgotten.
+    tried: Refusals,
+    /// Those that were refused for too long.
     given_up: Vec<FdHandle>,
     pub(super) retry_at: Option<Instant>,
 }
@@ -35,34 +39,36 @@ impl Refused {
         }
         if holds != wanted {
             self.note(context, pin);
-        } else if !self.times.is_empty() {
-            self.times.remove(&pin.handle());
+        } else if !self.waiting.is_empty() || !self.tried.is_empty() {
+            let handle = pin.handle();
+            self.waiting.remove(&handle);
+            self.tried.remove(&handle);
         }
     }
 
     #[cold]
     #[inline(never)]
     fn note(&mut self, context: &Context, pin: &Pin<'_>) {
-        let handle = pin.handle();
+        let (handle, now) = (pin.handle(), context.now());
         context.activity().poll_refused.bump();
-        let times = self.times.entry(handle).or_default();
-        *times += 1;
+        let tried = self.tried.remove(&handle);
+        let first = *self.waiting.entry(handle).or_insert(tried.unwrap_or(now));
         // Without its wake descriptor a thread would sleep for ever.
-        let mut gives_up = *times >= REFUSALS && pin.state() & state::INTERNAL == 0;
+        let is_over = now.saturating_duration_since(first) >= PATIENCE;
+        let mut gives_up = is_over && pin.state() & state::INTERNAL == 0;
         fault!(RefusedForEver => gives_up = false);
         if gives_up {
-            self.times.remove(&handle);
+            self.waiting.remove(&handle);
             self.given_up.push(handle);
             // In the next iteration, which does not sleep before.
-            self.retry_at = Some(context.now());
+            self.retry_at = Some(now);
         } else {
-            self.handles.push(handle);
-            self.retry_at.get_or_insert_with(|| context.now() + RETRY);
+            self.retry_at.get_or_insert(now + RETRY);
         }
     }
 
-    /// Schedules the refused changes again once their delay is over, and reports those that were refused too
-    /// often.
+    /// Schedules the refused changes again once their delay is over, and reports those that were refused for
+    /// too long.
     #[inline]
     pub(super) fn retry(&mut self, context: &Context) {
         if self.retry_at.is_some() {
@@ -75,11 +81,10 @@ impl Refused {
     fn retry_due(&mut self, context: &Context) {
         if self.retry_at.is_some_and(|at| at <= context.now()) {
             self.retry_at = None;
-            context.activity().poll_retry.add((self.handles.len() + self.given_up.len()) as u64);
+            context.activity().poll_retry.add((self.waiting.len() + self.given_up.len()) as u64);
+            self.tried = std::mem::take(&mut self.waiting);
             // Forced, because the poller may not know what it holds (`Interest::anything_but`).
-            self.handles.drain(..).for_each(|handle| context.push_update(handle, true));
-            // Registrations that have ended are not refused any more, and need no count.
-            self.times.retain(|handle, _| context.core().table().pin(*handle).is_ok());
+            self.tried.keys().for_each(|handle| context.push_update(*handle, true));
             self.given_up.drain(..).for_each(|handle| context.report_refused(handle));
         }
     }

@@ -579,6 +579,73 @@ fn a_change_that_is_refused_for_a_second_is_reported_as_an_error_and_given_up() 
     assert!(iterate(&mut worker).is_some(), "it is tried on");
 }
 
+/// Several refusals between two attempts are no longer a refusal for a second: other threads may want the
+/// interest again at any rate.
+#[test]
+fn wants_of_others_between_the_attempts_do_not_shorten_the_patience() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let reports = Arc::<AtomicU32>::default();
+    let count = Arc::clone(&reports);
+    let handler = move |_: &ReadyGuard<'_>| _ = count.fetch_add(1, Ordering::SeqCst);
+    let options = InsertOptions::default();
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let scripted = Scripted::default();
+    scripted.with(|script| script.refusals = usize::MAX);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    for _ in 0..500 {
+        context.core().registration(handle).want_recv().unwrap();
+        worker.iterate().unwrap();
+    }
+    assert_eq!(reports.load(Ordering::SeqCst), 0, "no time has passed");
+    assert_eq!(context.activity().snapshot().poll_refused, 500);
+    time.pass(RETRY.as_millis() as u32);
+    worker.iterate().unwrap();
+    assert_eq!(context.activity().snapshot().poll_refused, 501, "one attempt, however many were refused");
+    time.pass(1000);
+    (0..2).for_each(|_| worker.iterate().unwrap());
+    assert_eq!(reports.load(Ordering::SeqCst), 1);
+}
+
+/// The child must not wait in the poller of its parent.
+#[test]
+fn a_handler_that_is_told_of_a_refusal_may_fork() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let handler = |ready: &ReadyGuard<'_>| ready.context().pretend_forked();
+    let options = InsertOptions::default();
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let scripted = Scripted::default();
+    scripted.with(|script| script.refusals = usize::MAX);
+    let mut worker = Worker::new(&context, scripted.poller(), None);
+    context.registration(handle).want_recv().unwrap();
+    while context.activity().snapshot().fd_run == 0 {
+        worker.iterate().unwrap();
+        time.pass(RETRY.as_millis() as u32);
+    }
+    assert_eq!(scripted.with(|script| script.rebuilt.clone()), [true], "before the wait that follows");
+}
+
+/// A thread that set the time, and was about to tell the others, does not exist in a child.
+#[test]
+fn a_forked_child_looks_at_every_timeout() {
+    let time = Time::new();
+    let context = context(Capabilities::ALL, &time);
+    let reports = Arc::<Mutex<Vec<Events>>>::default();
+    let seen = Arc::clone(&reports);
+    let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
+    let options = InsertOptions::default();
+    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let due = context.core().timeout_in(Duration::from_millis(50));
+    context.core().table().pin(handle).unwrap().timeout().store(due, Ordering::Release);
+    let mut worker = Worker::new(&context, Scripted::default().poller(), None);
+    context.pretend_forked();
+    worker.iterate().unwrap();
+    time.pass(50);
+    worker.iterate().unwrap();
+    assert_eq!(reports.lock().unwrap().split_off(0), [Events::TIMEOUT]);
+}
+
 #[test]
 fn a_refused_change_is_repeated_until_the_poller_holds_it() {
     let time = Time::new();

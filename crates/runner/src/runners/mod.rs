@@ -1,5 +1,5 @@
-//! The runners other than native. Each prepares a command that starts an executor, `pollmatrix exec`, which
-//! [`remote`](crate::remote) talks to; `import` reads results instead.
+//! The runners other than native. Each prepares a command that starts an executor,
+//! `pollmatrix worker exec`, which [`remote`](crate::remote) talks to; `import` reads results instead.
 
 mod container;
 pub mod import;

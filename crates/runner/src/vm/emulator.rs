@@ -164,7 +164,9 @@ fn kernel_arguments(boot: &Boot<'_>, purpose: Purpose) -> String {
         (_, Port::Virtio) => "virtio",
         (_, Port::Serial(device)) => device,
     };
-    format!("console={console} panic=-1 rdinit={EXECUTABLE} -- guest --console {console} --init {port}")
+    format!(
+        "console={console} panic=-1 rdinit={EXECUTABLE} -- worker guest --console {console} --init {port}"
+    )
 }
 
 /// Doubles the commas of a path, as qemu's options need it.

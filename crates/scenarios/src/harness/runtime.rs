@@ -388,7 +388,7 @@ impl Harness {
     ///
     /// A write alone proves nothing: a system may deliver it after the event of the fence, which comes over
     /// another descriptor. Every scenario that fences after it has sent uses this method,
-    /// [`Harness::send_while_read`] or [`Harness::send_unseen`] (`tests/arrival.rs`).
+    /// [`Harness::send_while_read`] or [`Harness::send_unseen`] (`tests/documents/arrival.rs`).
     ///
     /// # Errors
     /// [`Failure::SetUp`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.

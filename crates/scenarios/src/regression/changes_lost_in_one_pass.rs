@@ -90,11 +90,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let expected = endpoint.kind != Kind::Gone;
         let what =
             format!("number {} ({:?}) is polled: {expected}", endpoint.monitor.number(), endpoint.kind);
-        let is_applied = || {
+        sleepers.wait_until(&harness, &what, || {
             let entry = harness.entry(endpoint.handle);
             entry.is_ok_and(|entry| entry.polled_recv.contains(thread.mask()) == expected)
-        };
-        sleepers.wait_until(&harness, &what, is_applied)?;
+        })?;
     }
     for endpoint in &mut endpoints {
         endpoint.far.write_all(b"data").map_err(Failure::set_up)?;

@@ -99,7 +99,10 @@ fn check_asleep(shared: &Shared, core: &FdCore, client: &mut Client) {
 /// Checks that one thread of the listener's group accepts while the others are held in a task.
 fn check_one_accepts(shared: &Shared, core: &FdCore, client: &mut Client, listener: &SharedListener) {
     let Some(handle) = listener.handle() else { return };
-    let wanted = core.registration(handle).want_recv();
+    let registration = core.registration(handle);
+    // A listener that is enabled is left alone: another want would wake the threads that this looks at.
+    let is_enabled = core.entry(handle).map(|entry| entry.state.contains(State::ACTIVE_R));
+    let wanted = is_enabled.and_then(|enabled| if enabled { Ok(()) } else { registration.want_recv() });
     shared.require(wanted.is_ok(), || "S4: a listener that no thread has deleted has ended".into());
     let group: Vec<_> = core.threads().filter(|thread| thread.group() == listener.group()).collect();
     let alone = group[client.choose(group.len())];

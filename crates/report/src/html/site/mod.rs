@@ -95,8 +95,8 @@ pub struct Site<'a> {
     pub results: &'a Results,
     /// The recorded answers of other people's pollers, sorted by name.
     pub pollers: &'a [Poller],
-    /// A text in Markdown with a heading of the second or third level for each finding. A date is a paragraph
-    /// below the heading: `First described on 2026-11-21.`
+    /// A text in Markdown with a heading of the second level for each finding. The paragraph below it can be
+    /// the day on which it was first described: `2026-11-21`.
     pub findings: Option<&'a str>,
 }
 

@@ -316,16 +316,15 @@ fn findings_are_listed_with_their_places_and_link_to_the_web_only() {
 
 #[test]
 fn the_newest_findings_are_first_and_have_a_date_for_programs() {
-    let text = "## Old\n\nFirst described on 2026-11-20.\n\nText.\n\n## A system: all\n\nFirst described on 2026-11-21.\n\n\
-        ### New\n\nFirst described on 2026-11-23.\n\n### Newer\n\nFirst described on 2026-11-24.\n\nMore.\n\n## None\n\n\
-        First described on a day.\n";
+    let text = "## Old\n\n2026-11-20\n\nText.\n\n## New\n\n2026-11-23\n\n## Newer\n\n2026-11-24\n\nMore.\n\n\
+        ## None\n\n2026-11\n";
     let findings = Findings::of(text);
     let newest: Vec<_> = findings.newest().iter().map(|of| (of.text.as_str(), of.date.as_deref())).collect();
     assert_eq!(
         newest,
         [
-            ("Newer (A system)", Some("2026-11-24")),
-            ("New (A system)", Some("2026-11-23")),
+            ("Newer", Some("2026-11-24")),
+            ("New", Some("2026-11-23")),
             ("Old", Some("2026-11-20")),
             ("None", None)
         ]
@@ -341,14 +340,15 @@ fn the_newest_findings_are_first_and_have_a_date_for_programs() {
         findings: Some(text),
     });
     let index = self::text(&built, "index.html");
-    let first = "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer (A system)</a></li>";
+    let first =
+        "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer</a></li>";
     assert!(index.contains(first), "{index}");
     let page = self::text(&built, "findings.html");
     assert!(
         page.contains("<p>First described on <time datetime=\"2026-11-20\">2026-11-20</time>.</p>"),
         "{page}"
     );
-    assert!(page.contains("<h3 id=\"new\">New</h3>") && page.contains("<p>First described on a day.</p>"));
+    assert!(page.contains("<h2 id=\"new\">New</h2>") && page.contains("<p>2026-11</p>"));
     assert_eq!(built.broken, []);
 }
 
