@@ -72,7 +72,7 @@ site() {
     pollmatrix=(cargo run --)
   fi
   # It fails if a link of the site leads nowhere.
-  "${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings.md ${SITE_URL:+--url "$SITE_URL"}
+  "${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings ${SITE_URL:+--url "$SITE_URL"}
 }
 
 word=${1:-}

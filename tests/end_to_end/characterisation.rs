@@ -19,7 +19,7 @@ impl Characterisation {
         let sandbox = Sandbox::new(&["pass"], 20);
         sandbox.add_scenarios("  - id: readiness/*\n");
         fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
-        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n").expect("writable");
         Self(sandbox)
     }
 

@@ -302,7 +302,7 @@ fn characterised() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: readiness/*\n");
     fs::create_dir_all(sandbox.path("inner/expected/answers")).expect("writable");
-    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n").expect("writable");
     fs::write(sandbox.path("README.md"), "keep me\n").expect("writable");
     sandbox.run(&["run", "readiness/pipe-idle/pipe-level-1t1g@poll"]).expect(0, &[]);
     sandbox

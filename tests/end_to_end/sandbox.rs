@@ -51,7 +51,7 @@ impl Sandbox {
              defaults: {{ timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
-             scenarios:\n{scenarios}...\n"
+             scenarios:\n{scenarios}"
         );
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
@@ -66,7 +66,7 @@ impl Sandbox {
     /// Adds scenarios at the end of the matrix.
     pub fn add_scenarios(&self, lines: &str) {
         let text = fs::read_to_string(self.path("matrix.yml")).expect("there is a matrix");
-        let text = text.replace("...\n", &format!("{lines}...\n"));
+        let text = format!("{text}{lines}");
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 

@@ -23,7 +23,7 @@ fn sandbox() -> Sandbox {
 fn empty_expectations(sandbox: &Sandbox) -> std::path::PathBuf {
     let expected = sandbox.path("expected");
     std::fs::create_dir_all(expected.join("answers")).expect("writable");
-    std::fs::write(expected.join("divergences.yml"), "divergences: []\n...\n").expect("writable");
+    std::fs::write(expected.join("divergences.yml"), "divergences: []\n").expect("writable");
     expected
 }
 

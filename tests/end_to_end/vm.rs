@@ -23,7 +23,7 @@ impl Sandbox {
         let file = self.path("machine.yml");
         let text = format!(
             "about: a script\nos: linux\narch: x86_64\nemulator: uml\nprogram: {program}\nmemory: 64\n\
-             processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n...\n"
+             processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n"
         );
         fs::write(&file, text).expect("the sandbox is writable");
         file.display().to_string()

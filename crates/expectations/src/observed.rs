@@ -287,7 +287,6 @@ rows:
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
-...
 ";
 
     const OF_SUBJECT: &str = "os: linux
@@ -298,7 +297,6 @@ rows:
   V06:
     'tcp':
       libuv@level: 'IN'
-...
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {

@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use matrix::END;
 use metadata::{Asked, Evidence, Os};
 
 use crate::answers::{Compared, Expectation, Expectations};
@@ -224,7 +223,7 @@ impl Recording {
     fn empty_file(&self) -> String {
         format!(
             "# The answers of the pollers of {os}. docs/expectations.md explains how to read this file and how to add to it.\n\
-             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
+             os: {os}\nsource: {name}\nsources:\n{source}rows: {{}}\n",
             os = self.os,
             name = self.source,
             source = self.source_lines().join("\n") + "\n"
@@ -283,9 +282,6 @@ impl File {
         let sources = head.iter().filter(|line| indent(line) == 2).filter_map(|line| key_of(line)).collect();
         let mut parsed = Self { head, rows: Vec::new(), tail: Vec::new(), sources };
         for (index, line) in lines {
-            if line == END {
-                break;
-            }
             parsed.tail.push(line.to_owned());
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
@@ -350,7 +346,7 @@ impl File {
         out.push_str("rows:\n");
         write(&mut out, &self.rows);
         self.tail.iter().for_each(|line| out += &format!("{line}\n"));
-        out + END + "\n"
+        out
     }
 }
 

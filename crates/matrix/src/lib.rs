@@ -35,4 +35,4 @@ pub use runners::Runner;
 pub use select::{SelectError, Selection, matches_filter};
 pub use shard::{Shard, ShardError};
 pub use workflow::{linter_file, workflow_file};
-pub use yaml::{END, YamlError, read_yaml};
+pub use yaml::{YamlError, read_yaml};

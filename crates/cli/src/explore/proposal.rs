@@ -7,7 +7,6 @@ use std::path::Path;
 use characterisation::keys;
 use characterisation::verbs::Script;
 use exploration::{Accepted, Cluster, Outcome};
-use matrix::END;
 use metadata::one_line;
 use runner::command::quoted as quoted_for_a_shell;
 use runner::{diagnostics, output};
@@ -115,7 +114,7 @@ fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
             line.mode
         );
     }
-    unexplained(outcome).next().map(|_| format!("{out}{END}\n"))
+    unexplained(outcome).next().map(|_| out)
 }
 
 /// Returns the rows, and the answers as expectations, with headings.

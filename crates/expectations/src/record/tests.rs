@@ -24,7 +24,6 @@ rows:
 
     'unix:it''s-gone':
       poll@level: [{ answers: ['IN'], until: '4' }, { answers: ['HUP'], since: '6' }]
-...
 ";
 
 fn asked(row: &str, variant: &str, api: &str) -> Asked {
@@ -193,7 +192,6 @@ rows:
   V06:
     'tcp':
       poll@level: 'IN'
-...
 ";
     assert_eq!(text, expected);
 }
