@@ -24,15 +24,19 @@ model-full *FILTER:
 
 # Mutants of the core against its tests and models (--unit: without the models): hours
 mutants *ARGS:
-    ci/mutants.sh "$@"
+    ci/nightly.sh mutants "$@"
 
 # The core's unit tests under Miri, where a nightly toolchain has it
 miri *FILTER:
-    ci/miri.sh "$@"
+    ci/nightly.sh miri "$@"
 
-# Check the compiled code of the protocol's fences, for eleven builds on six processors (--record; litmus: under herd7)
+# The proofs on compiled code: hooks without cost, instruction counts, the order of the fences (names of ci/proofs.sh)
+proofs *PROOFS:
+    ci/proofs.sh "$@"
+
+# Check the compiled code of the protocol's fences, for eleven builds on six processors (record: write the table)
 orderings *ARGS:
-    ci/orderings.sh "$@"
+    ci/proofs.sh orderings "$@"
 
 # The kill matrix: which scenario catches which fault (arguments go to `pollmatrix faults`; --quick verifies the record)
 faults *ARGS:
@@ -40,11 +44,11 @@ faults *ARGS:
 
 # Scenarios with errors injected below the core's pollers; the seeds are printed
 inject *SEEDS:
-    ci/inject.sh "$@"
+    ci/disturb.sh inject "$@"
 
 # A third of the contract cells with data that arrive late; the seeds are printed
 late *SEEDS:
-    ci/late.sh "$@"
+    ci/disturb.sh late "$@"
 
 # Random operations on every thread, with all invariants asserted (arguments go to `pollmatrix soak`)
 soak *ARGS:
@@ -52,15 +56,15 @@ soak *ARGS:
 
 # The core's tests, and cells of the matrix, under ThreadSanitizer (arguments go to `pollmatrix run`)
 tsan *ARGS:
-    ci/tsan.sh "$@"
+    ci/nightly.sh tsan "$@"
 
 # Fuzz the readers of matrix.yml and results.json, for a minute each or SECONDS
 fuzz *ARGS:
-    ci/fuzz.sh "$@"
+    ci/nightly.sh fuzz "$@"
 
 # The matrix on every target that this machine can run, in one report (arguments go to `pollmatrix run`)
 test-all *ARGS:
-    ci/test-all.sh "$@"
+    ci/ways.sh all "$@"
 
 # List the targets that this machine can run, and what the others lack
 targets:
@@ -84,7 +88,7 @@ pre-commit:
     cargo run -- generate --check
     cargo test -p pollmatrix --test documents
 
-# report.html and the catalogue in a real browser; screenshots go to FOLDER
+# report.html and the site in a real browser; screenshots go to FOLDER
 browser *FOLDER:
     ci/browser.sh "$@"
 
@@ -94,11 +98,11 @@ doc *ARGS:
 
 # fd-core's event loop beside the bare calls, mio, polling, and libevent and libuv where they are installed (docs/performance.md)
 bench *ARGS:
-    ci/bench.sh "$@"
+    ci/proofs.sh bench "$@"
 
 # The operations of the protocol, beside a mutex and beside the bare atomics
 bench-protocol *ARGS:
-    cargo bench -p pollmatrix-fd-core "$@"
+    ci/proofs.sh bench-protocol "$@"
 
 # Run a script, one line of verbs, or a behaviour such as V26, on every backend of this machine
 probe LINE *ARGS:
@@ -119,17 +123,17 @@ adapters *ARGS:
 # Build the site in the folder site: a page for each behaviour, system and poller, with this machine's report
 site:
     cargo run --release -- run || [ $? -eq 1 ]
-    ci/site.sh
+    ci/report.sh site
 
 # Package every crate and build each from its package alone (--execute: upload them)
 publish *ARGS:
-    ci/publish.sh "$@"
+    ci/release.sh publish "$@"
 
 # Whether the version allows the changes of the public API since COMMIT (default: origin/main)
 semver *COMMIT:
-    ci/semver.sh "$@"
+    ci/release.sh semver "$@"
 
-# Generate the files that follow from matrix.yml and from the types of results
+# Generate the files that follow from the targets in matrix.yml and from the types of results
 generate:
     cargo run --release -- generate
 
@@ -143,15 +147,16 @@ executable TARGET *FILE:
 
 # Licences, bans and sources of the dependencies
 deny:
-    ci/deny.sh
+    ci/release.sh deny
 
 # The oldest supported compiler
 msrv:
-    ci/msrv.sh
+    ci/release.sh msrv-dependencies
+    ci/release.sh msrv-toolchain
 
 # Make a container base image from Debian packages
 base-image *ARGS:
-    ci/base-image.sh "$@"
+    ci/setup.sh image "$@"
 
 # Install the tools that most recipes need (the other recipes name what they lack)
 setup:

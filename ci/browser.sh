@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # ci/browser.sh [SCREENSHOTS]: tests report.html in headless Chromium (filters, cells, keys, comparing, a phone's screen, hostile
-# results, 20,000 cells), catalogue.html (searching, entries, a phone's screen) and the pages of `pollmatrix site` (keys, a phone's
-# screen, searching, comparing), each with a checker of accessibility rules, and all of them with html-validate, a checker of HTML.
+# results, 20,000 cells) and the pages of `pollmatrix site` (keys, a phone's screen, searching, comparing), each with a checker of accessibility rules, and all of them with html-validate, a checker of HTML.
 # Screenshots of both themes go to the folder SCREENSHOTS.
 # ci/browser.sh --picture: runs the matrix, measures a cost, and writes the pictures that README.md and docs/cost.md show.
 set -euo pipefail
@@ -37,13 +36,12 @@ if [ "${1:-}" = --picture ]; then
   CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/costs/report.html" docs/pictures/cost.png '#costs figure:last-of-type'
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
-  "$pollmatrix" publish --to "$folder"
   # A figure is needed, and no exact one.
   "$pollmatrix" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 5 --noise 1000 --report-dir "$folder/costs" >/dev/null
-  "$pollmatrix" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings.md
-  # Every page of the site, and every sample of report.html and catalogue.html.
+  "$pollmatrix" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings
+  # Every page of the site, and every sample of report.html.
   tests/browser/node_modules/.bin/html-validate --config tests/browser/htmlvalidate.config.cjs "$folder/**/*.html"
   # HOME: the browser starts without a user's settings, and leaves no files behind.
-  HOME=$folder CHROMIUM=$chromium REPORTS=$folder CATALOGUE=$folder/catalogue.html SITE=$folder/site SCREENSHOTS=$screenshots \
+  HOME=$folder CHROMIUM=$chromium REPORTS=$folder SITE=$folder/site SCREENSHOTS=$screenshots \
     node --test --test-reporter=spec --test-concurrency=1 tests/browser/*.test.mjs
 fi

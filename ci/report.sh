@@ -1,41 +1,88 @@
 #!/usr/bin/env bash
-# ci/report.sh RESULTS MERGED [BASE]: joins every results.json below the folder RESULTS into one report in the folder MERGED,
-# and judges it. Exit code 1: a cell failed; or one that passed in the report in the folder BASE, if there is such a folder,
-# does not pass any more or is gone. If the kernel of a target is another one than in BASE, kernels.md lists its other answers.
+# ci/report.sh WORD [ARGUMENT...]: reports of several runs, and the site.
+#   base FOLDER  fetches the report of the last successful run on main into FOLDER, with GitHub's gh. Without such a report, there is no
+#                FOLDER afterwards
+#   merge RESULTS MERGED [BASE]  joins every results.json below the folder RESULTS into one report in the folder MERGED, and judges it.
+#                Exit code 1: a cell failed; or one that passed in the report in the folder BASE, if there is such a folder, does not
+#                pass any more or is gone. If the kernel of a target is another one than in BASE, kernels.md lists its other answers
+#   site [REPORT [SITE]]  builds the published pages in the folder SITE (default: site), from the report in the folder REPORT (default:
+#                pollmatrix-report, from a run) and the recorded answers. SITE_URL is the web address that the folder will have
+# POLLMATRIX names the executable, for machines that build none.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-results=${1:?usage: ci/report.sh RESULTS MERGED [BASE]}
-merged=${2:?usage: ci/report.sh RESULTS MERGED [BASE]}
-base=${3:-}
-pollmatrix=${POLLMATRIX:-executables/pollmatrix-x86_64-linux-gnu}
-chmod +x "$pollmatrix"
-files=()
-while IFS= read -r file; do files+=("$file"); done < <(find "$results" -name results.json | sort)
-[ ${#files[@]} -gt 0 ] || {
-  echo "ci/report.sh: there is no results.json below $results" >&2
-  exit 2
+base() {
+  local folder=${1:?usage: ci/report.sh base FOLDER} run
+  have gh || not_run "gh is not installed"
+  run=$(gh run list --workflow conformance.yml --branch main --status success --limit 1 --json databaseId --jq '.[].databaseId')
+  if [ -z "$run" ]; then
+    echo "there is no successful run on main yet"
+  elif gh run download "$run" --name conformance-report --dir "$folder"; then
+    echo "the report of run $run is in $folder"
+  else
+    echo "run $run has no report any more"
+    rm -rf "$folder"
+  fi
 }
 
-# Several machines may have run the same cell: another release, a container. The worst answer is the target's.
-code=0
-"$pollmatrix" merge --prefer worst "${files[@]}" --report-dir "$merged" || code=$?
-# 1: cells failed.
-[ "$code" -le 1 ] || exit "$code"
-if [ -e "$base/results.json" ]; then
-  compared=0
-  "$pollmatrix" diff "$base/results.json" "$merged/results.json" --fail-on regression --format markdown >"$merged/diff.md" ||
-    compared=$?
-  [ "$compared" -le "$code" ] || code=$compared
-  # What a new kernel answers, if a machine has one: the statuses are judged above.
-  compared=0
-  "$pollmatrix" diff --by-kernel "$base/results.json" "$merged/results.json" --format markdown >"$merged/kernels.md" || compared=$?
-  # 2: several machines of one target have different kernels.
-  [ "$compared" -ne 2 ] || rm -f "$merged/kernels.md"
-fi
-if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-  for part in "$merged/kernels.md" "$merged/diff.md" "$merged/report.md"; do
-    if [ -e "$part" ]; then cat "$part" >>"$GITHUB_STEP_SUMMARY"; fi
-  done
-fi
-exit "$code"
+merge() {
+  results=${1:?usage: ci/report.sh merge RESULTS MERGED [BASE]}
+  merged=${2:?usage: ci/report.sh merge RESULTS MERGED [BASE]}
+  base=${3:-}
+  pollmatrix=${POLLMATRIX:-executables/pollmatrix-x86_64-linux-gnu}
+  chmod +x "$pollmatrix"
+  files=()
+  while IFS= read -r file; do files+=("$file"); done < <(find "$results" -name results.json | sort)
+  [ ${#files[@]} -gt 0 ] || {
+    echo "ci/report.sh merge: there is no results.json below $results" >&2
+    exit 2
+  }
+
+  # Several machines may have run the same cell: another release, a container. The worst answer is the target's.
+  code=0
+  "$pollmatrix" merge --prefer worst "${files[@]}" --report-dir "$merged" || code=$?
+  # 1: cells failed.
+  [ "$code" -le 1 ] || exit "$code"
+  if [ -e "$base/results.json" ]; then
+    compared=0
+    "$pollmatrix" diff "$base/results.json" "$merged/results.json" --fail-on regression --format markdown >"$merged/diff.md" ||
+      compared=$?
+    [ "$compared" -le "$code" ] || code=$compared
+    # What a new kernel answers, if a machine has one: the statuses are judged above.
+    compared=0
+    "$pollmatrix" diff --by-kernel "$base/results.json" "$merged/results.json" --format markdown >"$merged/kernels.md" || compared=$?
+    # 2: several machines of one target have different kernels.
+    [ "$compared" -ne 2 ] || rm -f "$merged/kernels.md"
+  fi
+  if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+    for part in "$merged/kernels.md" "$merged/diff.md" "$merged/report.md"; do
+      if [ -e "$part" ]; then cat "$part" >>"$GITHUB_STEP_SUMMARY"; fi
+    done
+  fi
+  exit "$code"
+}
+
+site() {
+  local report=${1:-pollmatrix-report} site=${2:-site} pollmatrix
+  [ -f "$report/results.json" ] || not_run "$report has no results: run \`cargo run\` first"
+  if [ -n "${POLLMATRIX:-}" ]; then
+    chmod +x "$POLLMATRIX"
+    pollmatrix=("$POLLMATRIX")
+  else
+    pollmatrix=(cargo run --)
+  fi
+  # It fails if a link of the site leads nowhere.
+  "${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings ${SITE_URL:+--url "$SITE_URL"}
+}
+
+word=${1:-}
+case $word in
+  base | merge | site)
+    shift
+    "$word" "$@"
+    ;;
+  *)
+    echo "ci/report.sh: unknown word '$word'; there are base, merge and site" >&2
+    exit 2
+    ;;
+esac

@@ -49,7 +49,10 @@ for name in "$@"; do
     if [ "$action" = tsan ]; then select_target "$name" '' always; else select_target "$name" ''; fi
     case $action in
       check) cargo check --workspace "${for_target[@]}" ;;
-      lint) cargo clippy --workspace --all-targets "${for_target[@]}" -- -D warnings ;;
+      lint)
+        cargo clippy --workspace --all-targets "${for_target[@]}" -- -D warnings
+        cargo clippy --locked --manifest-path proofs/Cargo.toml --workspace --all-targets "${for_target[@]}" -- -D warnings
+        ;;
       link)
         need_zig
         # Nothing runs it: no line numbers, and no crate optimised.

@@ -1,17 +1,71 @@
 #!/usr/bin/env bash
-# ci/ways.sh prefix|container|ssh|uml|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
+# ci/ways.sh all|prefix|container|ssh|uml|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
+#   all        the whole matrix on every target that this machine can run, in one report (pollmatrix-report): builds the executable of
+#              every target that can be built here, and installs emulators and libraries for them. `--resume` continues an interrupted
+#              run, `--filter '*-2t1g@*'` runs a part. A target that cannot be built or run is in the report with the reason
 #   prefix     big-endian s390x under qemu-user
 #   container  statically linked in a container FROM scratch
 #   ssh        on this machine, through an sshd that is started for it
 #   uml        in user-mode Linux, and a test that boots it
 #   vm         in qemu on Debian's Linux 6.1: a smaller part, about two minutes under software emulation
-# Options go to `pollmatrix run`; without options, it runs a part of the matrix. Executables for other targets assert invariants,
-# unless POLLMATRIX_PROFILE=release.
+# Options go to `pollmatrix run`; without options, all but the first run a part of the matrix. Executables for other targets assert
+# invariants, unless POLLMATRIX_PROFILE=release; those of `all` do not.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-way=${1:?usage: ci/ways.sh prefix|container|ssh|uml|vm [OPTION...]}
+way=${1:?usage: ci/ways.sh all|prefix|container|ssh|uml|vm [OPTION...]}
 shift
+
+# try COMMAND...: runs a command that may fail. Sets `why` to the reason, or to nothing.
+try() {
+  local code=0
+  why=
+  : >"$reason"
+  CI_REASON_FILE=$reason "$@" || code=$?
+  case $code in
+    0) ;;
+    77) why=$(cat "$reason") ;;
+    *)
+      why="failed ($code): $*"
+      echo "ci/ways.sh all: $why; continuing without it" >&2
+      ;;
+  esac
+}
+
+all() {
+  reason=$(mktemp)
+  trap 'rm -f "$reason"' EXIT
+  # Options that name the targets without an executable, for the report.
+  not_run=()
+  cargo build --release --bin pollmatrix
+  while IFS=$'\t' read -r id _ build linker; do
+    case $build in
+      host | check) continue ;;
+    esac
+    echo "== $id"
+    try ci/executable.sh "$id" </dev/null
+    if [ -n "$why" ]; then
+      not_run+=(--not-run "$id=not built ($why)")
+      continue
+    fi
+    if [ "$linker" != - ]; then try ci/setup.sh emulator "$id" </dev/null; fi
+  done <ci/targets.tsv
+  for description in vm/*.yml; do
+    machine=${description#vm/}
+    try ci/setup.sh machine "${machine%.yml}" </dev/null
+    [ -z "$why" ] || echo "== vm:${machine%.yml}: $why"
+  done
+  engine=${CONTAINER:-docker}
+  if have "$engine" && "$engine" info >/dev/null 2>&1 && [ -z "${POLLMATRIX_BASE:-}" ]; then
+    # For machines without a registry. An image that exists is used.
+    "$engine" image inspect pollmatrix-base >/dev/null 2>&1 || try ci/setup.sh image
+  fi
+  rm -f "$reason"
+  exec "${CARGO_TARGET_DIR:-target}/release/pollmatrix" run --target all ${not_run[@]+"${not_run[@]}"} "$@"
+}
+
+if [ "$way" = all ]; then all "$@"; fi
+
 export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
 if [ $# -eq 0 ]; then
   shard=1/8
@@ -32,7 +86,7 @@ prepare() {
 in_vm() {
   local machine=$1 target=$2 missing
   shift 2
-  prepare ci/vm.sh "vm:$machine"
+  prepare ci/setup.sh machine "$machine"
   missing=$("$folder/debug/pollmatrix" vm list | sed -n "s/^$machine .* missing: //p")
   [ -z "$missing" ] || not_run "$missing"
   missing=$("$folder/debug/pollmatrix" vm fetch "$machine" 2>&1) ||
@@ -46,7 +100,7 @@ cargo build --bin pollmatrix
 case $way in
   prefix)
     prepare ci/executable.sh s390x-linux-gnu
-    prepare ci/emulator.sh s390x-linux-gnu
+    prepare ci/setup.sh emulator s390x-linux-gnu
     run --target s390x-linux-gnu --via prefix "$@"
     ;;
   container)
@@ -66,7 +120,7 @@ case $way in
     "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
     prepare ci/executable.sh x86_64-linux-musl
     run --target x86_64-linux-musl --via container "$@"
-    # The command of a Kubernetes Job, as an unprivileged container.
+    # The pods of docker/job.yml, as unprivileged containers.
     CONTAINER=$engine cargo test -p pollmatrix --test end_to_end -- --ignored in_a_container
     ;;
   ssh)
@@ -103,7 +157,7 @@ case $way in
     ;;
   vm) in_vm debian-6-1 x86_64-linux-gnu-6-1 "$@" ;;
   *)
-    echo "ci/ways.sh: unknown runner '$way'; there are prefix, container, ssh, uml and vm" >&2
+    echo "ci/ways.sh: unknown runner '$way'; there are all, prefix, container, ssh, uml and vm" >&2
     exit 2
     ;;
 esac

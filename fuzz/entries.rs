@@ -12,18 +12,6 @@ use report::html::site::{self, Poller, Site};
 use report::{html, junit, markdown, terminal};
 use serde_json::{Value, json};
 
-/// Terms in the messages of the YAML library.
-const FOREIGN: [&str; 8] = [
-    "while parsing",
-    "while scanning",
-    "did not find",
-    "expected",
-    "scalar",
-    "mapping",
-    "deserialize",
-    "u64",
-];
-
 /// Parses any text as a matrix file with this catalogue. Checks that an error has a place and a help, or that
 /// the ids of the cells read back.
 pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
@@ -31,11 +19,10 @@ pub fn matrix_yml(text: &[u8], catalogue: &[Description]) {
     match Matrix::parse(text, "fuzzed", catalogue) {
         Err(error) => {
             assert!(!error.help().is_empty(), "{error}");
-            if let MatrixError::Malformed { line, column, message, help, .. } = error {
-                assert!(line >= 1 && column >= 1, "{line}:{column}");
-                // Quotes come from the file.
-                let own: String = format!("{message} {help}").split('\'').step_by(2).collect();
-                assert!(!FOREIGN.iter().any(|words| own.contains(words)), "{message}\n{help}");
+            if let MatrixError::Malformed { line, column, message, .. } = error {
+                assert!(line >= 1 && column >= 1 && !message.is_empty(), "{line}:{column}: {message}");
+                // The place is one of the text, or the end of it.
+                assert!(line <= text.lines().count() as u64 + 1, "{line}:{column}: {message}\n{text}");
             }
         }
         Ok(matrix) => {
@@ -171,10 +158,6 @@ pub fn path_names(text: &[u8]) {
 
 /// Asserts that every path that a command makes of these results stays in its folder.
 fn assert_paths(results: &Results) {
-    for page in report::pages(results) {
-        assert_inside(&page.path);
-        assert_eq!(page.path, page.path.to_lowercase(), "a person keeps files such as README.md");
-    }
     let pollers = results.cells.iter().map(|cell| cell.backend.as_str());
     let pollers: BTreeSet<_> = pollers.chain(results.runs.iter().filter_map(Run::kqueue_library)).collect();
     for poller in &pollers {

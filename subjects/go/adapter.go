@@ -1,4 +1,18 @@
 // The network poller of Go's runtime as a subject of pollmatrix (docs/subjects.md).
+//
+// The poller has one mode: each registration is edge-triggered, and for both directions. It keeps one report for each
+// direction until a goroutine takes it. The interest and a modification only decide which of the two are answered; the
+// kernel does not learn of them. A hang-up and an error are `r` and `w`.
+//
+//   - The adapter calls the functions by which internal/poll uses the poller (go:linkname), and registers the number of
+//     its copy. An os.File would set O_NONBLOCK, hide the errno of a refused registration, and forget at the beginning
+//     of each read what was reported before it.
+//   - The runtime polls whenever a thread of it is idle, not only during a wait. Data that another process reads at once
+//     may have been reported or not (E13).
+//   - Goroutines wake in no order: events are in the order of their registrations. A wait has no call whose time could
+//     be told, so there is no `times`.
+//   - The runtime has one poller and never closes it: for `reset`, the program executes itself. Before it answers
+//     silence, it writes to a pipe of its own and waits until the poller reports that.
 package main
 
 import (

@@ -2,6 +2,23 @@
 // Node's net.Socket and net.Server as a subject of pollmatrix (docs/subjects.md). It makes its sockets itself,
 // because a net.Socket reads ahead and closes its descriptor. A registration is a set of listeners, and an event
 // has the names of the events that Node has emitted.
+//
+// - `readable` and `end` are for reading, `end` for the peer's shut, `connect` and `drain` for writing, `connection`
+//   for a server; `error` and `close` always. A modification adds and removes the listeners in which the interests
+//   differ. Several events of one socket before the end of a wait are one event with several words.
+// - Node emits each event once, even without a listener, so the only mode is `edge`. What happened before the
+//   registration is lost, except unread data.
+// - Node accepts ahead, and reads ahead until 16 KiB (64 KiB from Node 22 on) or more are unread. Its loop runs between
+//   waits, too: data that the program has read before the wait is still reported as `readable` (E13).
+// - There is no event for a connected socket with room: interest in writing alone is unsupported there. A write takes
+//   all bytes, in the memory of the process if need be, and is refused (EAGAIN) while that buffer is full. `drain`
+//   comes when the kernel has taken all of it (V30).
+// - `end` is emitted when all data has been read. If the own side is shut, Node then closes the descriptor:
+//   `readable|end|close`. Without `allowHalfOpen`, which the adapter sets, Node also shuts its own side at the end.
+// - `connect` has no result. The error of the system is an event, even that of a refusal at once.
+// - There is no call for a bind before the connect, nor for a shut of the reading side.
+// - The adapter runs Node's loop before each answer, until nothing more is emitted: an immediate runs after the loop's
+//   poll, and between two of them there is a whole poll.
 'use strict';
 
 const { once } = require('node:events');

@@ -3,7 +3,7 @@ module.exports = {
   root: true,
   extends: ["html-validate:recommended"],
   rules: {
-    // Ids have dots, and may begin with a digit: `catalogue.html#2.7` is a published address. HTML allows every id without spaces.
+    // Ids have dots, and may begin with a digit: `rows/2.7.html` has the id `2.7`. HTML allows every id without spaces.
     "valid-id": ["error", { relaxed: true }],
   },
 };

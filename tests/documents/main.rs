@@ -1,13 +1,13 @@
-//! Compares the documents with the tree: generated tables are current, the picture of the crates matches
-//! their dependencies, the commands of the README and the tutorial exist. `lint` has the rules of the text
-//! itself.
+//! Compares the documents with the tree: the picture of the crates matches their dependencies, the index of
+//! the findings is complete, the commands of the README and the tutorial exist. `lint` has the rules of the
+//! text itself.
 
 mod architecture;
 mod arrival;
 mod circles;
 mod citations;
 mod explained;
-mod generated;
+mod findings;
 mod links;
 mod lint;
 mod readme;

@@ -19,7 +19,7 @@ impl Characterisation {
         let sandbox = Sandbox::new(&["pass"], 20);
         sandbox.add_scenarios("  - id: readiness/*\n");
         fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
-        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n").expect("writable");
         Self(sandbox)
     }
 
@@ -222,13 +222,25 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     let (answers, os) = (sandbox.answers(), std::env::consts::OS);
     let of_library = sandbox.0.path(&format!("expected/subjects/libkqueue/{os}.yml"));
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
-    fs::write(&path, library).expect("writable");
+    fs::write(&path, &library).expect("writable");
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["added ", "kqueue@level: ", "written"]);
     assert!(!answers.exists(), "the kernel gave none of the answers");
     let text = fs::read_to_string(&of_library).expect("the answers are recorded");
     assert!(text.contains("kqueue@level") && !text.contains("read:"), "{text}");
     assert!(text.contains(&format!("text: 'measured on libkqueue 2.7.0 on {os} ")), "{text}");
-    assert!(text.contains("recorded-libkqueue-2.7.0-"), "{text}");
+    assert!(text.contains("recorded-libkqueue-2.7.0-") && text.contains("\n    poller: '2.7.0'\n"), "{text}");
+    // The version of the library decides, and not that of the kernel.
+    let judge = || sandbox.run(&["judge", "pollmatrix-report"]);
+    judge().expect(0, &["1 as expected"]);
+    let observed = text.split_once("kqueue@level: '").and_then(|(_, rest)| rest.split_once('\''));
+    let observed = observed.expect("the answer is recorded").0;
+    fs::write(&of_library, text.replace(&format!("@level: '{observed}'"), "@level: 'ERR'"))
+        .expect("writable");
+    judge().expect(1, &["WRONG ", "expected ERR, observed"]);
+    let newer = |text: &str| text.replace("libkqueue 2.7.0", "libkqueue 2.8.0");
+    fs::write(&path, newer(&library)).expect("writable");
+    judge().expect(0, &["differs ", "contradict a hypothesis"]);
+    fs::remove_file(&of_library).expect("it was written");
     // A kernel's kqueue, and the answers of read(2), belong to the kernel.
     fs::write(&path, results).expect("writable");
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);
@@ -303,30 +315,20 @@ fn list_selects_cells_by_layer() {
 #[test]
 fn equal_answers_of_different_runs_give_equal_pages() {
     let sandbox = Characterisation::recorded();
-    let publish = || sandbox.run(&["publish", "pollmatrix-report", "--to", "pages"]);
-    let first = publish();
-    first.expect(0, &["wrote: pages/catalogue.html\n", "wrote: pages/results/", "/poll.md\n"]);
-    let name = first
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix("wrote: ").filter(|path| path.ends_with("/poll.md")));
-    let name = sandbox.0.path(name.expect("the page is named"));
-    let page = fs::read_to_string(&name).expect("the file was written");
-    for text in ["### V05: ", "\n`readiness/pipe-idle`\n", "look at own", "| `poll@level", "\nMeasured on "] {
-        assert!(page.contains(text), "{text} is not in:\n{page}");
+    let page = || {
+        sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
+        fs::read_to_string(sandbox.0.path("pages/rows/V05.html")).expect("the file was written")
+    };
+    let first = page();
+    for text in ["<code>readiness&#x2f;pipe-idle</code>", "look at own", "poll@level", "measured on "] {
+        assert!(first.contains(text), "{text} is not in:\n{first}");
     }
     sandbox.run(&["run", CELL, "--seed", "99"]).expect(0, &[]);
-    let again = publish();
-    again.expect(0, &[]);
-    assert_eq!(again.stdout, "", "another run gives the same pages");
-
-    fs::write(&name, page.replace("| `poll@level", "| `poll@edge")).expect("writable");
-    publish().expect(0, &["/poll.md\n"]);
-    assert_eq!(fs::read_to_string(&name).expect("the file was written"), page);
+    assert_eq!(page(), first, "another run gives the same page");
 }
 
 #[test]
-fn the_catalogue_has_a_column_for_each_kernel_and_marks_where_two_differ() {
+fn a_behaviour_has_a_column_for_each_kernel_and_marks_where_two_differ() {
     let sandbox = Characterisation::recorded();
     let path = sandbox.0.path("pollmatrix-report/results.json");
     let recorded = fs::read_to_string(&path).expect("the report has results");
@@ -348,8 +350,8 @@ fn the_catalogue_has_a_column_for_each_kernel_and_marks_where_two_differ() {
         }
         *cells = older.into_iter().chain(cells.drain(..)).collect();
         fs::write(&path, results.to_string()).expect("writable");
-        sandbox.run(&["publish", "pollmatrix-report", "--to", "pages"]).expect(0, &[]);
-        fs::read_to_string(sandbox.0.path("pages/catalogue.html")).expect("the file was written")
+        sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
+        fs::read_to_string(sandbox.0.path("pages/rows/V05.html")).expect("the file was written")
     };
     let (same, other) = (page_beside(None), page_beside(Some("never seen")));
     assert!(same.contains(" 5.4.1, ") && !same.contains("never seen"));
@@ -361,12 +363,8 @@ fn the_catalogue_has_a_column_for_each_kernel_and_marks_where_two_differ() {
 #[test]
 fn results_that_do_not_describe_the_kernel_are_not_published() {
     let sandbox = Characterisation::new();
-    sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);
-    sandbox
-        .run(&["publish", "pollmatrix-report", "--to", "pages"])
-        .expect(2, &["it has no answers of raw pollers"]);
     sandbox.run(&["run", "selftest/pass", "--fault", "double-close"]).expect(0, &[]);
     sandbox
-        .run(&["publish", "pollmatrix-report", "--to", "pages"])
+        .run(&["site", "pollmatrix-report", "--out", "pages"])
         .expect(2, &["it was run with the fault double-close switched on"]);
 }

@@ -84,13 +84,13 @@ fn a_step_that_did_not_run_fails_ci_unless_it_may_be_absent() {
         return;
     }
     let tree = Tree::new();
-    let absent = ("ABSENT", "[deny.sh ] [msrv.sh toolchain] [ways.sh ssh]");
+    let absent = ("ABSENT", "[release.sh deny] [release.sh msrv-toolchain] [ways.sh ssh]");
     // This repository's CI has one compiler only, so the step msrv-toolchain may be absent by default.
     let run = tree.run(&[], &[absent]);
     run.expect(
         1,
         &[
-            "not run: deny.sh  is not here",
+            "not run: release.sh deny is not here",
             "\nNOT RUN: deny way-ssh (install what is missing, or name them in CI_MAY_BE_ABSENT)\n",
         ],
     );
@@ -105,7 +105,7 @@ fn a_step_that_did_not_run_fails_ci_unless_it_may_be_absent() {
     tree.run(&[], &[unrun]).expect(1, &["passed without 2 tests: sed is not installed", "\nNOT RUN: docs ("]);
     tree.run(&[], &[unrun, ("CI_MAY_BE_ABSENT", "docs")]).expect(0, &["passed without 2 tests"]);
     // A step that may be absent may not fail.
-    tree.run(&["deny"], &[("BAD", "[deny.sh ]"), ("CI_MAY_BE_ABSENT", "deny")])
+    tree.run(&["deny"], &[("BAD", "[release.sh deny]"), ("CI_MAY_BE_ABSENT", "deny")])
         .expect(1, &["\nFAILED: deny\n"]);
 }
 
@@ -174,7 +174,7 @@ fn a_target_without_a_standard_library_is_reported_and_installs_nothing() {
     if lacks("bash") {
         return;
     }
-    let tree = Tree::new().with_scripts(&["test-all.sh", "executable.sh", "targets.sh", "emulator.sh"]);
+    let tree = Tree::new().with_scripts(&["ways.sh", "executable.sh", "targets.sh", "setup.sh"]);
     // A toolchain with this machine's library only, and a package manager that records its arguments.
     let rustc = r#"case "$*" in
   -vV) echo 'host: here' ;;
@@ -189,7 +189,11 @@ esac"#;
     fs::create_dir_all(tree.path("lib/s390x-unknown-linux-gnu/std")).expect("writable");
     let path = format!("{}:{}", tree.path("bin").display(), std::env::var("PATH").expect("there is a PATH"));
     let mut command = Command::new("bash");
-    command.arg(tree.path("ci/test-all.sh")).args(["--filter", "a b"]).env("PATH", path).stdin(Stdio::null());
+    command
+        .arg(tree.path("ci/ways.sh"))
+        .args(["all", "--filter", "a b"])
+        .env("PATH", path)
+        .stdin(Stdio::null());
     command
         .env("TREE", tree.path(""))
         .env("POLLMATRIX_CROSS_ENV", "/nowhere")

@@ -147,7 +147,7 @@ fn a_refusal_of_ptrace_has_its_reason() {
     use nix::unistd::Pid;
 
     let sandbox = Sandbox::new(&["pass"], 20);
-    let mut command = sandbox.command(&["perform-operation", "poll", "register", "level", "10"]);
+    let mut command = sandbox.command(&["worker", "operation", "poll", "register", "level", "10"]);
     command.stdout(Stdio::piped());
     // SAFETY: between fork and exec, only ptrace(2) is called.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(Into::into)) };

@@ -45,12 +45,12 @@ fn the_prefix_precedes_the_executor_and_every_cell() {
     let sandbox = Sandbox::new(&CELLS, 300);
     sandbox.run(&["run", "--seed", "2"]).expect(1, &[TOTALS]);
     let native = sandbox.statuses();
-    let prefix = sandbox.script("prefix", "shift 0; printf '%s\\n' \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
+    let prefix = sandbox.script("prefix", "shift 0; printf '%s\\n' \"$3\" >>\"${0%/*}/log\"; exec \"$@\"");
     sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
     assert_eq!(sandbox.statuses(), native);
     let log = sandbox.lines("log");
     assert_eq!(log.iter().filter(|word| *word == "exec").count(), 1, "{log:?}");
-    assert_eq!(log.iter().filter(|word| *word == "run-cell").count(), CELLS.len(), "{log:?}");
+    assert_eq!(log.iter().filter(|word| *word == "cell").count(), CELLS.len(), "{log:?}");
     let again = sandbox.cell("fail")["reproducer"].as_str().expect("the value is text").to_owned();
     assert!(again.contains("--prefix") && again.ends_with("--seed 0x2"), "{again}");
 }
@@ -67,7 +67,7 @@ fn behind_a_prefix_that_leads_to_another_machine_cells_start_without_the_prefix(
 fn a_lost_connection_is_not_a_lost_result() {
     let sandbox = Sandbox::new(&CELLS, 300);
     // Each connection ends after the first line and one result. The log counts the cells.
-    let text = "case $2 in exec) \"$@\" | head -n 2;; run-cell) echo \"$3\" >>\"${0%/*}/log\"; exec \"$@\";; *) exec \"$@\";; esac";
+    let text = "case $3 in exec) \"$@\" | head -n 2;; cell) echo \"$4\" >>\"${0%/*}/log\"; exec \"$@\";; *) exec \"$@\";; esac";
     let prefix = sandbox.script("prefix", text);
     let answer = sandbox.run(&["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix]);
     answer.expect(
@@ -105,7 +105,7 @@ fn results_of_an_executor_with_another_matrix_or_other_options_are_refused() {
     fs::write(&other, text).expect("the sandbox is writable");
     let swap = |from: &str, to: &str| {
         let text = format!(
-            "[ \"$2\" = exec ] || exec \"$@\"\nfor word do shift; [ \"$word\" = '{from}' ] && word='{to}'; set -- \"$@\" \"$word\"; done\nexec \"$@\""
+            "[ \"$3\" = exec ] || exec \"$@\"\nfor word do shift; [ \"$word\" = '{from}' ] && word='{to}'; set -- \"$@\" \"$word\"; done\nexec \"$@\""
         );
         sandbox.script("prefix", &text)
     };
@@ -127,7 +127,7 @@ fn results_of_an_executor_with_another_matrix_or_other_options_are_refused() {
 #[test]
 fn a_prefix_that_passes_no_standard_input_on_gets_the_cells_as_arguments() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    let log = "[ \"$2\" = exec ] && echo \"$@\" >>\"${0%/*}/log\"";
+    let log = "[ \"$3\" = exec ] && echo \"$@\" >>\"${0%/*}/log\"";
     let prefix = sandbox.script("prefix", &format!("{log}\nexec \"$@\" </dev/null"));
     sandbox
         .run(&["run", "--seed", "2", "--prefix", &prefix])
@@ -153,8 +153,7 @@ fn behind_a_prefix_to_another_machine_the_executable_may_have_another_path() {
 #[test]
 fn foreign_output_of_a_prefix_is_shown_and_ignored() {
     let sandbox = Sandbox::new(&["pass"], 300);
-    let prefix =
-        sandbox.script("prefix", "[ \"$2\" = run-cell ] || echo 'Welcome to this machine'; exec \"$@\"");
+    let prefix = sandbox.script("prefix", "[ \"$3\" = cell ] || echo 'Welcome to this machine'; exec \"$@\"");
     let answer = sandbox.run(&["run", "--prefix", &prefix]);
     answer.expect(0, &["1 cells: 1 pass", "not from the executor: Welcome to this machine"]);
 }
@@ -254,7 +253,7 @@ fn over_ssh_a_lost_connection_makes_no_cell_run_twice() {
 #[test]
 fn executor_output_with_console_messages_is_imported() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    let printed = sandbox.run(&["exec", "--all", "--seed", "2"]);
+    let printed = sandbox.run(&["worker", "exec", "--all", "--seed", "2"]);
     printed.expect(1, &["{\"line\":\"begin\"", "{\"line\":\"end\",\"cells\":6}"]);
     let console = printed.stdout.replace("{\"line\":\"cell\"", "[    7.1] eth0: link up {\"line\":\"cell\"");
     fs::write(sandbox.path("console"), console.replace('\n', "\r\n")).expect("the sandbox is writable");
@@ -282,24 +281,24 @@ fn executor_output_with_console_messages_is_imported() {
 #[test]
 fn the_exit_code_of_an_executor_is_that_of_its_cells() {
     let sandbox = Sandbox::new(&CELLS, 300);
-    sandbox.run(&["exec", "selftest/pass"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
-    sandbox.run(&["exec", "selftest/fail"]).expect(1, &[]);
-    sandbox.run(&["exec", "selftest/unsupported"]).expect(127, &[]);
-    sandbox.run(&["exec"]).expect(2, &["no cells are selected", "help: give --all"]);
-    sandbox.run(&["exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
+    sandbox.run(&["worker", "exec", "selftest/pass"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
+    sandbox.run(&["worker", "exec", "selftest/fail"]).expect(1, &[]);
+    sandbox.run(&["worker", "exec", "selftest/unsupported"]).expect(127, &[]);
+    sandbox.run(&["worker", "exec"]).expect(2, &["no cells are selected", "help: give --all"]);
+    sandbox.run(&["worker", "exec", "--all", "selftest/pass"]).expect(2, &["cannot be used with"]);
     sandbox
-        .run(&["exec", "selftest/pass", "--self", "/bin/true"])
+        .run(&["worker", "exec", "selftest/pass", "--self", "/bin/true"])
         .expect(0, &["/bin/true does not start here: using"]);
     fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
     sandbox
-        .run(&["exec", "--cells", "ids"])
+        .run(&["worker", "exec", "--cells", "ids"])
         .expect(2, &["did you mean 'selftest/fail/tcp-level-1t1g@poll'?"]);
 }
 
 #[test]
 fn an_executor_continues_from_its_kept_results() {
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
-    let exec = ["exec", "--all", "--seed", "2", "--keep", "kept"];
+    let exec = ["worker", "exec", "--all", "--seed", "2", "--keep", "kept"];
     let first = sandbox.run(&exec);
     first.expect(1, &[]);
     let kept = fs::read_to_string(sandbox.path("kept")).expect("the file is kept");
@@ -329,7 +328,7 @@ fn an_executor_continues_from_its_kept_results() {
         cell_line(&third.stdout, spoiled);
     }
     sandbox
-        .run(&["exec", "--all", "--seed", "3", "--keep", "kept"])
+        .run(&["worker", "exec", "--all", "--seed", "3", "--keep", "kept"])
         .expect(2, &["kept cannot be continued", "another --seed", "help: "]);
 }
 

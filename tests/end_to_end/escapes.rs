@@ -108,7 +108,7 @@ fn control_sequences_in_the_output_of_a_prefix_are_escaped() {
     // First in a console message beside the executor's output, then in the reason for its end.
     let prefix = sandbox.script(
         "prefix",
-        &format!("case $2 in exec) printf 'on the console{hostile}\\n' ;; esac; exec \"$@\""),
+        &format!("case $3 in exec) printf 'on the console{hostile}\\n' ;; esac; exec \"$@\""),
     );
     let printed = sandbox.run(&["run", "--prefix", &prefix]);
     printed.expect(0, &["on the console", SHOWN]);

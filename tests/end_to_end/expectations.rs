@@ -23,7 +23,6 @@ const DIVERGENCE: &str = "divergences:
     expect: always
     source: a book
     evidence: D
-...
 ";
 
 /// Creates a sandbox with this text as divergences.yml, for this system.
@@ -106,7 +105,7 @@ fn passes_among_permitted_attempts_are_not_flaky() {
 fn malformed_divergences_are_refused_before_any_cell_runs() {
     let sandbox = sandbox(&["fail"], &DIVERGENCE.replace("expect:", "expct:"));
     let place = format!("{}:7:5:", sandbox.path("expected/divergences.yml").display());
-    run(&sandbox, &[]).expect(2, &[&place, "unknown key 'expct'", "help: did you mean 'expect'?"]);
+    run(&sandbox, &[]).expect(2, &[&place, "unknown field `expct`", "help: did you mean 'expect'?"]);
     assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is written");
     pollmatrix(&["expectations", "--check", "--dir", "/nowhere"])
         .expect(2, &["cannot read the expectations in /nowhere/divergences.yml", "help: give a folder"]);
@@ -131,7 +130,7 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     check(&sandbox(&["pass"], DIVERGENCE))
         .expect(2, &["divergences.yml:2:", "no cell matches 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
-    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n...\n";
+    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n";
     fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
     check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no behaviour 'V99' in the catalogue"]);
 }

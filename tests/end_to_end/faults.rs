@@ -4,7 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
+use nix::sys::signal::Signal;
+use subjects::testing::lacks;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
 
 /// Adds scenarios to the matrix, one per line.
 fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
@@ -30,6 +33,18 @@ fn tries(sandbox: &Sandbox) -> String {
 const CONTROL: &str = "id: harness/control, transports: [pipe], threads: [1]";
 const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix], threads: [1]";
 
+/// What `faults` prints for a killed fault.
+const KILLED: &str = "1 faults: 1 killed, 0 caught by the harness, 0 survive";
+
+fn kernel() -> String {
+    runner::provenance::kernel().0
+}
+
+/// Returns a system that this one is not.
+fn other_system() -> &'static str {
+    if cfg!(target_os = "linux") { "freebsd" } else { "linux" }
+}
+
 /// Creates a sandbox with these lines in its matrix.
 fn core(lines: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new(&[], 20);
@@ -44,8 +59,7 @@ fn a_fault_is_killed_by_a_cell_that_passes_without_it() {
         &sandbox,
         &["deletion/disown/pipe-level-1t1g@poll", "--fault", "disown-closes", "--seed", "7"],
     );
-    let counts = "1 faults: 1 killed, 0 caught by the harness, 0 survive";
-    found.expect(0, &["disown-closes  F", counts, "1 proven to kill one"]);
+    found.expect(0, &["disown-closes  F", KILLED, "1 proven to kill one"]);
     let text = fs::read_to_string(sandbox.path("kills/kill-matrix.json")).expect("the file is written");
     let matrix: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     let kill = &matrix["faults"][0]["pairs"][0]["kill"];
@@ -253,9 +267,7 @@ fn a_recorded_kill_must_belong_to_the_scenario_or_to_the_control() {
 #[test]
 fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe], threads: [1]"]);
-    let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
-    let file = root.join("crates/cli/kills.tsv");
-    fs::create_dir_all(root.join("crates/cli")).expect("writable");
+    let (file, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
     // This is not the first cell to be tried.
     let recorded = format!("{os}\tdisown-closes\tdeletion/disown/unix-level-1t1g@poll\tfails");
     let others = [
@@ -267,15 +279,14 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     let excuse = format!("{os}\t-\tdeletion/disown\tnothing kills it");
     let lines = [&others[..], &[recorded.clone(), wrong, excuse]].concat();
     fs::write(&file, lines.join("\n") + "\n").expect("writable");
-    let tree = root.display().to_string();
-    let mut arguments = vec!["faults", "deletion/disown", "--record", "--root", &tree];
+    let mut arguments = vec!["faults", "deletion/disown", "--record", "--recorded", "kills.tsv"];
     arguments.extend(["--fault", "disown-closes", "--fault", "no-group-check"]);
-    sandbox.run(&arguments).expect(0, &["wrote: crates/cli/kills.tsv, 1 kill, 3 other lines kept"]);
+    sandbox.run(&arguments).expect(0, &["wrote: kills.tsv, 1 kill, 3 other lines kept"]);
     let written = || {
         let text = fs::read_to_string(&file).expect("the file is written");
         text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
-    let proof = format!("\t{}\t8", runner::provenance::kernel().0);
+    let proof = format!("\t{}\t8", kernel());
     let mut expected = [&others[..], &[recorded + &proof]].concat();
     expected.sort();
     assert_eq!(written(), expected);
@@ -288,7 +299,15 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     ];
     fs::write(&file, both.join("\n") + "\n").expect("writable");
     sandbox
-        .run(&["faults", "deletion/disown/pipe", "--fault", "disown-closes", "--record", "--root", &tree])
+        .run(&[
+            "faults",
+            "deletion/disown/pipe",
+            "--fault",
+            "disown-closes",
+            "--record",
+            "--recorded",
+            "kills.tsv",
+        ])
         .expect(0, &["1 kill, 2 other"]);
     let named = format!("{os}\tdisown-closes\tdeletion/disown/pipe-level-1t1g@poll\tfails{proof}");
     let mut expected = [&both[..], &[named]].concat();
@@ -299,14 +318,11 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
 #[test]
 fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
     let sandbox = core(&[CONTROL, DISOWN]);
-    let (root, os) = (sandbox.path("tree"), std::env::consts::OS);
-    let file = root.join("crates/cli/kills.tsv");
-    fs::create_dir_all(root.join("crates/cli")).expect("writable");
+    let (file, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
     fs::write(&file, format!("{os}\tleak-on-close\tdeletion/disown/pipe-level-1t1g@poll\tfails\n"))
         .expect("writable");
-    let tree = root.display().to_string();
     let record = |scenario: &str| {
-        sandbox.run(&["faults", scenario, "--record", "--root", &tree, "--fault", "leak-on-close"])
+        sandbox.run(&["faults", scenario, "--record", "--recorded", "kills.tsv", "--fault", "leak-on-close"])
     };
     record("deletion/disown").expect(
         1,
@@ -319,6 +335,112 @@ fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
     record("harness/control").expect(0, &["1 kill, 0 other lines kept"]);
     let text = fs::read_to_string(&file).expect("the file is written");
     assert!(text.contains("leak-on-close\tharness/control/pipe-level-1t1g@poll\tfails\t"), "{text}");
+}
+
+#[test]
+fn a_run_is_not_resumed_on_another_machine_or_kernel() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let arguments = ["faults", "deletion/disown", "--fault", "disown-closes"];
+    sandbox.run(&arguments).expect(0, &[KILLED]);
+    let log = sandbox.path("pollmatrix-report/kill-matrix.jsonl");
+    let text = fs::read_to_string(&log).expect("the attempts are written");
+    let old = format!("\"kernel\":\"{}\"", kernel());
+    assert!(text.contains(&old), "{text}");
+    fs::write(&log, text.replace(&old, "\"kernel\":\"0.0.1-older\"")).expect("writable");
+    sandbox.run(&[&arguments[..], &["--resume"]].concat()).expect(
+        2,
+        &[
+            "the interrupted run was made on",
+            "0.0.1-older",
+            "help: continue on that machine, or omit --resume",
+        ],
+    );
+}
+
+/// The record of another machine: the file goes there and comes back.
+#[test]
+fn a_record_keeps_the_lines_of_other_systems_and_gets_this_kernel_and_the_number_of_seeds() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let (other, own) = (other_system(), std::env::consts::OS);
+    let cell = "deletion/disown/pipe-level-1t1g@poll";
+    let kept = format!("{other}\tdisown-closes\t{cell}\thangs\t0.1\t3");
+    fs::write(sandbox.path("kills.tsv"), format!("{own}\tdisown-closes\t{cell}\tfails\n{kept}\n"))
+        .expect("writable");
+    let record = ["--fault", "disown-closes", "--record", "--recorded", "kills.tsv"];
+    sandbox
+        .run(&[&["faults", "deletion/disown/pipe"], &record[..]].concat())
+        .expect(0, &[KILLED, "1 kill, 1 other lines kept"]);
+    let text = fs::read_to_string(sandbox.path("kills.tsv")).expect("the file is written");
+    let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let new = format!("{own}\tdisown-closes\t{cell}\tfails\t{}\t8", kernel());
+    let mut expected = [kept.as_str(), new.as_str()];
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn the_faults_of_a_pattern_are_tried() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let faults = |name: &str| sandbox.run(&["faults", "deletion/disown", "--fault", name, "--cells", "1"]);
+    faults("disown-close?").expect(0, &[KILLED]);
+    faults("no-such-*")
+        .expect(2, &["there is no fault 'no-such-*'", "`pollmatrix faults --list` shows every fault"]);
+}
+
+#[test]
+fn a_fault_that_this_system_cannot_have_is_killed_elsewhere_or_not_run() {
+    let sandbox = core(&[CONTROL, DISOWN]);
+    let (fault, backend) = if cfg!(target_os = "linux") {
+        ("kqueue-stops-at-first-error", "kqueue")
+    } else {
+        ("epoll-ignores-eexist", "epoll")
+    };
+    let other = other_system();
+    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
+    let text = text.replace(
+        "backends:\n",
+        &format!("backends:\n  - {{ id: {backend}, os: [{other}], triggers: [level] }}\n"),
+    );
+    fs::write(sandbox.path("matrix.yml"), text).expect("writable");
+    let faults = || sandbox.run(&["faults", "--fault", fault, "--record", "--recorded", "kills.tsv"]);
+    faults().expect(
+        0,
+        &[
+            &format!("not run    {fault}: {backend} does not exist on {}", std::env::consts::OS),
+            "0 survive, 1 not run here",
+        ],
+    );
+    let cell = format!("deletion/disown/pipe-level-1t1g@{backend}");
+    fs::write(sandbox.path("kills.tsv"), format!("{other}\t{fault}\t{cell}\tfails\t14.3-RELEASE\t8\n"))
+        .expect("writable");
+    let found = faults();
+    found.expect(
+        0,
+        &[
+            &format!("recorded   {fault}: killed on {other} 14.3-RELEASE (recorded: {cell}, 8 seeds)"),
+            "0 survive, 1 killed on another system (recorded), 0 not run here",
+        ],
+    );
+    assert!(!found.stdout.contains("not run    "), "{}", found.stdout);
+    let report =
+        fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.md")).expect("the file is written");
+    assert!(report.contains("killed on"), "{report}");
+}
+
+#[test]
+fn cells_end_with_a_killed_or_interrupted_run_of_faults() {
+    if lacks("ps") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["hang"], 300);
+    add_scenarios(&sandbox, &[CONTROL]);
+    for (sent, code) in [(Signal::SIGKILL, None), (Signal::SIGINT, Some(130))] {
+        let mut child = sandbox.start(&["faults", "selftest/hang", "--fault", "double-close"]);
+        eventually("a cell hangs", || sandbox.cells_alive() >= 1);
+        signal(&child, sent);
+        assert_eq!(child.wait().expect("the command ends").code(), code);
+        eventually("the cell is gone", || sandbox.cells_alive() == 0);
+    }
 }
 
 #[test]
@@ -352,8 +474,7 @@ fn an_interrupted_soak_reports_its_counters() {
     let mut stderr = BufReader::new(child.stderr.take().expect("standard error is a pipe")).lines();
     let line = stderr.next().expect("the soak announces its start").expect("the line is text");
     assert!(line.contains("2 threads in 2 groups"), "{line}");
-    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("the soak is alive");
+    signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().expect("the command ends");
     assert_eq!(output.status.code(), Some(130));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");

@@ -77,7 +77,7 @@ fn an_executor_that_floods_a_stream_is_killed_and_its_cells_have_the_reason() {
 fn an_executor_that_floods_between_its_results_loses_no_result() {
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
     // Each executor writes one result and then floods.
-    let text = "case $2 in exec) \"$@\" | head -n 2; exec yes;; *) exec \"$@\";; esac";
+    let text = "case $3 in exec) \"$@\" | head -n 2; exec yes;; *) exec \"$@\";; esac";
     let prefix = script(&sandbox, text);
     run(&sandbox, &["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix])
         .expect(1, &["2 cells: 1 pass, 1 fail", "that is not a result, and was killed"]);
@@ -90,7 +90,8 @@ fn a_program_that_floods_instead_of_an_answer_is_an_error() {
     run(&sandbox, &["run", "--host", "there", "--ssh", &ssh])
         .expect(2, &["error: there: it wrote more than 64 MiB to standard output, and was killed", "help: "]);
     // An executor does without a prefix that floods. An adapter that floods is an error.
-    run(&sandbox, &["exec", "--all", "--prefix", &ssh]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
+    run(&sandbox, &["worker", "exec", "--all", "--prefix", &ssh])
+        .expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
     run(&sandbox, &["list", "--subject", &script(&sandbox, "tr -d '\\n' </dev/zero")])
         .expect(2, &["longer than 1048576 bytes"]);
 }
@@ -101,17 +102,23 @@ fn an_endless_file_is_refused_by_each_command_that_reads_one() {
     let sandbox = Sandbox::new(&["pass"], 300);
     fs::create_dir_all(sandbox.path("expected/answers")).expect("the sandbox is writable");
     std::os::unix::fs::symlink("/dev/zero", sandbox.path("expected/divergences.yml")).expect("writable");
+    fs::create_dir(sandbox.path("found")).expect("writable");
+    std::os::unix::fs::symlink("/dev/zero", sandbox.path("found/endless.md")).expect("writable");
     let text = "it is longer than 64 MiB";
     let results = "it is longer than 1024 MiB";
     for (arguments, expected) in [
         (&["run", "--rows", "/dev/zero"][..], text),
         (&["list", "--expectations", "expected"], text),
-        (&["site", "--findings", "/dev/zero"], text),
+        (&["site", "--findings", "found"], text),
         (&["explore", "--left", "poll", "--against", "/dev/zero"], results),
         (&["merge", "/dev/zero"], results),
         (&["run", "--import", "/dev/zero"], results),
     ] {
-        let file = if arguments.contains(&"expected") { "expected/divergences.yml" } else { "/dev/zero" };
+        let file = match *arguments.last().expect("each names a file") {
+            "expected" => "expected/divergences.yml",
+            "found" => "found/endless.md",
+            _ => "/dev/zero",
+        };
         run(&sandbox, arguments).expect(2, &["error: ", file, expected, "help: "]);
     }
     limited(Command::new(POLLMATRIX).args(["list", "--matrix", "/dev/zero"]))
@@ -121,8 +128,8 @@ fn an_endless_file_is_refused_by_each_command_that_reads_one() {
 #[test]
 fn an_endless_list_of_cells_is_refused() {
     let sandbox = Sandbox::new(&["pass"], 300);
-    run(&sandbox, &["exec", "--cells", "/dev/zero"])
+    run(&sandbox, &["worker", "exec", "--cells", "/dev/zero"])
         .expect(2, &["error: cannot read the cells in /dev/zero: it is longer than 16 MiB", "help: "]);
     fs::write(sandbox.path("cells"), format!("{}\n", id("pass")).repeat(3)).expect("the sandbox is writable");
-    run(&sandbox, &["exec", "--cells", "cells"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
+    run(&sandbox, &["worker", "exec", "--cells", "cells"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
 }

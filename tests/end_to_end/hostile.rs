@@ -81,22 +81,21 @@ fn panics<'a>(sandbox: &Sandbox, commands: impl IntoIterator<Item = Vec<&'a str>
 fn no_number_makes_a_command_panic() {
     let sandbox = Sandbox::new(&["pass", "hang"], 300);
     let (pass, hang) = (id("pass"), id("hang"));
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 15] = [
         &["run", "selftest/hang", "--slow"],
         &["run", "selftest/pass", "--seed", "0xffffffffffffffff", "--repeat"],
         &["run", "selftest/pass", "--jobs"],
         &["run", "selftest/pass", "--prefix", "env", "--slow"],
-        &["exec", "--all", "--jobs", "1", "--slow"],
-        &["run-cell", &pass, "--seed"],
-        &["run-cell", &pass, "--seed", "1", "--patience-ms"],
-        &["run-cell", &hang, "--seed", "1", "--patience-ms", "18446744073709551615", "--slow"],
+        &["worker", "exec", "--all", "--jobs", "1", "--slow"],
+        &["worker", "cell", &pass, "--seed"],
+        &["worker", "cell", &pass, "--seed", "1", "--patience-ms"],
+        &["worker", "cell", &hang, "--seed", "1", "--patience-ms", "18446744073709551615", "--slow"],
         &["probe", "V26", "--backend", "poll", "--slow"],
         &["soak", "--duration", "1s", "--slow"],
         &["soak", "--duration", "1s", "--threads"],
         &["soak", "--duration", "1s", "--threads", "18446744073709551615", "--groups"],
         &["faults", "selftest/pass", "--fault", "double-close", "--jobs", "1", "--cells"],
         &["faults", "selftest/pass", "--fault", "double-close", "--slow"],
-        &["plan", "--shards"],
         &["subject-check", "--patience"],
     ];
     let all = commands.iter().flat_map(|command| {
@@ -133,8 +132,7 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
             let commands = [
                 &["run", "--slow", "4294967295"][..],
                 &["run", "--prefix", "env"],
-                &["list"],
-                &["plan", "--shards", "1"],
+                &["list", "--shard", "1/2"],
             ];
             let panics = panics(&sandbox, commands.map(<[_]>::to_vec));
             found.extend(panics.into_iter().map(|panic| format!("{value} with {number}: {panic}")));
@@ -239,12 +237,10 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "expectations",
         "probe",
         "record",
-        "publish",
         "site",
         "subject-check",
-        "plan",
-        "exec",
-        "run-cell",
+        "worker exec",
+        "worker cell",
     ]);
     // Commands that write do so in the sandbox, their working directory.
     let option = prop::sample::select(vec![
@@ -274,8 +270,6 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "--os",
         "--transport",
         "--mode",
-        "--shards",
-        "--image",
         "--patience",
         "--patience-ms",
         "--subject",
@@ -287,7 +281,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
     let options = prop::collection::vec((option, value.clone()), 0..4);
     (command, prop::collection::vec(value, 0..2), options).prop_map(|(command, values, options)| {
         let options = options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        std::iter::once(command.to_owned()).chain(values).chain(options).collect()
+        command.split(' ').map(str::to_owned).chain(values).chain(options).collect()
     })
 }
 
@@ -308,7 +302,7 @@ fn characterised() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: readiness/*\n");
     fs::create_dir_all(sandbox.path("inner/expected/answers")).expect("writable");
-    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n").expect("writable");
     fs::write(sandbox.path("README.md"), "keep me\n").expect("writable");
     sandbox.run(&["run", "readiness/pipe-idle/pipe-level-1t1g@poll"]).expect(0, &[]);
     sandbox
@@ -360,8 +354,7 @@ fn leading_out() -> Vec<(&'static str, Edit)> {
 fn no_name_in_results_leads_a_command_out_of_its_folder() {
     let sandbox = characterised();
     let good = sandbox.results();
-    let commands: [&[&str]; 10] = [
-        &["publish", "bad.json", "--to", "inner/site"],
+    let commands: [&[&str]; 8] = [
         &["site", "bad.json", "--out", "inner/site"],
         &["record", "bad.json", "--expectations", "inner/expected"],
         &["judge", "bad.json"],
@@ -369,7 +362,6 @@ fn no_name_in_results_leads_a_command_out_of_its_folder() {
         &["diff", "good.json", "bad.json", "--by-kernel"],
         &["merge", "bad.json", "--by-kernel", "--report-dir", "inner/merged"],
         &["run", "--import", "bad.json", "--report-dir", "inner/imported"],
-        &["plan", "--record", "bad.json", "--root", "."],
         &["show", "readiness/pipe-idle/pipe-level-1t1g@poll", "--report-dir", "bad"],
     ];
     fs::write(sandbox.path("good.json"), good.to_string()).expect("writable");
@@ -403,7 +395,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
         ["journal.jsonl:1: the field `identity.target` is '../..'", "help: use lower-case letters"];
     sandbox.run(&["run", "--resume"]).expect(2, &expected);
 
-    let lines = sandbox.run(&["exec", "readiness/pipe-idle/pipe-level-1t1g@poll"]).stdout;
+    let lines = sandbox.run(&["worker", "exec", "readiness/pipe-idle/pipe-level-1t1g@poll"]).stdout;
     for (from, to, line, expected) in [
         ("@poll\"", "@README\"", 2, "the field `id` is 'readiness/pipe-idle/pipe-level-1t1g@README'"),
         ("\"backend\":\"poll\"", "\"backend\":\"../x\"", 2, "the field `backend` is '../x'"),
@@ -416,7 +408,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
             .run(&["run", "--import", "lines", "--report-dir", "inner/imported"])
             .expect(2, &[&expected_line, "help: use lower-case letters"]);
         // The same change to the lines of an executor that runs.
-        let edit = format!("case $2 in exec) \"$@\" | sed 's#{from}#{to}#' ;; *) exec \"$@\" ;; esac");
+        let edit = format!("case $3 in exec) \"$@\" | sed 's#{from}#{to}#' ;; *) exec \"$@\" ;; esac");
         let prefix = sandbox.script("prefix", &edit);
         let cell = "readiness/pipe-idle/pipe-level-1t1g@poll";
         let run = sandbox.run(&["run", cell, "--prefix", &prefix, "--report-dir", "inner/remote"]);

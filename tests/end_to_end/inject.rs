@@ -57,7 +57,7 @@ fn scenarios_of_raw_pollers_get_no_injected_errors() {
     let why = results(&sandbox)["cells"][0]["reason"].clone();
     assert_eq!(why, "it tests the raw poller, and errors are injected below the core's pollers only");
     let mut cell = Command::new(POLLMATRIX);
-    answer(cell.args(["run-cell", raw, "--seed", "1", "--inject-errors"]))
+    answer(cell.args(["worker", "cell", raw, "--seed", "1", "--inject-errors"]))
         .expect(2, &["tests raw pollers only"]);
 }
 

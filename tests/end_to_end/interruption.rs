@@ -251,3 +251,36 @@ impl Sandbox {
         file.write_all(text.as_bytes()).expect("the sandbox is writable");
     }
 }
+
+/// Such a file can be a link to a device that never ends. A sparse one takes no room on the disk.
+#[test]
+fn no_file_of_a_report_directory_is_read_without_a_bound() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    sandbox.add_scenarios("  - { id: harness/control, transports: [pipe], threads: [1], groups: [1] }\n");
+    let pass = id("pass");
+    let mut commands = vec![
+        ("journal.jsonl", vec!["show", &pass]),
+        ("journal.jsonl", vec!["run", "--resume"]),
+        ("results.json", vec!["show", &pass]),
+        ("costs.jsonl", vec!["cost", "--resume"]),
+    ];
+    if cfg!(feature = "faults") {
+        let faults = vec!["faults", "selftest/pass", "--fault", "double-close", "--resume"];
+        commands.push(("kill-matrix.jsonl", faults));
+    }
+    let dir = sandbox.path("reports");
+    fs::create_dir(&dir).expect("writable");
+    for (name, command) in commands {
+        let file = fs::File::create(dir.join(name)).expect("writable");
+        file.set_len((1 << 30) + 1).expect("a sparse file can be made");
+        let printed = sandbox.run(&[&command[..], &["--report-dir", "reports"]].concat());
+        printed.expect(
+            2,
+            &[
+                &format!("cannot read reports/{name}: it is longer than 1024 MiB\n"),
+                "help: make it a readable file, or name another place with --report-dir DIR",
+            ],
+        );
+        fs::remove_file(dir.join(name)).expect("it was made");
+    }
+}

@@ -53,6 +53,7 @@ fn raw_pollers_get_no_late_data() {
     let why = results(&sandbox)["cells"][0]["reason"].clone();
     assert_eq!(why, "it tests the raw poller, and only the data of contract scenarios can be late");
     let mut cell = Command::new(POLLMATRIX);
-    answer(cell.args(["run-cell", raw, "--seed", "1", "--late-data"])).expect(2, &["tests raw pollers only"]);
+    answer(cell.args(["worker", "cell", raw, "--seed", "1", "--late-data"]))
+        .expect(2, &["tests raw pollers only"]);
     run(&sandbox, &[raw, "--late-data=0"]).expect(2, &["--late-data"]);
 }

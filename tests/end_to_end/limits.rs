@@ -61,7 +61,7 @@ fn largest_cells() -> Vec<String> {
 
 /// Runs a cell with this limit of descriptors. Returns its exit code and the reason.
 fn run_cell(id: &str, limit: rlim_t) -> (Option<i32>, String) {
-    let mut command = limited((limit, limit), &["run-cell", id, "--seed", "1"]);
+    let mut command = limited((limit, limit), &["worker", "cell", id, "--seed", "1"]);
     let ended = answer(command.stdin(std::process::Stdio::null()));
     let attempt: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
     (ended.code, attempt["reason"].as_str().unwrap_or_default().to_owned())

@@ -10,17 +10,14 @@ mod escapes;
 mod expectations;
 mod explore;
 mod faults;
-mod faults_elsewhere;
 mod floods;
 mod hostile;
 #[cfg(feature = "faults")]
 mod inject;
 mod interruption;
-mod kubernetes;
 mod late;
 mod limits;
 mod merge;
-mod plans;
 mod probe;
 mod replaced;
 mod reports;
@@ -28,6 +25,7 @@ mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
+mod shards;
 mod site;
 mod streams;
 mod subjects;

@@ -78,7 +78,7 @@ fn a_prefix_gets_the_program_with_the_reported_hash() {
 #[test]
 fn a_replaced_executor_stops_with_an_error() {
     let sandbox = Sandbox::new(&CELLS, TIMEOUT);
-    let arguments = ["exec", "--all", "--jobs", "1", "--seed", "2", "--keep", "kept"];
+    let arguments = ["worker", "exec", "--all", "--jobs", "1", "--seed", "2", "--keep", "kept"];
     let kept = || fs::read_to_string(sandbox.path("kept")).unwrap_or_default().lines().count();
     let answer = run_and_replace(&sandbox, &arguments, || kept() == 2);
     answer.expect(2, &["error: ", "was replaced", "help: "]);

@@ -13,7 +13,6 @@ const ROWS: &str = "rows:
     question: What does a poller report for a pipe whose writer closed?
     script: own and peer are connected, watch own, peer closes, look at own as writer-gone
     transports: [pipe, unix]
-...
 ";
 const CELL: &str = "mine/half-close/pipe-level-1t1g@poll";
 
@@ -76,7 +75,7 @@ fn results_with_rows_are_read_without_the_file() {
     sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
     // Only the catalogue's behaviours have expectations.
     fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
-    fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n").expect("writable");
     sandbox
         .run(&["record", "pollmatrix-report", "--expectations", "expected"])
         .expect(2, &["the answers of mine/half-close are not recorded"]);
@@ -153,8 +152,8 @@ fn rows_run_behind_a_prefix_and_are_refused_where_the_file_is_not() {
     sandbox
         .run(&["run", "--rows", "rows.yml", "--host", "nowhere"])
         .expect(2, &["the runner 'ssh' does not take the file to the other side"]);
-    sandbox.run(&["exec", "--all", "--rows", "rows.yml", "--filter", "x"]).expect(2, &["--filter"]);
-    sandbox.run(&["exec", "mine", "--rows", "rows.yml"]).expect(0, &[CELL]);
+    sandbox.run(&["worker", "exec", "--all", "--rows", "rows.yml", "--filter", "x"]).expect(2, &["--filter"]);
+    sandbox.run(&["worker", "exec", "mine", "--rows", "rows.yml"]).expect(0, &[CELL]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Sandbox {
              defaults: {{ timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
              targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
-             scenarios:\n{scenarios}...\n"
+             scenarios:\n{scenarios}"
         );
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
@@ -66,7 +66,7 @@ impl Sandbox {
     /// Adds scenarios at the end of the matrix.
     pub fn add_scenarios(&self, lines: &str) {
         let text = fs::read_to_string(self.path("matrix.yml")).expect("there is a matrix");
-        let text = text.replace("...\n", &format!("{lines}...\n"));
+        let text = format!("{text}{lines}");
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");
     }
 
@@ -131,7 +131,7 @@ impl Sandbox {
         let output = Command::new("ps").args(["-A", "-o", "args="]).output().expect("every unix has ps");
         let matrix = self.path("matrix.yml").display().to_string();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        text.lines().filter(|line| line.contains("run-cell") && line.contains(&matrix)).count()
+        text.lines().filter(|line| line.contains(" worker cell ") && line.contains(&matrix)).count()
     }
 }
 

@@ -94,7 +94,7 @@ fn judge(merge: i32, diff: i32, kernels: i32) -> Scripts {
 fn report(scripts: &Scripts) -> Answer {
     let [results, merged, base] =
         ["results", "merged", "base"].map(|name| scripts.path(name).display().to_string());
-    scripts.run("bash", "report.sh", &[&results, &merged, &base])
+    scripts.run("bash", "report.sh", &["merge", &results, &merged, &base])
 }
 
 #[test]

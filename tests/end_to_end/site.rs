@@ -134,7 +134,7 @@ fn inputs_that_cannot_be_used_are_named_with_a_remedy() {
     sandbox.site(&["none.json"]).expect(2, &["cannot read none.json", "give a results.json"]);
     fs::write(sandbox.path("cut.json"), r#"{"schema": 2, "runs": ["#).expect("writable");
     sandbox.site(&["cut.json"]).expect(2, &["cut.json"]);
-    sandbox.site(&["--findings", "none.md"]).expect(2, &["cannot read none.md", "omit --findings"]);
+    sandbox.site(&["--findings", "none"]).expect(2, &["cannot read none", "omit --findings"]);
     sandbox.site(&["--url", "example.org"]).expect(2, &["--url", "https://example.org/pollmatrix"]);
     sandbox.site(&["--emulated"]).expect(2, &["<RESULTS>"]);
     assert!(!sandbox.path("pages").exists(), "nothing is written");
@@ -143,14 +143,23 @@ fn inputs_that_cannot_be_used_are_named_with_a_remedy() {
 }
 
 #[test]
-fn findings_are_a_page_and_the_newest_are_on_the_front_page() {
+fn findings_are_a_page_with_their_programs_and_the_newest_are_on_the_front_page() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    fs::write(sandbox.path("findings.md"), "# Found\n\n## A newest one\n\nText.\n\n## An older one\n")
-        .expect("writable");
-    sandbox.site(&["--findings", "findings.md"]).expect(0, &[]);
+    fs::create_dir(sandbox.path("found")).expect("writable");
+    for (file, text) in [
+        ("README.md", "# Found\n"),
+        ("new.md", "# A newest one\n\n2026-11-22\n\nText.\n"),
+        ("new.c", "int main(void) { return 0; }\n"),
+        ("old.md", "# An older one\n\n2026-11-21\n"),
+    ] {
+        fs::write(sandbox.path("found").join(file), text).expect("writable");
+    }
+    sandbox.site(&["--findings", "found"]).expect(0, &[]);
     let pages = sandbox.pages();
     assert!(pages["index.html"].contains("<a href=\"findings.html#a-newest-one\">A newest one</a>"));
-    assert!(pages["findings.html"].contains("<h2 id=\"an-older-one\">An older one</h2>"));
+    let page = &pages["findings.html"];
+    assert!(page.contains("<h2 id=\"an-older-one\">An older one</h2>") && !page.contains("Found"), "{page}");
+    assert!(page.contains("int main(void) { return 0; }"), "{page}");
 }
 
 #[test]

@@ -28,12 +28,8 @@ fn every_command_has_help() {
             "probe",
             "record",
             "cost",
-            "publish",
             "site",
-            "plan",
             "generate",
-            "exec",
-            "run-cell",
         ],
     );
     pollmatrix(&["run", "--help"]).expect(
@@ -56,8 +52,8 @@ fn every_command_has_help() {
     pollmatrix(&["list", "--help"])
         .expect(0, &["--backend", "--filter", "--layer", "--shard", "--history", "--format"]);
     pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
-    pollmatrix(&["exec", "--help"]).expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
-    pollmatrix(&["plan", "--help"]).expect(0, &["--shards", "--format", "--record", "k8s-job"]);
+    pollmatrix(&["worker", "exec", "--help"])
+        .expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
     pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
     pollmatrix(&["merge", "--help"])
         .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
@@ -71,9 +67,14 @@ fn every_command_has_help() {
         .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
     pollmatrix(&["record", "--help"])
         .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
-    pollmatrix(&["publish", "--help"]).expect(0, &["[RESULTS]", "--to", "--emulated", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
-    pollmatrix(&["run-cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
+    let worker = pollmatrix(&["worker", "--help"]);
+    worker.expect(0, &["exec", "cell", "script", "lines", "operation", "guest", "guard"]);
+    assert!(
+        !pollmatrix(&["--help"]).stdout.contains("worker"),
+        "only this program and experts start workers"
+    );
+    pollmatrix(&["worker", "cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }
 
 #[test]
@@ -114,21 +115,21 @@ fn unknown_names_get_suggestions() {
     pollmatrix(&["list", "--backend", "epol"]).expect(2, &["did you mean 'epoll'?"]);
     pollmatrix(&["list", "--layer", "contrct"]).expect(2, &["did you mean 'contract'?"]);
     pollmatrix(&["run", "--fault", "double-clos"]).expect(2, &["did you mean 'double-close'?"]);
-    pollmatrix(&["run-cell", "deletion/disown/tcp-level-1t1g@pol", "--seed", "1"])
+    pollmatrix(&["worker", "cell", "deletion/disown/tcp-level-1t1g@pol", "--seed", "1"])
         .expect(2, &["did you mean 'deletion/disown/tcp-level-1t1g@poll'?"]);
     pollmatrix(&["run", "--seed", "lucky"]).expect(2, &["'lucky' is not a seed"]);
 }
 
 #[test]
 fn the_self_tests_are_not_in_the_built_in_matrix() {
-    pollmatrix(&["run-cell", &id("pass"), "--seed", "1"]).expect(2, &["there is no cell"]);
+    pollmatrix(&["worker", "cell", &id("pass"), "--seed", "1"]).expect(2, &["there is no cell"]);
 }
 
 #[test]
 fn run_cell_prints_one_json_line_and_exits_with_the_code_of_its_status() {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported", "broken"], 20);
     for (selftest, code) in [("pass", 0), ("fail", 1), ("unsupported", 127), ("broken", 3)] {
-        let printed = sandbox.run(&["run-cell", &id(selftest), "--seed", "7"]);
+        let printed = sandbox.run(&["worker", "cell", &id(selftest), "--seed", "7"]);
         printed.expect(code, &[]);
         assert_eq!(printed.stdout.lines().count(), 1, "{}", printed.stdout);
         let line: serde_json::Value = serde_json::from_str(&printed.stdout).expect("the line is JSON");
@@ -186,22 +187,21 @@ fn source_tree() -> Sandbox {
         fs::create_dir_all(sandbox.path(folder)).expect("writable");
     }
     fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS).expect("writable");
-    fs::write(sandbox.path("expectations/divergences.yml"), "divergences: []\n...\n").expect("writable");
+    fs::write(sandbox.path("expectations/divergences.yml"), "divergences: []\n").expect("writable");
     sandbox
 }
 
-const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n...\n";
+const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n";
 
 #[test]
-fn the_catalogue_shows_the_expectations_that_are_given() {
+fn the_site_shows_the_expectations_that_are_given() {
     let sandbox = source_tree();
-    let page = |options: &[&str]| {
-        sandbox.run(&[&["publish"], options].concat()).expect(0, &["wrote: site/catalogue.html\n"]);
-        fs::read_to_string(sandbox.path("site/catalogue.html")).expect("the file was written")
-    };
-    assert!(page(&[]).contains("queue-add-before"), "the built-in expectations");
-    let given = page(&["--expectations", "expectations"]);
-    assert!(given.contains("<code>HUP</code> <sup>K1</sup>") && !given.contains("queue-add-before"));
+    let page = |path: &str| fs::read_to_string(sandbox.path(path)).expect("the file was written");
+    sandbox.run(&["site"]).expect(0, &[]);
+    assert!(page("site/search.html").contains("queue-add-before"), "the built-in expectations");
+    sandbox.run(&["site", "--expectations", "expectations"]).expect(0, &[]);
+    assert!(!page("site/search.html").contains("queue-add-before"));
+    assert!(page("site/rows/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! boots a real kernel.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
@@ -14,7 +13,7 @@ use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
 const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
 const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
 /// What an emulator does that boots at once: the agent, with the sandbox's matrix.
-const AGENT: &str = "sed -u \"s#/matrix.yml#${0%/*}/matrix.yml#g\" | POLLMATRIX guest";
+const AGENT: &str = "sed -u \"s#/matrix.yml#${0%/*}/matrix.yml#g\" | POLLMATRIX worker guest";
 
 impl Sandbox {
     /// Writes the description of a machine whose emulator is this script, and returns its file.
@@ -24,7 +23,7 @@ impl Sandbox {
         let file = self.path("machine.yml");
         let text = format!(
             "about: a script\nos: linux\narch: x86_64\nemulator: uml\nprogram: {program}\nmemory: 64\n\
-             processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n...\n"
+             processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n"
         );
         fs::write(&file, text).expect("the sandbox is writable");
         file.display().to_string()
@@ -40,32 +39,6 @@ impl Sandbox {
 
     fn vm(&self, machine: &str) -> Answer {
         answer(&mut self.vm_command(machine, &[]))
-    }
-
-    /// Changes the description: the machine boots this disk image. Returns its file.
-    fn with_disk(&self, machine: &str, image: &str, login: &str) -> String {
-        let file = self.path("image");
-        fs::write(&file, "abc").expect("the sandbox is writable");
-        let image = image.replace("IMAGE", &file.display().to_string());
-        let disk = format!("disk:\n  {image}\n  format: raw\n  login:\n  {login}\n...");
-        let text = fs::read_to_string(machine).expect("there is a description");
-        let text = text.replace("emulator: uml", "emulator: qemu");
-        let text = text.replace("kernel: { console: tty0, port: { serial: ttyS0 } }\n...", &disk);
-        fs::write(machine, text).expect("the sandbox is writable");
-        machine.to_owned()
-    }
-
-    /// Returns the command that runs a cell of the built-in matrix there: a disk holds no other.
-    fn disk_command(&self, via: &str) -> Command {
-        let mut command = Command::new(POLLMATRIX);
-        command.args(["run", "harness/control", "--backend", "poll", "--filter", "1t1g", "--via", via]);
-        command.current_dir(self.path("")).env("XDG_CACHE_HOME", self.path("cache")).stdin(Stdio::null());
-        command
-    }
-
-    /// Returns a search path on which the scripts of the sandbox come first.
-    fn programs(&self) -> String {
-        format!("{}:/usr/bin:/bin", self.path("").display())
     }
 
     /// Returns the emulators that were started, and how many of them are still there.
@@ -182,7 +155,7 @@ fn the_machine_ends_with_a_killed_guard() {
     let output =
         Command::new("ps").args(["-A", "-o", "pid=,ppid=,args="]).output().expect("every unix has ps");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut numbers = text.lines().filter(|line| line.contains("vm guard")).map(|line| {
+    let mut numbers = text.lines().filter(|line| line.contains("worker guard")).map(|line| {
         let mut words = line.split_whitespace();
         let mut number = || words.next().and_then(|word| word.parse::<i32>().ok()).expect("it is a number");
         (number(), number())
@@ -215,93 +188,6 @@ fn what_a_machine_lacks_is_said_before_it_starts() {
     sandbox.vm(&machine).expect(2, &["its kernel has no source", "write 'package' below 'kernel'"]);
     sandbox.vm("debian-6-2").expect(2, &["there is no virtual machine of this name"]);
     assert_eq!(sandbox.emulators(), (0, 0));
-
-    // A disk image that is not the one that was meant.
-    fs::write(sandbox.path("image"), "abd").expect("the sandbox is writable");
-    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    let disk = format!(
-        "disk:\n  image: {{ file: {}, sha256: {abc} }}\n  format: raw\n  login: [{{ expect: 'login:', send: root }}]\n...",
-        sandbox.path("image").display()
-    );
-    change("kernel: { console: tty0, port: { serial: ttyS0 } }\n...", &disk);
-    sandbox.vm(&machine).expect(2, &["image is damaged: its SHA-256 is a52d159f", abc, "get it again"]);
-    fs::write(sandbox.path("image"), "abc").expect("the sandbox is writable");
-    sandbox.vm(&machine).expect(2, &["takes no --matrix", "omit the option"]);
-}
-
-#[test]
-fn the_agent_of_a_disk_image_is_started_by_a_conversation() {
-    let sandbox = Sandbox::new(&["fail", "unsupported"], 300);
-    let machine = sandbox.machine(&format!(
-        "printf 'login: '; read -r name; printf '%s# ' \"$name\"; read -r bytes; echo \"$bytes\" >\"$0.bytes\"; {AGENT}"
-    ));
-    let steps = "- { expect: 'login:', send: root }\n  - { expect: 'root# ', send: '{bytes}' }";
-    let via = format!("vm:{}", sandbox.with_disk(&machine, "image: { file: IMAGE }", steps));
-    answer(&mut sandbox.disk_command(&via)).expect(0, &["1 cells: 1 pass"]);
-    let bytes = fs::metadata(POLLMATRIX).expect("the executable is there").len();
-    let seen = fs::read_to_string(sandbox.path("emulator.bytes")).expect("the emulator wrote it");
-    assert_eq!(seen.trim(), bytes.to_string());
-}
-
-#[test]
-fn a_menu_of_a_boot_loader_takes_a_single_key() {
-    let sandbox = Sandbox::new(&["pass"], 300);
-    // The menu and the prompt of NetBSD's loader: a return key behind the single one would boot.
-    let machine = sandbox.machine(&format!(
-        "echo 'Choose an option'; key=$(dd bs=1 count=1 2>/dev/null); printf '\\nOption: [1]:'; read -r option; \
-         printf '%s,%s\\n>> NetBSD\\n> ' \"$key\" \"$option\" | tee \"$0.keys\"; read -r boot; {AGENT}"
-    ));
-    let steps = "- { expect: 'Choose an option', send: 'x', enter: false }\n  - { expect: 'Option: [1]:', send: '3' }\n  \
-                 - { expect: \"\\n> \", send: boot }";
-    let via = format!("vm:{}", sandbox.with_disk(&machine, "image: { file: IMAGE }", steps));
-    answer(&mut sandbox.disk_command(&via)).expect(0, &["1 cells: 1 pass"]);
-    let keys = fs::read_to_string(sandbox.path("emulator.keys")).expect("the emulator wrote it");
-    assert_eq!(keys.lines().next(), Some("x,3"));
-}
-
-#[test]
-fn a_machine_that_is_up_keeps_its_decompressed_image() {
-    let sandbox = Sandbox::new(&["pass"], 300);
-    let machine = sandbox.machine(&format!("read -r start; {AGENT}"));
-    sandbox.script("curl", "echo fetched >>\"${0%/*}/fetched\"; printf abc >\"$5\"");
-    sandbox.script("gzip", "cat \"$2\"; echo d");
-    let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    let image = format!("image: {{ address: 'https://here/image.gz', sha256: {sum} }}");
-    let via = format!("vm:{}", sandbox.with_disk(&machine, &image, "- { expect: '', send: start }"));
-    let run =
-        || answer(sandbox.disk_command(&via).env("PATH", sandbox.programs())).expect(0, &["1 cells: 1 pass"]);
-    let disk = sandbox.path(&format!("cache/pollmatrix/vm/images/{}-image", &sum[..12]));
-    let inode = || fs::metadata(&disk).expect("it is decompressed").ino();
-    run();
-    assert_eq!(fs::read_to_string(&disk).expect("it is decompressed"), "abcd\n");
-    // The first machine could still be up: the second run must not write into its disk.
-    let open = fs::File::open(&disk).expect("it is decompressed");
-    let first = inode();
-    run();
-    assert_ne!(inode(), first);
-    drop(open);
-    assert_eq!(fs::read_to_string(sandbox.path("fetched")).expect("it was fetched"), "fetched\n");
-}
-
-#[test]
-fn an_untested_machine_is_not_used_unless_it_is_named() {
-    let sandbox = Sandbox::new(&["pass"], 300);
-    let list =
-        answer(Command::new(POLLMATRIX).args(["vm", "list"]).env("XDG_CACHE_HOME", sandbox.path("cache")));
-    list.expect(0, &["freebsd-14", "netbsd-10", "dragonfly-6", "illumos", "untested: "]);
-    // Everything that the machine needs is there, except that somebody has run it.
-    for program in ["qemu-system-x86_64", "curl", "xz"] {
-        sandbox.script(program, "exit 3");
-    }
-    let run = |more: &[&str]| {
-        let mut command = Command::new(POLLMATRIX);
-        command.args(["run", "harness/control", "--target", "x86_64-freebsd", "--executable", POLLMATRIX]);
-        command.args(more).current_dir(sandbox.path("")).env("PATH", sandbox.programs());
-        answer(command.env("XDG_CACHE_HOME", sandbox.path("cache")).stdin(Stdio::null()))
-    };
-    run(&[]).expect(2, &["untested, only --via vm:freebsd-14 uses it"]);
-    run(&["--via", "vm:freebsd-14"]).expect(2, &["curl failed (exit status: 3)"]);
-    run(&["--via", "vm:dragonfly-6"]).expect(2, &["its description has no sha256"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn defects(os: Os, poller: &str, answers: &Expectations) -> Vec<(Defect, String)
     found
 }
 
-/// A false alarm would make a correct poller fail. Each of these is described in docs/findings.md or in the
+/// A false alarm would make a correct poller fail. Each of these is described in docs/findings or in the
 /// file.
 #[test]
 fn the_recorded_answers_that_are_wrong_in_every_reading_are_known() {

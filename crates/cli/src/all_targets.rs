@@ -91,7 +91,7 @@ fn sort<'a>(
     let mut not_run = merge::named_as_not_run(&source.matrix.targets, &args.not_run)?;
     let named: Vec<_> = not_run.iter().map(|named| named.target.clone()).collect();
     for target in source.matrix.targets.iter().filter(|target| !named.contains(&target.id)) {
-        let works = |runner: &&Runner| runners::unusable(target, runner, &request.runner).is_none();
+        let works = |runner: &&Runner| runners::missing(target, runner, &request.runner).is_none();
         // A host or a file belongs to one target, which the user must name.
         let mut runners =
             target.runners.iter().filter(|runner| !matches!(runner, Runner::Ssh | Runner::Import));

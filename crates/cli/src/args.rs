@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
 use matrix::{Selection, Shard};
-use metadata::{Layer, Mode, Os, Seed, Transport};
+use metadata::{Layer, Mode, Os, RunSpec, Seed, Transport};
 use runner::command::Words;
-use runner::plan::Attempts;
 use runner::provenance::{self, VERSION};
 use runner::runners::RunnerOptions;
 use runner::schedule::{SLOW_VARIABLE, slowness};
@@ -170,12 +169,6 @@ pub enum Command {
     /// the output, the corpus, and how to compare two machines.
     #[command(after_help = exit::EXPLORE_HELP)]
     Explore(ExploreArgs),
-    /// Perform the lines of an exploration
-    #[command(hide = true)]
-    Perform(PerformArgs),
-    /// Perform an operation of a poller, whose system calls the parent process counts
-    #[command(hide = true)]
-    PerformOperation(PerformOperationArgs),
     /// Write new answers into the expectations, for review
     ///
     /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
@@ -190,13 +183,6 @@ pub enum Command {
     /// verdicts.
     #[command(after_help = exit::JUDGE_HELP)]
     Judge(JudgeArgs),
-    /// Write the pages of a site: the catalogue, and the answers of each poller
-    ///
-    /// The catalogue shows the behaviours with their scenarios and expected answers. RESULTS add a column for
-    /// each kernel, and one Markdown page per target and poller, with the questions, the scripts and the
-    /// answers.
-    #[command(after_help = exit::PUBLISH_HELP)]
-    Publish(PublishArgs),
     /// Build a site of static pages: a page for each behaviour, system and poller
     ///
     /// The pages are built from the recorded answers and from RESULTS, which may come from several systems
@@ -218,14 +204,41 @@ pub enum Command {
     /// docs/subjects.md documents the protocol.
     #[command(after_help = exit::SUBJECT_CHECK_HELP)]
     SubjectCheck(SubjectCheckArgs),
-    /// Split the cells over several machines, for a CI matrix or a Kubernetes Job
-    ///
-    /// Each of the N machines runs `pollmatrix run --shard K/N`, and `pollmatrix merge` merges their reports.
-    /// The parts take about equally long, by the recorded durations of each scenario. Every machine computes
-    /// the same split.
-    Plan(PlanArgs),
     /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
     Generate(GenerateArgs),
+    /// List virtual machines, get their kernels, and open their consoles
+    ///
+    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
+    Vm(VmArgs),
+    /// Be one of the processes that pollmatrix starts from its own file
+    #[command(hide = true)]
+    Worker {
+        #[command(subcommand)]
+        mode: WorkerMode,
+    },
+}
+
+impl Command {
+    /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
+    pub fn slowness(&self) -> NonZeroU32 {
+        let slow = match self {
+            Self::Run(RunArgs { attempts, .. }) => &attempts.chance.slow,
+            Self::Worker { mode: WorkerMode::Exec(args) } => &args.attempts.chance.slow,
+            Self::Faults(FaultsArgs { chance, .. })
+            | Self::Soak(SoakArgs { chance, .. })
+            | Self::Probe(ProbeArgs { chance, .. })
+            | Self::Explore(ExploreArgs { chance, .. }) => &chance.slow,
+            Self::Worker { mode: WorkerMode::Cell(CellArgs { slow, .. }) }
+            | Self::Worker { mode: WorkerMode::Script(ScriptArgs { slow, .. }) } => slow,
+            _ => return NonZeroU32::MIN,
+        };
+        slow.factor()
+    }
+}
+
+/// What a worker does.
+#[derive(Subcommand)]
+pub enum WorkerMode {
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
     /// `pollmatrix run --via` starts this command on the other side. It also runs by hand on a machine that
@@ -234,44 +247,29 @@ pub enum Command {
     /// results are complete. `pollmatrix run --via import` reads these lines, even with the messages of a
     /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
-    Exec(ExecArgs),
-    /// List virtual machines, get their kernels, and open their consoles
-    ///
-    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
-    Vm(VmArgs),
-    /// The part of the runner `vm` in the virtual machine
-    #[command(hide = true)]
-    Guest(GuestArgs),
+    Exec(Box<ExecArgs>),
     /// Run one attempt of one cell in this process, and print its result as one JSON line
     ///
     /// `pollmatrix run` starts one such process per attempt. It has no time limit, and it can leave signals,
     /// limits and descriptors changed until it exits. Use it under a debugger or a tracer.
     #[command(after_help = exit::CELL_HELP)]
-    RunCell(RunCellArgs),
-}
-
-impl Command {
-    /// Returns whether the command prepares a run in a cluster, which starts the adapters itself.
-    pub fn is_for_a_cluster(&self) -> bool {
-        matches!(self, Self::Plan(PlanArgs { format: PlanFormat::K8sJob, .. }))
-    }
-
-    /// Returns how many times slower than an ordinary machine this one is, by `--slow`.
-    pub fn slowness(&self) -> NonZeroU32 {
-        let slow = match self {
-            Self::Run(RunArgs { attempts, .. }) | Self::Exec(ExecArgs { attempts, .. }) => {
-                &attempts.chance.slow
-            }
-            Self::Faults(FaultsArgs { chance, .. })
-            | Self::Soak(SoakArgs { chance, .. })
-            | Self::Probe(ProbeArgs { chance, .. })
-            | Self::Explore(ExploreArgs { chance, .. }) => &chance.slow,
-            Self::Perform(args) => &args.slow,
-            Self::RunCell(args) => &args.slow,
-            _ => return NonZeroU32::MIN,
-        };
-        slow.factor()
-    }
+    Cell(CellArgs),
+    /// Run one script on one poller, and print its answers as one JSON line
+    Script(ScriptArgs),
+    /// Perform the lines of an exploration
+    Lines(LinesArgs),
+    /// Perform an operation of a poller, whose system calls the parent process counts
+    Operation(OperationArgs),
+    /// Be the part of the runner `vm` in the virtual machine
+    Guest(GuestArgs),
+    /// Run the virtual machine of a specification until standard input ends
+    Guard {
+        /// The specification
+        spec: PathBuf,
+        /// The arguments of the executor
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// The options that select cells.
@@ -290,7 +288,8 @@ pub struct SelectionArgs {
     /// Only cells of this layer: contract (must hold everywhere) or characterisation (recorded per OS)
     #[arg(long, value_name = "LAYER")]
     layer: Option<Layer>,
-    /// Only the K-th of N parts of the selected cells, which take about equally long: one part per machine
+    /// Only the K-th of N parts of the selected cells, one part per machine: those whose id has a 64-bit
+    /// FNV-1a hash that is K - 1 modulo N
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
 }
@@ -336,8 +335,8 @@ impl SelectionArgs {
 /// The slowness of the machine.
 #[derive(ClapArgs, Clone)]
 pub struct SlowArg {
-    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; `exec`
-    /// measures it]
+    /// Multiply all time limits by N, for a slow machine (an emulator, a debugger) [default: 1; an
+    /// executor measures it]
     #[arg(long = "slow", value_name = "N", env = SLOW_VARIABLE, value_parser = slowness)]
     pub times: Option<NonZeroU32>,
 }
@@ -446,16 +445,16 @@ pub struct AttemptArgs {
 }
 
 impl AttemptArgs {
-    /// Converts the options to the type of the runner crate.
-    pub fn attempts(&self) -> Attempts {
-        Attempts {
-            jobs: self.jobs,
-            repeat: self.repeat,
+    /// Converts the options, with a new seed if none is given.
+    pub fn spec(&self) -> RunSpec {
+        RunSpec {
             fault: self.fault.name.clone(),
             inject_errors: self.inject.one_in,
             late_data: self.late.most,
-            seed: self.chance.seed,
+            repeat: self.repeat.get(),
             slow: self.chance.slow.times,
+            jobs: self.jobs,
+            ..RunSpec::new(self.chance.seed())
         }
     }
 }
@@ -491,7 +490,8 @@ impl RunArgs {
             selection: self.selection.selection(environment),
             is_selected: self.selection.is_given(),
             runner: self.runner.options(),
-            attempts: self.attempts.attempts(),
+            spec: self.attempts.spec(),
+            has_seed: self.attempts.chance.given().is_some(),
             resume: self.resume,
             dir: self.report_dir.path.clone(),
         }
@@ -532,7 +532,7 @@ pub struct RunnerArgs {
     /// For --via vm: leave the machine up after the run, for `pollmatrix vm attach`
     #[arg(long)]
     pub keep: bool,
-    /// For --via import: the output of `pollmatrix exec`, or a results.json; `-` is standard input
+    /// For --via import: the output of `pollmatrix worker exec`, or a results.json; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub import: Option<PathBuf>,
 }
@@ -597,15 +597,6 @@ pub enum VmCommand {
         /// The beginning of its name, if several are up
         #[arg(value_name = "NAME", default_value = "")]
         name: String,
-    },
-    /// Run the machine of a specification until standard input ends
-    #[command(hide = true)]
-    Guard {
-        /// The specification
-        spec: PathBuf,
-        /// The arguments of the executor
-        #[arg(last = true)]
-        arguments: Vec<String>,
     },
 }
 
@@ -802,20 +793,16 @@ pub struct FaultsArgs {
     /// or --fault, change the lines of those cells and faults only
     #[arg(long, conflicts_with_all = ["backends", "filters", "layer", "shard"])]
     pub record: bool,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
-    /// crates]
-    #[arg(long, value_name = "DIR", requires = "record")]
-    pub root: Option<PathBuf>,
-    /// Use this record instead of the built-in one
-    #[arg(long, value_name = "FILE", requires = "quick")]
+    /// The record to verify or to write [default: the built-in one; with --record, that of the source tree]
+    #[arg(long, value_name = "FILE")]
     pub recorded: Option<PathBuf>,
     /// The number of cells to try of each pair of fault and scenario. A scenario without a kill, a fault
     /// without a kill, and a pair that is to be recorded always get all of their cells
     /// [default: 1; with a PREFIX and without --record: all cells]
     #[arg(long, value_name = "N")]
     pub cells: Option<NonZeroUsize>,
-    /// The number of cells to run in parallel [default: three times the number of the target's processors,
-    /// because many cells wait]
+    /// The number of cells to run in parallel [default: three times the number of processors, because many
+    /// cells wait]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -828,9 +815,6 @@ pub struct FaultsArgs {
     /// The format to print at the end; the report directory always gets JSON and Markdown
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub format: RunFormat,
-    // Last, because its help heading applies to all options after it.
-    #[command(flatten)]
-    pub runner: RunnerArgs,
 }
 
 #[derive(ClapArgs)]
@@ -916,9 +900,6 @@ pub struct ProbeArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Test the one backend in this process, and print its answers as one JSON line
-    #[arg(long, hide = true)]
-    pub here: bool,
 }
 
 #[derive(ClapArgs)]
@@ -990,7 +971,28 @@ fn confirmation(text: &str) -> Result<(u32, u32), String> {
 }
 
 #[derive(ClapArgs)]
-pub struct PerformArgs {
+pub struct ScriptArgs {
+    /// The script
+    #[arg(value_name = "SCRIPT")]
+    pub script: String,
+    /// The poller: a backend, or the name of the `--subject`
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    /// The transport
+    #[arg(value_name = "TRANSPORT")]
+    pub transport: Transport,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: Mode,
+    /// The seed of all random choices
+    #[arg(value_name = "SEED")]
+    pub seed: Seed,
+    #[command(flatten)]
+    pub slow: SlowArg,
+}
+
+#[derive(ClapArgs)]
+pub struct LinesArgs {
     /// The poller
     #[arg(value_name = "POLLER")]
     pub poller: String,
@@ -999,7 +1001,7 @@ pub struct PerformArgs {
 }
 
 #[derive(ClapArgs)]
-pub struct PerformOperationArgs {
+pub struct OperationArgs {
     /// The poller
     #[arg(value_name = "POLLER")]
     pub poller: String,
@@ -1036,25 +1038,10 @@ pub struct JudgeArgs {
     /// Results to judge: results.json files, or report directories
     #[arg(value_name = "RESULTS", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `publish`. Only for
-    /// one input
+    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `site`. Only for one
+    /// input
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-#[derive(ClapArgs)]
-pub struct PublishArgs {
-    /// Results of characterisation cells, for a page per target and poller: a results.json file, or a report
-    /// directory that has one
-    #[arg(value_name = "RESULTS")]
-    pub results: Option<PathBuf>,
-    /// The folder of the site: DIR/catalogue.html, DIR/results/TARGET/POLLER.md
-    #[arg(long = "to", value_name = "DIR", default_value = "site")]
-    pub to: PathBuf,
-    /// Include answers that came through an emulator or another command: they may be its own, not the
-    /// kernel's
-    #[arg(long, requires = "results")]
-    pub emulated: bool,
 }
 
 #[derive(ClapArgs)]
@@ -1119,9 +1106,9 @@ pub struct SiteArgs {
     /// and for badges
     #[arg(long, value_name = "URL", value_parser = site_address)]
     pub url: Option<String>,
-    /// Findings: a Markdown file with a `##` or `###` heading for each, and below it the line
-    /// `First described on 2026-11-21.`
-    #[arg(long, value_name = "FILE")]
+    /// Findings: a folder with a Markdown file for each. Its title is a `#` heading, and the paragraph below
+    /// it the day on which it was first described: `2026-11-21`. A program beside it has its name
+    #[arg(long, value_name = "DIR")]
     pub findings: Option<PathBuf>,
     /// Include answers that came through an emulator or another command: they may be its own, not the
     /// kernel's
@@ -1149,67 +1136,6 @@ fn site_address(text: &str) -> Result<String, String> {
 }
 
 #[derive(ClapArgs)]
-pub struct PlanArgs {
-    #[command(flatten)]
-    pub selection: SelectionArgs,
-    /// The number of machines
-    #[arg(long, value_name = "N", value_parser = count, required_unless_present = "record", conflicts_with = "shard")]
-    pub shards: Option<usize>,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
-    pub format: PlanFormat,
-    /// The target of the machines, to estimate durations [default: this machine's own target]
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<String>,
-    /// For a Kubernetes Job: the image with pollmatrix and a shell (docker/debian.Dockerfile builds one)
-    #[arg(long, value_name = "IMAGE", default_value = "pollmatrix")]
-    pub image: String,
-    /// For a Kubernetes Job: an existing volume claim for the results [default: a new claim]
-    #[arg(long, value_name = "NAME", value_parser = claim)]
-    pub claim: Option<String>,
-    /// Do not split; record the durations of the cells in this results.json for later splits; repeatable
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "prefixes", "backends", "filters", "layer", "shard"])]
-    pub record: Vec<PathBuf>,
-    /// The root of the source tree to record in [default: the nearest parent folder with matrix.yml and
-    /// crates]
-    #[arg(long, value_name = "DIR", requires = "record")]
-    pub root: Option<PathBuf>,
-}
-
-/// Parses a name of a Kubernetes object.
-fn claim(text: &str) -> Result<String, String> {
-    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
-    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_name = text.chars().all(is_inner) && text.starts_with(is_end) && text.ends_with(is_end);
-    match is_name && text.len() <= 253 {
-        true => Ok(text.to_owned()),
-        false => Err("use lower-case letters and digits, with '-' and '.' between them".into()),
-    }
-}
-
-/// Parses a number of machines.
-fn count(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("at least 1 machine must run the cells".into()),
-        Ok(count) => Ok(count),
-        Err(_) => Err("it is not a whole number".into()),
-    }
-}
-
-/// The output formats of a plan.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// A list with one object per shard: its number, the number of shards, the number of cells, and their
-    /// total time in seconds
-    Json,
-    /// The same list as one line for $GITHUB_OUTPUT: matrix={"include":[...]}
-    Github,
-    /// An indexed Job for Kubernetes, with a volume claim for the results, and a ConfigMap for --matrix and
-    /// --expectations; a --subject must be a command of the image (docs/elsewhere.md)
-    K8sJob,
-}
-
-#[derive(ClapArgs)]
 pub struct GenerateArgs {
     /// Write nothing; if files are out of date, list them and exit with 1
     #[arg(long)]
@@ -1230,10 +1156,6 @@ pub struct ExecArgs {
     /// end
     #[arg(long, value_name = "FILE")]
     pub cells: Option<PathBuf>,
-    /// Make the attempts that a JSON list orders; `-` is standard input, with an order per line: the line
-    /// `orders`, the orders, and an empty line
-    #[arg(long, hide = true, value_name = "ORDERS", conflicts_with_all = ["prefixes", "backends", "filters", "layer", "shard", "cells", "all", "keep"])]
-    pub orders: Option<String>,
     /// The file for the lines; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
@@ -1255,7 +1177,7 @@ pub struct ExecArgs {
 }
 
 #[derive(ClapArgs)]
-pub struct RunCellArgs {
+pub struct CellArgs {
     /// The cell's full id
     #[arg(value_name = "ID")]
     pub id: String,

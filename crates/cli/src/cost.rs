@@ -18,7 +18,7 @@ use runner::signals::{self, Stop};
 use runner::{Environment, descriptor_limits, diagnostics, environment, output, provenance, report_dir};
 
 use self::journal::{Identity, Journal};
-use crate::args::{CostArgs, PerformOperationArgs, RunFormat};
+use crate::args::{CostArgs, OperationArgs, RunFormat};
 use crate::error::Error;
 use crate::exit;
 use crate::shown::Shown;
@@ -144,13 +144,13 @@ fn count(environment: &Environment, executable: &Path, poller: &Poller, plan: &P
         return Calls::NotCounted { reason: "it is a program, which is not traced".to_owned() };
     }
     let mut command = Command::new(executable);
-    command.args(["perform-operation", typed, plan.operation.name(), plan.mode.name()]);
+    command.args(["worker", "operation", typed, plan.operation.name(), plan.mode.name()]);
     command.arg(plan.descriptors.to_string());
     calls::count(command)
 }
 
 /// Performs an operation for the tracer, and ends without another system call of the poller.
-pub fn perform_operation(args: &PerformOperationArgs) -> Result<ExitCode, Error> {
+pub fn perform_operation(args: &OperationArgs) -> Result<ExitCode, Error> {
     // A poller that hangs, or one without its tracer.
     nix::unistd::alarm::set(COUNT_LIMIT);
     descriptor_limits::raise_to_hard_limit();

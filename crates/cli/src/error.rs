@@ -35,16 +35,10 @@ pub enum Error {
     SoakShape { threads: usize, groups: usize },
     #[error("cannot start the soak: {0}")]
     Soak(String),
-    #[error("a Kubernetes Job cannot run this: {message}")]
-    NotForKubernetes { message: String, help: String },
     #[error("no cells are selected")]
     NoCells,
     #[error("standard input ended before the empty line that ends the list of cells")]
     CutCells,
-    #[error("the attempts that were ordered cannot be read: {0}")]
-    NotOrders(String),
-    #[error("`pollmatrix faults` {0}")]
-    FaultsElsewhere(&'static str),
     #[error("the interrupted run was made on {before}, and this machine is {now}")]
     OtherMachine { before: String, now: String },
     #[error("{} cannot be continued: {difference}", path.display())]
@@ -61,8 +55,6 @@ pub enum Error {
     InputIsOutput(PathBuf),
     #[error("--not-run {typed}: {why}")]
     NotRunArg { typed: String, why: &'static str, help: String },
-    #[error("no cell in {} passed", .0.display())]
-    NothingToRecord(PathBuf),
     #[error("column {column}: {message}\n  {excerpt}\n  {:>caret$}", "^")]
     Verbs { excerpt: String, caret: usize, column: usize, message: String, help: String },
     #[error("there is no behaviour or scenario '{name}'")]
@@ -114,7 +106,6 @@ impl Error {
             | Self::UnknownScenario { help, .. }
             | Self::Verbs { help, .. }
             | Self::Record { help, .. }
-            | Self::NotForKubernetes { help, .. }
             | Self::NoResultOn { help, .. }
             | Self::NotRunArg { help, .. } => help.clone(),
             Self::NoAnswers(_) => "omit --os to see the answers of other systems".into(),
@@ -135,13 +126,6 @@ impl Error {
             Self::CutCells => {
                 "every command between both pollmatrix processes must forward standard input".into()
             }
-            Self::NotOrders(_) => {
-                "`pollmatrix faults --target` writes them: use the same version on both machines".into()
-            }
-            Self::FaultsElsewhere(_) => {
-                "give one --target with a runner that starts programs: native, prefix, container or ssh"
-                    .into()
-            }
             Self::OtherMachine { .. } => {
                 "continue on that machine, or omit --resume to start a new run".into()
             }
@@ -153,14 +137,11 @@ impl Error {
             Self::InputIsOutput(_) => {
                 "choose another place with --report-dir DIR, or overwrite the input with --force".into()
             }
-            Self::NothingToRecord(_) => {
-                "durations are only recorded for cells that passed: give the results of another run".into()
-            }
             Self::NoSuch { help, .. } => help.clone(),
             Self::Unfit { help, .. } => (*help).into(),
             Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
             Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),
-            Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR".into(),
+            Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR (`faults`: --recorded FILE)".into(),
         }
     }
 

@@ -1,7 +1,5 @@
-//! `pollmatrix exec`: the executor. Runs cells on this machine, and streams the results. It needs only its
-//! own file: no writable folder, no /proc, no terminal.
-
-mod attempts;
+//! `pollmatrix worker exec`: the executor. Runs cells on this machine, and streams the results. It needs only
+//! its own file: no writable folder, no /proc, no terminal.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -31,27 +29,31 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
     }
-    if let Some(orders) = &args.orders {
-        return attempts::run(&source, args, orders);
-    }
     let mut planned = chosen(&source, args)?;
-    plan::add_rerun_arguments(&mut planned, "", &args.attempts.attempts(), environment)?;
+    let mut spec = args.attempts.spec();
+    plan::add_rerun_arguments(&mut planned, "", &spec, environment)?;
     // After the list of cells, which can also come from standard input.
     if args.lifeline {
         lifeline::watch();
     }
     let own = own(args)?;
     let executable = Executable::watch(&own.executable);
-    let settings = settings(&source, args, &own, &executable, 1);
+    spec.slow.get_or_insert_with(|| self_start::slowness(own.took));
+    let settings = Settings {
+        environment,
+        prefix: &own.prefix,
+        executable: &executable,
+        matrix: source.path.as_deref(),
+        spec: &spec,
+    };
     let here = about(&source, args, &settings)?;
     let mut kept = args.keep.as_deref().map(|path| Kept::open(path, &here)).transpose()?;
     let mut output = Output::open(&args.output)?;
     output.write(&Line::Begin {
         format: stream::FORMAT,
         run: Box::new(here),
-        slow: settings.slow,
+        slow: spec.slowness(),
         cells: planned.len(),
-        faults: cfg!(feature = "faults"),
     })?;
 
     let mut statuses = Vec::with_capacity(planned.len());
@@ -105,29 +107,6 @@ fn own(args: &ExecArgs) -> Result<SelfStart, Error> {
         diagnostics::note(&format!("{given} does not start here: using {own} to start cells"));
     }
     Ok(own)
-}
-
-/// Returns the settings of the attempts: by default, `per_cpu` of them per processor run in parallel.
-fn settings<'a>(
-    source: &'a Source<'_>,
-    args: &'a ExecArgs,
-    own: &'a SelfStart,
-    executable: &'a Executable,
-    per_cpu: usize,
-) -> Settings<'a> {
-    Settings {
-        environment: source.environment,
-        prefix: &own.prefix,
-        executable,
-        matrix: source.path.as_deref(),
-        seed: args.attempts.chance.seed(),
-        fault: args.attempts.fault.name.as_deref(),
-        inject_errors: args.attempts.inject.one_in,
-        late_data: args.attempts.late.most,
-        repeat: args.attempts.repeat.get(),
-        slow: args.attempts.chance.slow.times.unwrap_or_else(|| self_start::slowness(own.took)),
-        jobs: args.attempts.jobs.map_or_else(|| per_cpu * provenance::cpus(), usize::from),
-    }
 }
 
 fn verdict(statuses: &[Status]) -> u8 {
@@ -234,11 +213,11 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
         matrix: source.hash.clone(),
         // The hash can be unknown, unless there is a keep file.
         executable: settings.executable.hash().unwrap_or(provenance::UNKNOWN).to_owned(),
-        seed: settings.seed,
-        repeat: settings.repeat,
-        fault: args.attempts.fault.name.clone(),
-        inject_errors: args.attempts.inject.one_in,
-        late_data: args.attempts.late.most,
+        seed: settings.spec.seed,
+        repeat: settings.spec.repeat,
+        fault: settings.spec.fault.clone(),
+        inject_errors: settings.spec.inject_errors,
+        late_data: settings.spec.late_data,
         subjects: source.environment.versions(),
         columns: source.environment.columns(),
         ..provenance::run_here(source.target()?.id.clone(), now)
@@ -320,7 +299,6 @@ impl Kept {
                 run: Box::new(here.clone()),
                 slow: NonZeroU32::MIN,
                 cells: 0,
-                faults: cfg!(feature = "faults"),
             })?,
             Some((1, Line::Begin { format: stream::FORMAT, run, .. })) => {
                 if let Some(difference) = difference(&run, here) {

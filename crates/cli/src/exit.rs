@@ -11,7 +11,7 @@ Exit codes:
   130  interrupted (128 + signal); the finished results are in the report, and `--resume` continues
 A reader of standard output that exits early, such as `head`, does not change the exit code.";
 
-/// The section of `pollmatrix exec --help`.
+/// The section of `pollmatrix worker exec --help`.
 pub const EXEC_HELP: &str = "\
 Exit codes:
   0    no cell failed
@@ -59,12 +59,6 @@ Exit codes:
   2    wrong usage
   127  the adapter reports that its poller does not exist on this machine";
 
-/// The section of `pollmatrix publish --help`.
-pub const PUBLISH_HELP: &str = "\
-Exit codes:
-  0    the pages are written
-  2    wrong usage, results that cannot be published, or a page that cannot be written";
-
 /// The section of `pollmatrix cost --help`.
 pub const COST_HELP: &str = "\
 Exit codes:
@@ -98,12 +92,11 @@ Exit codes:
 pub const FAULTS_HELP: &str = "\
 Exit codes:
   0    every fault is killed, or caught by the harness, and every contract scenario kills a fault, or is
-       excused by the record (faults of backends that the target lacks are listed, with their recorded kill
+       excused by the record (faults of backends that this system lacks are listed, with their recorded kill
        on another system if there is one, and are not failures); with --fault or scenarios, only these are
        judged
   1    a fault survives, or a contract scenario kills no fault; with --quick, or one of them is not recorded
-  2    wrong usage, a record with an unknown name, a report that cannot be written, or a target that does
-       not answer (`--resume` continues)
+  2    wrong usage, a record with an unknown name, or a report that cannot be written
   130  interrupted (128 + signal); `--resume` continues";
 
 /// The section of `pollmatrix soak --help`.
@@ -114,7 +107,7 @@ Exit codes:
   2    wrong usage, or the system lacks a required resource
   130  interrupted (128 + signal), and every invariant held so far";
 
-/// The section of `pollmatrix run-cell --help`.
+/// The section of `pollmatrix worker cell --help`.
 pub const CELL_HELP: &str = "\
 Exit codes:
   0    pass

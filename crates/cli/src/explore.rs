@@ -226,6 +226,7 @@ impl Run {
             (None, None, None) => Some(LINES),
             (lines, ..) => lines,
         };
+        let proposes_known = args.propose.iter().flatten().any(|file| proposal::is_for_known(file));
         let (confirmed, confirm) = args.confirm;
         let settings = Settings {
             seed: state.seed.0,
@@ -237,6 +238,9 @@ impl Run {
             transports: args.transports.clone(),
             modes: args.modes.clone(),
             every: args.every.map(usize::from),
+            // An exploration with --known finds what the one with --propose=FILE.txt has found: neither
+            // depends on earlier ones.
+            replay: args.resume || !(args.known.is_some() || proposes_known),
             ..Settings::default()
         };
         Ok(Self { path, folder, corpus, state, settings })

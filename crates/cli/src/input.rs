@@ -82,12 +82,13 @@ pub fn without_answers(path: &Path) -> Error {
 
 /// Reads the results in a report directory, if it has any.
 pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
-    match std::fs::read(dir.join(NAME)) {
-        Ok(text) => parse(&dir.join(NAME), &text).map(Some),
+    let path = dir.join(NAME);
+    match File::open(&path).and_then(|file| metadata::read_at_most(file, BYTES)) {
+        Ok(text) => parse(&path, &text).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => {
-            let help = "make it readable, or name another place with --report-dir DIR";
-            Err(runner::Error::Io { action: "read", path: dir.join(NAME), source, help }.into())
+            let help = runner::REPORT_FILE_HELP;
+            Err(runner::Error::Io { action: "read", path, source, help }.into())
         }
     }
 }

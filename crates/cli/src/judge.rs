@@ -1,5 +1,6 @@
 //! `pollmatrix judge`: judges the answers in results by today's expectations, without a new run.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,7 +52,7 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
             let promises: Vec<_> = results.cells.iter().map(|cell| promises(&results, cell)).collect();
             let cells = results.cells.iter_mut().zip(&promises).filter(|(cell, _)| cell.target == run.target);
             for (cell, promises) in cells.filter(|(cell, _)| !cell.is_contract()) {
-                let poller = run.subjects.get(&cell.backend).map(String::as_str);
+                let poller = run.version_of(&cell.backend);
                 let versions = Versions { kernel: Some(&version), poller };
                 judge((cell, promises), &answers, (os, versions), &mut counts, &mut text);
             }
@@ -70,13 +71,15 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
     Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Loads the expectations for a system, with those for the adapters in the results.
+/// Loads the expectations for a system, with those for the adapters in the results, and for a library that
+/// provides kqueue(2).
 pub fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
     let is_kernel = |name: &str| backends::BACKENDS.iter().any(|(backend, _)| *backend == name);
     let mut adapters: Vec<_> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
     adapters.sort_unstable();
     adapters.dedup();
     adapters.retain(|name| !is_kernel(name));
+    adapters.extend(results.runs.iter().filter_map(Run::kqueue_library).collect::<BTreeSet<_>>());
     Ok(match folder {
         Some(folder) => Expectations::load_of(folder, os, &adapters)?,
         None => Expectations::built_in_of(os, &adapters)?,

@@ -3,7 +3,6 @@
 mod all_targets;
 mod args;
 mod below;
-mod catalogue_page;
 mod cost;
 mod diff;
 mod error;
@@ -18,11 +17,9 @@ mod input;
 mod judge;
 mod kernel_answers;
 mod kernels;
-mod kubernetes;
 mod list;
 mod merge;
 mod probe;
-mod publish;
 mod record;
 mod run;
 mod run_cell;
@@ -31,7 +28,6 @@ mod shown;
 mod site;
 mod site_check;
 mod soak;
-mod split;
 mod subject_check;
 mod targets;
 mod triage;
@@ -39,7 +35,7 @@ mod vm;
 
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::{Args, Command, WorkerMode};
 use error::Error;
 use runner::{Environment, descriptor_limits, diagnostics};
 
@@ -53,55 +49,55 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, Error> {
-    // A guest has neither time for the expectations nor, as the first process, /proc.
-    match &args.command {
-        Command::Guest(args) => return vm::guest(args),
-        Command::Vm(args) => return vm::run(args),
-        // It knows its pollers without the options of a run.
-        Command::Explore(given) => {
-            subjects::show_messages(diagnostics::message);
-            return explore::run(given, args.expectations.as_deref());
-        }
-        Command::Perform(args) => return explore::perform(args),
-        Command::PerformOperation(args) => return cost::perform_operation(args),
-        _ => {}
-    }
-    let matrix = args.matrix.as_deref();
-    let expectations = args.expectations.as_deref();
-    let here = matches!(&args.command, Command::RunCell(_));
-    if !here {
-        // The standard error of a cell belongs to its result, so it does not contain messages of adapters.
+    let (matrix, expectations) = (args.matrix.as_deref(), args.expectations.as_deref());
+    // The standard error of a cell belongs to its result, so it does not contain messages of adapters.
+    if !matches!(args.command, Command::Worker { mode: WorkerMode::Cell(_) | WorkerMode::Lines(_) }) {
         subjects::show_messages(diagnostics::message);
     }
-    // The adapters of a cluster are in the image, not on this machine.
-    let adapters = if args.command.is_for_a_cluster() { &[][..] } else { &args.adapters };
-    let environment = &Environment::load(expectations, adapters, here, args.command.slowness())?
-        .with_rows(args.rows.as_deref())?;
+    let environment = || environment(args, false);
     match &args.command {
-        Command::Run(args) => run::run(environment, matrix, args),
-        Command::List(args) => list::run(environment, matrix, args),
-        Command::Targets(args) => targets::run(environment, matrix, args),
-        Command::Show(args) => show::run(environment, matrix, args),
-        Command::Merge(args) => merge::run(environment, matrix, args),
+        Command::Run(args) => run::run(&environment()?, matrix, args),
+        Command::List(args) => list::run(&environment()?, matrix, args),
+        Command::Targets(args) => targets::run(&environment()?, matrix, args),
+        Command::Show(args) => show::run(&environment()?, matrix, args),
+        Command::Merge(args) => merge::run(&environment()?, matrix, args),
         Command::Diff(args) => diff::run(args),
-        Command::Faults(args) => faults::run(environment, matrix, args),
+        Command::Faults(args) => faults::run(&environment()?, matrix, args),
         Command::Soak(args) => soak::run(args),
-        Command::Expectations(given) => expectations::run(environment, matrix, expectations, given),
-        Command::Probe(args) => probe::run(environment, args),
+        Command::Expectations(given) => expectations::run(&environment()?, matrix, expectations, given),
+        Command::Probe(args) => probe::run(&environment()?, args),
+        // It knows its pollers without the options of a run.
+        Command::Explore(given) => explore::run(given, expectations),
         Command::Record(given) => record::run(expectations, given),
         Command::Judge(given) => judge::run(expectations, given),
-        Command::Publish(args) => publish::run(expectations, args),
         Command::Site(args) => site::run(expectations, args),
-        Command::Cost(args) => cost::run(environment, matrix, args),
+        Command::Cost(args) => cost::run(&environment()?, matrix, args),
         Command::SubjectCheck(args) => subject_check::run(args),
-        Command::Plan(given) => split::run(environment, matrix, expectations, &args.adapters, given),
         Command::Generate(args) => generate::run(args),
-        Command::Exec(args) => exec::run(environment, matrix, args),
-        Command::Guest(args) => vm::guest(args),
         Command::Vm(args) => vm::run(args),
-        Command::RunCell(args) => run_cell::run(environment, matrix, args),
-        Command::Explore(given) => explore::run(given, expectations),
-        Command::Perform(args) => explore::perform(args),
-        Command::PerformOperation(args) => cost::perform_operation(args),
+        Command::Worker { mode } => worker(mode, args),
     }
+}
+
+/// Is a process that this program has started from its own file.
+fn worker(mode: &WorkerMode, args: &Args) -> Result<ExitCode, Error> {
+    let matrix = args.matrix.as_deref();
+    match mode {
+        WorkerMode::Exec(given) => exec::run(&environment(args, false)?, matrix, given),
+        WorkerMode::Cell(given) => run_cell::run(&environment(args, true)?, matrix, given),
+        WorkerMode::Script(given) => probe::perform(&environment(args, false)?, given),
+        // A guest has neither time for the expectations nor, as the first process, /proc.
+        WorkerMode::Guest(given) => vm::guest(given),
+        WorkerMode::Guard { spec, arguments } => vm::guard(spec, arguments),
+        WorkerMode::Lines(given) => explore::perform(given),
+        WorkerMode::Operation(given) => cost::perform_operation(given),
+    }
+}
+
+/// Loads what the options of all commands name. `keep` the adapters that were started, if this process tests
+/// them.
+fn environment(args: &Args, keep: bool) -> Result<Environment, Error> {
+    let expectations = args.expectations.as_deref();
+    let loaded = Environment::load(expectations, &args.adapters, keep, args.command.slowness())?;
+    Ok(loaded.with_rows(args.rows.as_deref())?)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -10,16 +9,16 @@ use std::time::Duration;
 use characterisation::verbs::Script;
 use characterisation::{Observation, Promises, Scenario, Setting, Stopped, Transcript, scenarios};
 use comfy_table::{ContentArrangement, Table, presets};
-use metadata::{Column, Defect, Mode, Seed, Transport, did_you_mean};
-use runner::backends::Poller;
+use metadata::{Defect, Mode, Seed, Transport, did_you_mean};
 use runner::executable::{self, Executable};
+use runner::pipes::End;
 use runner::signals::{self, Stop};
-use runner::supervise::{self, End, Ended};
+use runner::supervise::{self, Ended};
 use runner::{Environment, lifeline, output};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Format, ProbeArgs};
+use crate::args::{Format, ProbeArgs, ScriptArgs};
 use crate::error::Error;
 use crate::exit;
 
@@ -78,10 +77,6 @@ pub fn run(environment: &Environment, args: &ProbeArgs) -> Result<ExitCode, Erro
         names => names.iter().map(|name| environment.poller(name)).collect::<Result<_, _>>()?,
     };
     let seed = args.chance.seed();
-    if let ([question], [backend], true) = (questions.as_slice(), backends.as_slice(), args.here) {
-        let column = environment.column(backend.name);
-        return Ok(run_here(question, (*backend, column), seed, args.chance.slow.factor()));
-    }
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let executable = Executable::watch(&executable::own()?);
     let mut answered = Vec::new();
@@ -174,29 +169,26 @@ fn excerpt(script: &str, column: usize) -> (String, usize) {
     (excerpt, column - first + before.chars().count())
 }
 
-/// Runs the script in this process, and exits.
-fn run_here(
-    question: &Question,
-    (poller, column): (Poller, Column),
-    seed: Seed,
-    slow: NonZeroU32,
-) -> ExitCode {
+/// `pollmatrix worker script`: runs the script in this process, and exits.
+pub fn perform(environment: &Environment, args: &ScriptArgs) -> Result<ExitCode, Error> {
+    let poller = environment.poller(&args.poller)?;
     lifeline::watch();
     let setting = Setting {
-        transport: question.transport,
-        mode: question.mode,
+        transport: args.transport,
+        mode: args.mode,
         make: poller.make,
         queue: runner::backends::queue(),
-        seed: seed.0,
-        patience: characterisation::PATIENCE.saturating_mul(slow.get()),
+        seed: args.seed.0,
+        patience: characterisation::PATIENCE.saturating_mul(args.slow.factor().get()),
     };
-    let (transcript, ended) = match runner::characterise::unreachable(question.transport) {
+    let (transcript, ended) = match runner::characterise::unreachable(args.transport) {
         Some(why) => (Transcript::default(), Err(Stopped::Unsupported(why.into()))),
-        None => characterisation::run(&question.script, setting),
+        None => characterisation::run(&args.script, setting),
     };
-    let script = question.script.parse::<Script>().ok();
-    let (transport, mode) = (question.transport, question.mode);
-    let promises = script.map(|script| Promises::of(&script, transport, mode, poller.name, column));
+    let script = args.script.parse::<Script>().ok();
+    let column = environment.column(poller.name);
+    let promises =
+        script.map(|script| Promises::of(&script, args.transport, args.mode, poller.name, column));
     let promises = promises.unwrap_or_default();
     let answer = |Observation { variant, api, trigger, answer }| {
         let answer = answer.to_string();
@@ -237,8 +229,8 @@ fn run_in_process(
     stop: &Stop,
 ) -> Result<BackendAnswers, Error> {
     let mut command = Command::new(executable);
-    command.args(["probe", &question.script, "--here", "--backend", backend, "--seed", &seed.to_string()]);
-    command.args(["--transport", question.transport.name(), "--mode", question.mode.name()]);
+    command.args(["worker", "script", &question.script, backend]);
+    command.args([question.transport.name(), question.mode.name(), &seed.to_string()]);
     if let Some(typed) = environment.adapter_argument(backend) {
         command.args(["--subject", typed]);
     }

@@ -48,7 +48,7 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
             for (adapter, answered) in collect(&results, run) {
                 let (name, text) = source(run, &version, adapter.as_deref());
                 let (version, text) = (version.clone(), text.clone());
-                let poller = adapter.as_ref().and_then(|adapter| run.subjects.get(adapter));
+                let poller = adapter.as_ref().and_then(|adapter| run.version_of(adapter));
                 let poller = poller.map(|version| one_line(version).into_owned());
                 let is_subject = |name: &&String| run.kqueue_library() != Some(name.as_str());
                 let column =

@@ -79,9 +79,9 @@ impl RerunArguments {
         let rows = source.environment.rows().map(|rows| word(&rows.path.display().to_string()));
         let rows = rows.map(|file| format!(" --rows {file}")).unwrap_or_default();
         let mut resume = format!("{show}{expectations}{rows}{}", request.runner.to_arguments());
-        resume.push_str(&plan::disturbance_options(&request.attempts));
-        if request.attempts.repeat.get() > 1 {
-            let _ = write!(resume, " --repeat {}", request.attempts.repeat);
+        resume.push_str(&plan::disturbance_options(&request.spec));
+        if request.spec.repeat > 1 {
+            let _ = write!(resume, " --repeat {}", request.spec.repeat);
         }
         Self { dir, show, resume }
     }

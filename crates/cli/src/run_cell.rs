@@ -1,4 +1,4 @@
-//! `pollmatrix run-cell`: one attempt at one cell, in this process.
+//! `pollmatrix worker cell`: one attempt at one cell, in this process.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,11 +10,11 @@ use runner::outcome::CellOutcome;
 use runner::plan::{self, Source};
 use runner::{Environment, cell, exit, faults, lifeline, output};
 
-use crate::args::RunCellArgs;
+use crate::args::CellArgs;
 use crate::error::Error;
 
 /// Runs the cell, prints its result as one line, and exits.
-pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunCellArgs) -> Result<ExitCode, Error> {
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CellArgs) -> Result<ExitCode, Error> {
     if args.lifeline {
         lifeline::watch();
     }

@@ -141,8 +141,8 @@ fn newest(dir: &Path, id: &str) -> Result<FoundResults, Error> {
     if let Some(contents) = journal
         && let Some(cell) = contents.results.iter().find(|result| result.id == id)
     {
-        let identity = &contents.identity;
-        let disturbance = disturbance(identity.fault.as_deref(), identity.inject_errors, identity.late_data);
+        let spec = &contents.identity.spec;
+        let disturbance = disturbance(spec.fault.as_deref(), spec.inject_errors, spec.late_data);
         let from = from(&[&contents.started], disturbance);
         let found = vec![Found { cell: cell.clone(), from }];
         return Ok(FoundResults { found, ..FoundResults::default() });

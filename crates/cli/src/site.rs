@@ -1,7 +1,11 @@
 //! `pollmatrix site`: static pages from recorded answers and the results of runs.
 
+mod catalogue;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,11 +18,11 @@ use runner::plan::Source;
 use runner::{Environment, diagnostics, output};
 use serde::{Deserialize, Serialize};
 
+use catalogue::{catalogue, proper_name, remarks};
+
 use crate::args::SiteArgs;
 use crate::below::beside;
-use crate::catalogue_page::{catalogue, proper_name, remarks};
 use crate::error::Error;
-use crate::publish::{create_folder, of_kernels};
 use crate::{exit, faults, input, kernels, site_check};
 
 /// The file by which a folder is known to be a site of this program. It lists the other files.
@@ -41,9 +45,9 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     }
     let before = known_files(&args.out)?;
     let results = merged(args)?;
-    let catalogue = catalogue(expectations, Some(&results))?;
+    let catalogue = catalogue(expectations, &results)?;
     let pollers = pollers(expectations)?;
-    let findings = args.findings.as_deref().map(read_text).transpose()?;
+    let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
     let built = build(&Site {
         url: args.url.as_deref(),
@@ -112,9 +116,16 @@ fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
     if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    create_folder(&path, OUT_HELP)?;
+    create_folder(&path)?;
     output::write_file(&path, text)?;
     Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed =
+        |source| runner::Error::Io { action: "create", path: folder.to_path_buf(), source, help: OUT_HELP };
+    Ok(std::fs::create_dir_all(folder).map_err(failed)?)
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
@@ -122,6 +133,17 @@ fn remove(path: &Path) -> Result<(), Error> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path.to_path_buf(), error)),
         _ => Ok(()),
     }
+}
+
+/// Reads the results of the runs on a kernel of their own, or of all runs with `emulated`.
+fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let mut results = input::read_undisturbed(path)?;
+    let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
+    for run in left_out {
+        let why = format!("{} was run {}", run.target, run.runner());
+        diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
+    }
+    Ok(results)
 }
 
 /// Merges the results. If one target was run on several kernels, each kernel is a target of its own.
@@ -251,9 +273,33 @@ fn contract() -> Result<Vec<Contract>, Error> {
     Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
 }
 
-fn read_text(path: &Path) -> Result<String, Error> {
-    metadata::read_text(path).map_err(|source| {
-        let help = "give a Markdown file, or omit --findings";
-        runner::Error::Io { action: "read", path: path.to_path_buf(), source, help }.into()
-    })
+/// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has
+/// its name.
+fn findings(folder: &Path) -> Result<String, Error> {
+    let at = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| {
+            let help = "give a folder with a page of Markdown for each finding, or omit --findings";
+            Error::from(runner::Error::Io { action: "read", path, source, help })
+        }
+    };
+    let entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(at(folder))?;
+    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();
+    paths.sort();
+    let (pages, programs): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|path| path.extension().is_some_and(|own| own == "md"));
+    let mut text = String::new();
+    for page in pages.iter().filter(|path| !path.ends_with("README.md")) {
+        let content = metadata::read_text(page).map_err(at(page))?;
+        // The site has one page for all: the title of each becomes a heading.
+        text += &content.strip_prefix("# ").map_or_else(|| content.clone(), |rest| format!("## {rest}"));
+        for program in programs.iter().filter(|path| path.file_stem() == page.file_stem()) {
+            let language = program.extension().unwrap_or_default().to_string_lossy();
+            let code = metadata::read_text(program).map_err(at(program))?;
+            let _ = write!(text, "\n```{language}\n{}\n```\n", code.trim_end());
+        }
+        text.push('\n');
+    }
+    Ok(text)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use metadata::one_line;
-use report::Page;
+use report::html::site::Page;
 use report::html::site::check::{Problem, problems};
 use runner::output;
 

@@ -32,12 +32,10 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &TargetsArgs)
 fn describe(target: &Target, given: &RunnerOptions) -> serde_json::Value {
     let ways = target.runners.iter().map(|runner| {
         let missing = runners::missing(target, runner, given);
-        let untested = runners::untested(runner);
         json!({
             "way": runners::label(runner),
             "possible": missing.is_none(),
             "missing": missing,
-            "untested": untested,
         })
     });
     let ways: Vec<_> = ways.collect();
@@ -58,7 +56,7 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
         let mut name = target.id.as_str();
         for runner in &target.runners {
             let state = match runners::missing(target, runner, given) {
-                None => runners::untested(runner).unwrap_or_else(|| "can run".to_owned()),
+                None => "can run".to_owned(),
                 Some(why) => format!("missing: {why}"),
             };
             table.add_row([name, &runners::label(runner), &state]);
@@ -83,7 +81,7 @@ pub fn not_run(target: &Target, args: &RunnerOptions) -> String {
     let runners = target.runners.iter().filter(|runner| **runner != Runner::Import);
     let needs: Vec<_> = runners
         .filter_map(|runner| {
-            Some(format!("{}: {}", runners::label(runner), runners::unusable(target, runner, args)?))
+            Some(format!("{}: {}", runners::label(runner), runners::missing(target, runner, args)?))
         })
         .collect();
     format!("{built} ({})", needs.join("; "))

@@ -32,12 +32,14 @@ pub fn run(args: &VmArgs) -> Result<ExitCode, Error> {
             let run = running(name)?;
             console::stop(&run).map_err(|error| broken("end", &run, error))?;
         }
-        VmCommand::Guard { spec, arguments } => {
-            let code = guard::run(spec, arguments).map_err(|error| broken("run", spec, error))?;
-            return Ok(ExitCode::from(code));
-        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the machine of a specification until standard input ends.
+pub fn guard(spec: &Path, arguments: &[String]) -> Result<ExitCode, Error> {
+    let code = guard::run(spec, arguments).map_err(|error| broken("run", spec, error))?;
+    Ok(ExitCode::from(code))
 }
 
 /// Is the part of the runner in a virtual machine.
@@ -73,9 +75,6 @@ fn list() -> Result<(), Error> {
         if let Some(version) = vm::cached_version(&machine) {
             let _ = write!(state, " ({version})");
         }
-        if let Some(why) = &machine.untested {
-            let _ = write!(state, "; untested: {why}");
-        }
         table.add_row([name, &machine.about, &state]);
     }
     for column in table.column_iter_mut() {
@@ -96,11 +95,6 @@ fn fetch(machines: &[String]) -> Result<(), Error> {
     for name in named {
         match vm::missing(name, None) {
             Some(why) if machines.is_empty() => diagnostics::note(&format!("{name}: {why}")),
-            None if machines.is_empty() && Machine::load(name)?.untested.is_some() => {
-                diagnostics::note(&format!(
-                    "{name} is untested: `pollmatrix vm fetch {name}` fetches its image"
-                ));
-            }
             _ => output::print(&format!("{name}: {}\n", vm::fetch(name)?))?,
         }
     }

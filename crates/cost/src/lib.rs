@@ -10,6 +10,7 @@ mod clock;
 mod floor;
 mod operation;
 mod processors;
+pub mod statistics;
 mod wake;
 
 use std::io;
@@ -19,13 +20,13 @@ use std::time::{Duration, Instant};
 use metadata::{CostOutcome, Mode};
 use nix::sys::resource::{Resource, getrlimit};
 use selector::MakeSelector;
-use statistics::{Compared, alternately};
 
 use crate::bench::Bench;
 pub use crate::calls::Performed;
 use crate::clock::{Clock, Sample};
 pub use crate::operation::Operation;
 use crate::processors::Processors;
+use crate::statistics::{Compared, alternately};
 use crate::wake::WakeBench;
 
 /// A measurement.

@@ -132,7 +132,7 @@ fn excerpt(text: &str, behaviour: &str) -> Option<String> {
             kept.push_str(line);
         }
     }
-    (!kept.is_empty()).then(|| format!("{head}\nrows:\n{kept}...\n"))
+    (!kept.is_empty()).then(|| format!("{head}\nrows:\n{kept}"))
 }
 
 /// Returns the names of the adapters and libraries with built-in answers.

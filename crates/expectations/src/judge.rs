@@ -123,7 +123,6 @@ mod tests {
     source: a report
     evidence: I
     url: https://example.org/1
-...
 ";
 
     fn check(what: &str, observed: &str, holds: bool) -> Check {

@@ -37,7 +37,7 @@ impl Expectations {
     /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of
     /// the same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An
     /// answer in which `defects` finds a defect is wrong whatever is expected, but an expected failure if it
-    /// is recorded.
+    /// is recorded of the same release.
     pub fn observed(
         &self,
         os: Os,
@@ -53,7 +53,7 @@ impl Expectations {
                 observed.unknown += 1;
             }
             let check = match defects(&asked, &answer) {
-                Some(defect) => observed.note_defect(asked, answer, defect, expected, defects),
+                Some(defect) => observed.note_defect((asked, answer), defect, expected, versions, defects),
                 None => match expected {
                     Some(expected) => observed.compare(asked, answer, expected, versions, defects),
                     None => unknown(asked, answer),
@@ -144,13 +144,14 @@ impl Observed {
         found.map_or((Status::Pass, None), |(status, reason)| (status, Some(reason)))
     }
 
-    /// Notes an answer that is wrong in every reading. It is known if an answer with that defect is recorded.
+    /// Notes an answer that is wrong in every reading. It is known if an answer with that defect is recorded,
+    /// of the same release: another release can have mended it before.
     fn note_defect(
         &mut self,
-        asked: Asked,
-        answer: String,
+        (asked, answer): (Asked, String),
         defect: Defect,
         expected: Option<&Expectation>,
+        versions: Versions<'_>,
         defects: Defects<'_>,
     ) -> Check {
         let is = format!("{asked}: {answer}: {}, which is wrong in every reading", defect.meaning());
@@ -158,14 +159,16 @@ impl Observed {
             let mut recorded = expected.allowed.iter().map(|allowed| defects(&asked, allowed));
             expected.compare(&answer) != Compared::Different && recorded.any(|other| other == Some(defect))
         };
-        let recorded = expected.filter(is_recorded);
-        match recorded {
-            Some(recorded) => {
+        let of_any_release = expected.filter(is_recorded);
+        let recorded = of_any_release.filter(|recorded| recorded.is_measured_on(versions));
+        match (recorded, of_any_release.and_then(|recorded| hypothesis(recorded, versions))) {
+            (Some(recorded), _) => {
                 let source = &recorded.source;
                 let url = source.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
                 self.known_defects.push(format!("{is}; recorded ({}{url})", source.text));
             }
-            None => self.wrong.push(is),
+            (None, Some(why)) => self.wrong.push(format!("{is}; {why}")),
+            (None, None) => self.wrong.push(is),
         }
         let of_answer = match expected {
             Some(expected) => check(asked, answer, expected, recorded.is_some()),
@@ -185,7 +188,8 @@ impl Observed {
         let compared = expected.compare(&answer);
         if compared == Compared::Different {
             let allowed = expected.allowed.join(" or ");
-            let differs = format!("{asked}: expected {allowed}, observed {answer}");
+            let unnamed = if is_unnamed(expected, versions) { UNNAMED } else { "" };
+            let differs = format!("{asked}: expected {allowed}, observed {answer}{unnamed}");
             let was_wrong = || expected.allowed.iter().all(|allowed| defects(&asked, allowed).is_some());
             match hypothesis(expected, versions) {
                 Some(why) => self.contradicted.push(format!("{differs}; {why}")),
@@ -206,6 +210,14 @@ fn joined(reasons: &[String]) -> Option<String> {
         0 => first.clone(),
         more => format!("{first}; and {more} more"),
     })
+}
+
+/// What is wrong with the source of a subject's answers without the version of the subject.
+const UNNAMED: &str = "; the kernel's version decides, because the source has no `poller`: add its version";
+
+/// Returns whether a poller has a version, and the source of its answers does not name the measured one.
+fn is_unnamed(expected: &Expectation, versions: Versions<'_>) -> bool {
+    versions.poller.is_some() && expected.source.poller.is_none()
 }
 
 /// Returns why the expectation is a hypothesis for these versions; `None` if it was measured on them.
@@ -275,7 +287,6 @@ rows:
       poll-events0@level: { answers: ['-', 'HUP'], source: read, since: '6.0' }
       poll@level: 'IN'
       select@level: { answers: ['r--'], unstable: timing }
-...
 ";
 
     const OF_SUBJECT: &str = "os: linux
@@ -286,7 +297,6 @@ rows:
   V06:
     'tcp':
       libuv@level: 'IN'
-...
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {
@@ -378,6 +388,24 @@ rows:
     }
 
     #[test]
+    fn a_source_without_the_version_of_its_poller_is_named_as_such() {
+        let mut answers = Expectations::default();
+        answers.read(&OF_SUBJECT.replace(", poller: '1.44.2'", ""), "linux.yml").unwrap();
+        for (kernel, expected) in [("6.18.44", Status::Fail), ("6.1.10", Status::Permitted)] {
+            let reason = |poller| {
+                let (status, reason) = observed_by(&answers, kernel, poller, "libuv", "HUP").status();
+                assert_eq!(status, expected, "{kernel}");
+                reason.unwrap_or_default()
+            };
+            assert!(
+                reason(Some("1.44.2")).contains("the source has no `poller`: add its version"),
+                "{kernel}"
+            );
+            assert!(!reason(None).contains("poller"), "{kernel}: the poller does not tell its version");
+        }
+    }
+
+    #[test]
     fn an_answer_that_is_wrong_in_every_reading_fails_without_an_expectation() {
         let judged = observed("6.18.44", "their-own", "early");
         let reason =
@@ -404,13 +432,21 @@ rows:
             ("{ answers: ['early', 'timed out'], seen: both, unstable: race }", "early"),
         ] {
             let known = recorded(answer);
-            for version in ["1.44.2", "1.45.0"] {
+            for (version, expected, why) in [
+                ("1.44.2", Status::KnownFail, "recorded (measured here)"),
+                // The fix in between can have been undone.
+                ("1.45.0", Status::Fail, "of the poller and is a hypothesis for 1.45.0"),
+            ] {
                 let judged = observed_by(&known, "6.18.44", Some(version), "libuv", again);
                 let (status, reason) = judged.status();
-                assert_eq!(status, Status::KnownFail, "{answer}");
-                assert_eq!((judged.checks[0].holds, judged.checks[0].defect), (true, Some(Defect::Early)));
+                assert_eq!(status, expected, "{answer}");
+                let is_known = status == Status::KnownFail;
+                assert_eq!(
+                    (judged.checks[0].holds, judged.checks[0].defect),
+                    (is_known, Some(Defect::Early))
+                );
                 let reason = reason.unwrap_or_default();
-                assert!(reason.ends_with("is wrong in every reading; recorded (measured here)"), "{reason}");
+                assert!(reason.contains("is wrong in every reading; ") && reason.ends_with(why), "{reason}");
             }
         }
         // It is known of this poller only.

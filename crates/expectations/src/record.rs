@@ -4,7 +4,6 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use matrix::END;
 use metadata::{Asked, Column, Evidence, Os, Word};
 
 use crate::answers::{Compared, Expectation, Expectations};
@@ -230,7 +229,7 @@ impl Recording {
     fn empty_file(&self) -> String {
         format!(
             "# The answers of the pollers of {os}. docs/expectations.md explains how to read this file and how to add to it.\n\
-             os: {os}\n{column}source: {name}\nsources:\n{source}rows: {{}}\n{END}\n",
+             os: {os}\n{column}source: {name}\nsources:\n{source}rows: {{}}\n",
             os = self.os,
             column = self.column_lines().map(|line| line + "\n").collect::<String>(),
             name = self.source,
@@ -305,9 +304,6 @@ impl File {
         let sources = head.iter().filter(|line| indent(line) == 2).filter_map(|line| key_of(line)).collect();
         let mut parsed = Self { head, rows: Vec::new(), tail: Vec::new(), sources };
         for (index, line) in lines {
-            if line == END {
-                break;
-            }
             parsed.tail.push(line.to_owned());
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
@@ -384,7 +380,7 @@ impl File {
         out.push_str("rows:\n");
         write(&mut out, &self.rows);
         self.tail.iter().for_each(|line| out += &format!("{line}\n"));
-        out + END + "\n"
+        out
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::cluster::Cause;
 use crate::compare::Difference;
 use crate::corpus::CorpusError;
 use crate::line::Line;
@@ -25,6 +26,14 @@ impl Accepted {
     /// Returns whether a difference that its line shows is the accepted one.
     pub fn is_shown_by(&self, difference: &Difference) -> bool {
         self.what == difference.what.to_string()
+    }
+
+    /// Returns whether a difference that a shrunk line shows is the accepted one: the same cause over the
+    /// same transport in the same mode. A simpler line is another disagreement: it shows more than was
+    /// accepted.
+    pub fn covers(&self, line: &Line, difference: &Difference) -> bool {
+        let is_same_setting = (self.line.transport, self.line.mode) == (line.transport, line.mode);
+        is_same_setting && Cause::shown_by(&self.line, self.what.clone()) == Cause::of(line, difference)
     }
 }
 
@@ -90,6 +99,7 @@ pub fn parse_accepted(file: &str, text: &str) -> Result<Vec<Accepted>, CorpusErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Contrast;
 
     const ENTRY: &str = "pipe level: own and peer are connected, remove own? => left: ENOENT; right: done";
 
@@ -102,6 +112,42 @@ mod tests {
         let entries: Vec<_> = all.iter().map(|one| (one.number, one.to_string())).collect();
         let other = "unix edge: own is fresh, wait => only left: OUT HUP".to_owned();
         assert_eq!(entries, [(3, ENTRY.to_owned()), (4, other)]);
+    }
+
+    #[test]
+    fn a_line_accepts_its_own_cause_in_its_own_transport_and_mode() {
+        let accepted: Accepted =
+            "pipe level: own and peer are connected, add own?, peer closes, modify own?, wait => only left: HUP"
+                .parse()
+                .unwrap();
+        let covers = |line: &str, what: &str| {
+            let what = Contrast { left: [what.to_owned()].into(), ..Contrast::default() };
+            let (left, right) = (String::new(), String::new());
+            accepted
+                .covers(&line.parse().unwrap(), &Difference { clause: 4, left, right, what, is_end: false })
+        };
+        let script = "own and peer are connected, add own?, peer closes, modify own?, wait";
+        assert!(covers(&format!("pipe level: {script}"), "HUP"));
+        assert!(covers(
+            &format!("pipe level: {}", script.replace("add own?", "add own for reading?")),
+            "HUP"
+        ));
+        for (line, what) in [
+            (format!("tcp edge: {script}"), "HUP"),
+            (format!("tcp level: {script}"), "HUP"),
+            (format!("pipe edge: {script}"), "HUP"),
+            (format!("pipe level: {script}"), "IN"),
+            (format!("pipe level: {}", script.replace(", modify own?", "")), "HUP"),
+            (
+                format!(
+                    "pipe level: {}",
+                    script.replace("peer closes, modify own?", "modify own?, peer closes")
+                ),
+                "HUP",
+            ),
+        ] {
+            assert!(!covers(&line, what), "{line} {what}");
+        }
     }
 
     #[test]

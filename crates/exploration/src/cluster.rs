@@ -1,6 +1,6 @@
 //! Disagreements by their cause: the verbs and answers that are left after shrinking.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use characterisation::verbs::{Action, Change, Clause};
 use serde::Serialize;
@@ -21,8 +21,13 @@ pub struct Cause {
 impl Cause {
     /// Returns the cause of a difference that a shrunk line shows.
     pub fn of(line: &Line, difference: &Difference) -> Self {
+        Self::shown_by(line, difference.what.to_string())
+    }
+
+    /// Returns the cause of a shrunk line and the part of the answers that differs.
+    pub fn shown_by(line: &Line, what: String) -> Self {
         let verbs: Vec<_> = line.clauses().iter().map(verb).collect();
-        Self { verbs: verbs.join(", "), what: difference.what.to_string() }
+        Self { verbs: verbs.join(", "), what }
     }
 }
 
@@ -54,8 +59,8 @@ pub struct Cluster {
     pub line: Line,
     /// The difference that this line shows.
     pub difference: Difference,
-    /// The transports and modes over which it was shown.
-    pub settings: BTreeSet<String>,
+    /// The transports and modes over which it was shown, each with the simplest line and its difference.
+    pub settings: BTreeMap<String, (Line, Difference)>,
     /// The number of drawn lines that show it, as far as they were shrunk.
     pub lines: u64,
     /// The number of drawn lines until it was found first.
@@ -68,6 +73,8 @@ pub struct Cluster {
     pub known: BTreeSet<Question>,
     /// The accepted disagreements that are this one, by their index.
     pub accepted: BTreeSet<usize>,
+    /// The accepted disagreements whose lines show it, although it has a simpler one, by their index.
+    pub undercut: BTreeSet<usize>,
     /// The questions of the catalogue that could explain it, but were not asked for lack of time.
     pub unasked: BTreeSet<Question>,
 }
@@ -81,7 +88,11 @@ impl Cluster {
     /// Adds a line with the same cause.
     pub fn add(&mut self, line: Line, difference: Difference) {
         self.lines += 1;
-        self.settings.insert(setting(&line));
+        let before = self.settings.get(&setting(&line));
+        if before.is_some_and(|(before, _)| !line.is_simpler_than(before)) {
+            return;
+        }
+        self.settings.insert(setting(&line), (line.clone(), difference.clone()));
         if line.is_simpler_than(&self.line) {
             self.line = line;
             self.difference = difference;

@@ -59,6 +59,9 @@ pub struct Settings {
     pub every: Option<usize>,
     /// The disagreements that were accepted before. Their lines come first.
     pub accepted: Vec<Accepted>,
+    /// Whether the lines of the corpus are performed, and lines drawn from them. Otherwise they are kept, and
+    /// the exploration depends on the other settings alone.
+    pub replay: bool,
 }
 
 impl Default for Settings {
@@ -76,7 +79,16 @@ impl Default for Settings {
             catalogue: true,
             every: None,
             accepted: Vec::new(),
+            replay: true,
         }
+    }
+}
+
+impl Settings {
+    /// Returns whether a difference is the accepted one of the line that shows it.
+    fn is_accepted(&self, origin: Origin, difference: &Difference) -> bool {
+        let accepted = origin.accepted().map(|index| &self.accepted[index]);
+        accepted.is_some_and(|accepted| accepted.is_shown_by(difference))
     }
 }
 
@@ -203,7 +215,8 @@ struct Explorer<'a> {
     pairs: Vec<Pair<'a>>,
     stop: &'a (dyn Fn() -> bool + Sync),
     covered: HashSet<Triple>,
-    clusters: BTreeMap<Cause, Cluster>,
+    /// By cause, and by whether it was accepted: a cause can be accepted over one transport alone.
+    clusters: BTreeMap<(Cause, bool), Cluster>,
     /// How many lines were shrunk for each difference in each state.
     shrunk: HashMap<u64, u32>,
     /// The accepted disagreements whose lines were performed, and whether they show them.
@@ -249,11 +262,14 @@ pub fn explore<'a>(
 impl Explorer<'_> {
     /// Returns whether everything was drawn.
     fn run(&mut self, given: Option<Vec<Line>>, each: &mut dyn FnMut(&Progress, &mut Corpus)) -> bool {
-        for batch in self.first_tasks().chunks(self.settings.round) {
-            if !self.batch(batch.to_vec()) {
-                return false;
+        // In rounds of their own: the lines after them are the same without a file of accepted ones.
+        for tasks in [self.accepted_tasks(), self.first_tasks()] {
+            for batch in tasks.chunks(self.settings.round) {
+                if !self.batch(batch.to_vec()) {
+                    return false;
+                }
+                self.report(each);
             }
-            self.report(each);
         }
         if let Some(given) = given {
             for batch in given.chunks(self.settings.round) {
@@ -327,8 +343,8 @@ impl Explorer<'_> {
         features
     }
 
-    /// Returns the lines of the accepted disagreements, of the catalogue and of the corpus.
-    fn first_tasks(&mut self) -> Vec<Task> {
+    /// Returns the lines of the accepted disagreements.
+    fn accepted_tasks(&self) -> Vec<Task> {
         let features = &self.features();
         let wanted = &self.settings.transports;
         let mut tasks = Vec::new();
@@ -338,6 +354,14 @@ impl Explorer<'_> {
                 tasks.push(Task { line: line.clone(), origin: Origin::Accepted(index) });
             }
         }
+        tasks
+    }
+
+    /// Returns the lines of the catalogue and of the corpus.
+    fn first_tasks(&mut self) -> Vec<Task> {
+        let features = &self.features();
+        let wanted = &self.settings.transports;
+        let mut tasks = Vec::new();
         if self.settings.catalogue {
             for known in catalogue::lines(features) {
                 if wanted.is_empty() || wanted.contains(&known.line.transport) {
@@ -348,7 +372,7 @@ impl Explorer<'_> {
         let replayed = std::mem::take(self.corpus);
         for line in replayed.lines() {
             let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
-            match is_wanted && Model::allows(line, features) {
+            match self.settings.replay && is_wanted && Model::allows(line, features) {
                 true => tasks.push(Task { line: line.clone(), origin: Origin::Corpus }),
                 false => self.corpus.keep(line.clone()),
             }
@@ -416,10 +440,26 @@ impl Explorer<'_> {
         self.progress.missing += u64::from(is_missing && task.origin == Origin::Drawn);
         self.progress.replayed += u64::from(task.origin != Origin::Drawn);
         if let Some(index) = task.origin.accepted().filter(|_| !is_missing) {
-            let is_it = |difference: &Difference| self.settings.accepted[index].is_shown_by(difference);
-            self.performed.insert(index, differences.iter().any(is_it));
+            let is_it = |difference: &Difference| self.settings.is_accepted(task.origin, difference);
+            let is_shown = differences.iter().any(is_it);
+            self.performed.insert(index, is_shown);
         }
         self.progress.differing += u64::from(!differences.is_empty());
+        if task.origin.accepted().is_some() {
+            // It is no part of what is explored: an exploration draws and shrinks the same lines with a file
+            // of accepted ones as without, and so ends as the one that proposed them. Another difference of
+            // the line counts if the accepted one has gone.
+            let is_shown = task.origin.accepted().and_then(|index| self.performed.get(&index)) == Some(&true);
+            let counts =
+                |difference: &Difference| !is_shown || self.settings.is_accepted(task.origin, difference);
+            to_shrink.extend(differences.into_iter().filter(counts).map(|difference| Found {
+                line: task.line.clone(),
+                origin: task.origin,
+                number: 0,
+                difference,
+            }));
+            return !(all_broken || any_unsupported || is_missing);
+        }
         let shown = triples(&task.line, self.comparison.features(), &left, &right);
         // The clauses after the last new triple show nothing new.
         let last_new = shown.iter().rposition(|triple| !self.covered.contains(triple));
@@ -436,15 +476,8 @@ impl Explorer<'_> {
             let in_state =
                 self.shrunk.entry(hash(&format!("{state}|{verb}|{}", difference.what))).or_default();
             let after_verb = of_verb.entry(format!("{verb}|{}", difference.what)).or_default();
-            let origin = match task.origin {
-                // Another difference of its line was not accepted.
-                Origin::Accepted(index) if !self.settings.accepted[index].is_shown_by(&difference) => {
-                    Origin::Corpus
-                }
-                origin => origin,
-            };
-            let is_told = origin.question().is_some() || origin.accepted().is_some();
-            if is_told || (*in_state < SAME_STATE && *after_verb < SAME_VERB) {
+            let origin = task.origin;
+            if origin.question().is_some() || (*in_state < SAME_STATE && *after_verb < SAME_VERB) {
                 *in_state += 1;
                 *after_verb += 1;
                 let is_drawn = origin == Origin::Drawn;
@@ -472,28 +505,38 @@ impl Explorer<'_> {
     /// Shrinks lines, clusters and confirms them. Returns whether no stop was requested.
     fn shrink(&mut self, found: &[Found]) -> bool {
         let features = &self.features();
-        let wanted = &self.settings.transports;
+        let settings = self.settings;
+        let wanted = &settings.transports;
         let shrunk = in_parallel(&mut self.pairs, found, self.stop, |pair, found| {
             let mut differences = |line: &Line| match wanted.is_empty() || wanted.contains(&line.transport) {
                 true => pair.perform(line).differences,
                 false => Vec::new(),
             };
-            shrink(&found.line, &found.difference, features, &mut differences)
+            // A line that was accepted was shrunk before: to another one only if that shows the same words.
+            let is_exact = settings.is_accepted(found.origin, &found.difference);
+            shrink(&found.line, &found.difference, is_exact, features, &mut differences)
         });
         let Some(shrunk) = shrunk else { return false };
         let mut new = Vec::new();
         for (found, shrunk) in found.iter().zip(shrunk) {
             let Shrunk { line, difference, tried } = shrunk;
-            let cause = Cause::of(&line, &difference);
-            if let Some(cluster) = self.clusters.get_mut(&cause) {
+            let all = self.settings.accepted.iter().enumerate();
+            let covering = all.filter(|(_, accepted)| accepted.covers(&line, &difference));
+            let accepted: BTreeSet<_> = covering.map(|(index, _)| index).collect();
+            let is_undercut =
+                accepted.is_empty() && self.settings.is_accepted(found.origin, &found.difference);
+            let undercut = found.origin.accepted().filter(|_| is_undercut);
+            let key = (Cause::of(&line, &difference), !accepted.is_empty());
+            if let Some(cluster) = self.clusters.get_mut(&key) {
                 cluster.add(line, difference);
                 cluster.known.extend(found.origin.question());
-                cluster.accepted.extend(found.origin.accepted());
+                cluster.accepted.extend(accepted);
+                cluster.undercut.extend(undercut);
                 continue;
             }
             let cluster = Cluster {
-                cause: cause.clone(),
-                settings: [setting(&line)].into(),
+                cause: key.0.clone(),
+                settings: [(setting(&line), (line.clone(), difference.clone()))].into(),
                 line,
                 difference,
                 lines: 1,
@@ -501,11 +544,12 @@ impl Explorer<'_> {
                 tried,
                 confirmed: Confirmed::default(),
                 known: found.origin.question().into_iter().collect(),
-                accepted: found.origin.accepted().into_iter().collect(),
+                accepted,
+                undercut: undercut.into_iter().collect(),
                 unasked: BTreeSet::new(),
             };
-            new.push((cause.clone(), cluster.line.clone(), cluster.difference.clone()));
-            self.clusters.insert(cause, cluster);
+            new.push((key.clone(), cluster.line.clone(), cluster.difference.clone()));
+            self.clusters.insert(key, cluster);
         }
         let times = self.settings.confirm;
         let confirmed = in_parallel(&mut self.pairs, &new, self.stop, |pair, (_, line, difference)| {
@@ -513,11 +557,11 @@ impl Explorer<'_> {
         });
         let Some(confirmed) = confirmed else {
             // What was not confirmed is found again.
-            new.iter().for_each(|(cause, ..)| drop(self.clusters.remove(cause)));
+            new.iter().for_each(|(key, ..)| drop(self.clusters.remove(key)));
             return false;
         };
-        for ((cause, ..), confirmed) in new.iter().zip(confirmed) {
-            if let Some(cluster) = self.clusters.get_mut(cause) {
+        for ((key, ..), confirmed) in new.iter().zip(confirmed) {
+            if let Some(cluster) = self.clusters.get_mut(key) {
                 cluster.confirmed = confirmed;
             }
         }

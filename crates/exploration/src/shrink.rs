@@ -27,6 +27,8 @@ pub struct Shrinker<'a> {
     differences: &'a mut dyn FnMut(&Line) -> Vec<Difference>,
     /// The part of the difference that must stay.
     what: Contrast,
+    /// Whether all words of the difference must stay, and no other one may join them, or one of its words.
+    is_exact: bool,
     is_end: bool,
     /// The line uses a verb that the model does not know: only the parser and the sides judge it.
     is_foreign: bool,
@@ -44,10 +46,33 @@ pub struct Shrunk {
     pub tried: usize,
 }
 
-/// Shrinks a line that shows a difference. `differences` performs a line on both sides.
+/// Shrinks a line that shows a difference. `differences` performs a line on both sides. With `is_exact`, each
+/// line must show the same words.
+///
+/// A line that is the result stays as it is if it is shrunk again, exactly.
 pub fn shrink(
     line: &Line,
     difference: &Difference,
+    is_exact: bool,
+    features: &Features,
+    differences: &mut dyn FnMut(&Line) -> Vec<Difference>,
+) -> Shrunk {
+    let mut shrunk = shrink_once(line, difference, is_exact, features, differences);
+    let mut tried = shrunk.tried;
+    let mut before = None;
+    // It was cut off, and another attempt could get further.
+    while shrunk.tried >= MOST && before.as_ref() != Some(&shrunk.line) {
+        before = Some(shrunk.line.clone());
+        shrunk = shrink_once(&shrunk.line, &shrunk.difference, true, features, differences);
+        tried += shrunk.tried;
+    }
+    Shrunk { tried, ..shrunk }
+}
+
+fn shrink_once(
+    line: &Line,
+    difference: &Difference,
+    is_exact: bool,
     features: &Features,
     differences: &mut dyn FnMut(&Line) -> Vec<Difference>,
 ) -> Shrunk {
@@ -55,6 +80,7 @@ pub fn shrink(
         features,
         differences,
         what: difference.what.clone(),
+        is_exact,
         is_end: difference.is_end,
         is_foreign: !Model::allows(line, features),
         tried: 0,
@@ -92,7 +118,11 @@ impl Shrinker<'_> {
         }
         self.tried += 1;
         let found = (self.differences)(&candidate);
-        let same = found.into_iter().find(|one| one.is_end == self.is_end && one.what.is_like(&self.what));
+        let is_same = |what: &Contrast| match self.is_exact {
+            true => *what == self.what,
+            false => what.is_like(&self.what),
+        };
+        let same = found.into_iter().find(|one| one.is_end == self.is_end && is_same(&one.what));
         match same {
             None => false,
             Some(difference) => {
@@ -479,7 +509,7 @@ mod tests {
             });
             if shows { vec![difference(line)] } else { Vec::new() }
         };
-        shrink(&line, &difference(&line), &features(), &mut differences).line.to_string()
+        shrink(&line, &difference(&line), false, &features(), &mut differences).line.to_string()
     }
 
     #[test]
@@ -535,7 +565,7 @@ mod tests {
             let line: Line = line.parse().unwrap();
             let mut differences = shows;
             let difference = shows(&line).remove(0);
-            let shrunk = shrink(&line, &difference, &features(), &mut differences);
+            let shrunk = shrink(&line, &difference, false, &features(), &mut differences);
             assert_eq!(shrunk.line.to_string(), expected, "{line}");
         }
     }
@@ -562,7 +592,7 @@ mod tests {
             let line: Line = line.parse().unwrap();
             let first = difference(&line);
             let mut differences = |line: &Line| if once(line) { vec![difference(line)] } else { Vec::new() };
-            let shrunk = shrink(&line, &first, &features(), &mut differences);
+            let shrunk = shrink(&line, &first, false, &features(), &mut differences);
             assert_eq!(
                 shrunk.line.to_string(),
                 "unix level: own and peer are connected, add own?, add own?",
@@ -586,7 +616,42 @@ mod tests {
             let what = if line.to_string().contains("sends") { "one" } else { "another" };
             vec![with(what, line)]
         };
-        let shrunk = shrink(&line, &with("one", &line), &features(), &mut differences);
+        let shrunk = shrink(&line, &with("one", &line), false, &features(), &mut differences);
         assert!(shrunk.line.to_string().contains("sends"), "{}", shrunk.line);
+    }
+
+    /// Its line shows a word more, which a simpler line shares.
+    #[test]
+    fn a_line_that_was_shrunk_stays_as_it_is_if_it_is_shrunk_again_exactly() {
+        let first: Line =
+            "unix level: own and peer are connected, add own?, peer sends 1?, peer closes, wait"
+                .parse()
+                .unwrap();
+        let with = |words: &[&str], line: &Line| Difference {
+            clause: line.clauses().len() - 1,
+            left: String::new(),
+            right: String::new(),
+            what: Contrast { left: words.iter().map(ToString::to_string).collect(), ..Contrast::default() },
+            is_end: false,
+        };
+        let mut differences = |line: &Line| {
+            let has = |text| line.to_string().contains(text);
+            match (has("add") && has("wait"), has("peer sends"), has("peer closes")) {
+                (true, true, true) => vec![with(&["IN"], line)],
+                (true, true, false) => vec![with(&["IN", "OUT"], line)],
+                (true, false, false) => vec![with(&["OUT"], line)],
+                _ => Vec::new(),
+            }
+        };
+        let difference = with(&["IN"], &first);
+        let once = shrink(&first, &difference, false, &features(), &mut differences);
+        assert_eq!(
+            once.line.to_string(),
+            "unix level: own and peer are connected, add own?, peer sends 1?, wait"
+        );
+        let mut again =
+            |is_exact| shrink(&once.line, &once.difference, is_exact, &features(), &mut differences).line;
+        assert_eq!(again(true), once.line);
+        assert_eq!(again(false).to_string(), "unix level: own and peer are connected, add own?, wait");
     }
 }

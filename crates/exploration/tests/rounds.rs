@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use exploration::compare::Comparison;
 use exploration::{
-    Corpus, End, Line, Local, MakeSide, Outcome, Performed, Recorded, Recording, Runs, Settings, explore,
-    parse_accepted, with_shorter_lines,
+    Accepted, Corpus, End, Line, Local, MakeSide, Outcome, Performed, Recorded, Recording, Runs, Settings,
+    explore, parse_accepted, with_shorter_lines,
 };
 use metadata::Transport;
 use selector::MakeSelector;
@@ -82,7 +82,6 @@ fn a_stop_keeps_what_was_confirmed_in_the_unfinished_round() {
     assert!(complete.is_verdict() && (1..complete.clusters.len()).contains(&stopped.clusters.len()));
 }
 
-/// The line shrinks to that of the cluster, which has been simpler when it was accepted.
 #[test]
 fn an_accepted_disagreement_is_explained_and_one_that_does_not_show_is_named() {
     let explored = |accepted: &str| {
@@ -90,19 +89,60 @@ fn an_accepted_disagreement_is_explained_and_one_that_does_not_show_is_named() {
         let settings = Settings { lines: Some(0), catalogue: false, accepted, ..settings() };
         explored(&settings, &mut Corpus::default(), &|| false)
     };
-    let closed = "own and peer are connected, peer sends 1?, add own?, own closes, wait";
+    let closed = "own and peer are connected, add own?, own closes, wait";
     let shown = explored(&format!(
         "pipe level: {closed} => left: events; right: EBADF\n\
          pipe level: own and peer are connected, add own?, wait => only left: HUP\n\
          unix level: {closed} => left: events; right: EBADF\n"
     ));
     let [cluster] = &shown.clusters[..] else { panic!("{:#?}", shown.clusters) };
-    assert_eq!(cluster.line.script.to_string(), "own and peer are connected, add own?, own closes, wait");
+    assert_eq!(cluster.line.script.to_string(), closed);
     assert_eq!((&cluster.accepted, shown.progress.unexplained), (&[0].into(), 0));
     assert_eq!((shown.not_seen, shown.not_performed), ([1].into(), [2].into()), "unix was not asked for");
     // The same line with another difference was not accepted.
     let other = explored(&format!("pipe level: {closed} => only left: HUP\n"));
     assert_eq!((other.progress.unexplained, other.not_seen.len()), (1, 1));
+    // A line that is longer than necessary accepts less than the sides differ in.
+    let sends = closed.replace("add own?", "peer sends 1?, add own?");
+    let longer = explored(&format!("pipe level: {sends} => left: events; right: EBADF\n"));
+    let [cluster] = &longer.clusters[..] else { panic!("{:#?}", longer.clusters) };
+    assert_eq!((cluster.line.script.to_string(), longer.progress.unexplained), (closed.into(), 1));
+    assert_eq!((&cluster.accepted, &cluster.undercut), (&[].into(), &[0].into()));
+}
+
+/// Accepts everything that an exploration without a catalogue finds.
+fn proposed(outcome: &Outcome) -> Vec<Accepted> {
+    let shown = outcome.clusters.iter().flat_map(|cluster| cluster.settings.values());
+    let entries = shown.map(|(line, difference)| format!("{line} => {}\n", difference.what));
+    parse_accepted("known.txt", &entries.collect::<String>()).unwrap()
+}
+
+#[test]
+fn an_exploration_with_everything_that_it_found_accepted_finds_the_same_and_nothing_new() {
+    for seed in 1..=4 {
+        let settings = Settings { seed, catalogue: false, replay: false, ..settings() };
+        let mut corpus = Corpus::default();
+        let first = explored(&settings, &mut corpus, &|| false);
+        assert!(first.progress.unexplained > 0, "{seed}");
+        let accepted = Settings { accepted: proposed(&first), ..settings };
+        // Neither an empty corpus nor that of the first exploration changes it.
+        for mut corpus in [Corpus::default(), corpus] {
+            let before = steady(&corpus);
+            let again = explored(&accepted, &mut corpus, &|| false);
+            assert_eq!(again.progress.unexplained, 0, "{seed}: {:#?}", again.clusters);
+            let lines = |outcome: &Outcome| -> Vec<_> {
+                outcome.clusters.iter().map(|cluster| cluster.line.to_string()).collect()
+            };
+            assert_eq!((lines(&again), again.not_seen.len()), (lines(&first), 0), "{seed}");
+            assert_eq!(again.progress.triples, first.progress.triples, "{seed}: it performs the same lines");
+            let files = corpus.files();
+            let is_kept = |line: &String| {
+                let script = line.split_once(": ").map_or("", |(_, script)| script);
+                files.values().any(|text| text.lines().any(|kept| kept == script))
+            };
+            assert!(before.iter().all(is_kept), "{seed}: no line of the corpus is lost");
+        }
+    }
 }
 
 /// It shows, although it is not confirmed: it must not be removed from the file.

@@ -1,16 +1,18 @@
 //! The number of atomic read-modify-writes of each operation, without contention, and the cache lines that a
 //! thread writes. These are most of its cost, and do not depend on the machine.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::poller::{Capabilities, Change, Event, Events, Interest, Poller};
 use crate::shared::activity::Activity;
+use crate::shared::clock::Clock;
 use crate::shared::context::{Context, Reported};
 use crate::shared::ready::ReadyGuard;
 use crate::shared::{FdCore, SharedThread, options::InsertOptions};
 use crate::table::{FdHandle, FdTable};
-use crate::testing::{Time, context, insert, open, thread};
+use crate::testing::{Time, context, core_of, insert, open, thread};
 use crate::words::counted;
 use crate::worker::Worker;
 
@@ -116,6 +118,23 @@ fn a_takeover_makes_three_and_four_of_an_active_registration() {
     assert_eq!(counted::during(|| taker.takeover(handle, owner).unwrap()), 3);
     taker.registration(handle).want_recv().unwrap();
     assert_eq!(counted::during(|| context.takeover(handle, owner).unwrap()), 4);
+}
+
+/// So their rate grows with the processors.
+#[test]
+fn takeovers_of_different_descriptors_write_no_cache_line_in_common() {
+    const LINE: usize = 64;
+    let table = FdTable::new(64, &[3]).unwrap();
+    let core = core_of(table, Capabilities::ALL, Clock::System).0;
+    let lines = |taker: usize| {
+        let [owner, taker] = [0, taker].map(|index| Context::new(Arc::clone(&core), thread(1, index)));
+        let handle = insert(&owner);
+        let owner = core.registration(handle).owner().unwrap();
+        let written = counted::addresses(|| taker.takeover(handle, owner).unwrap());
+        written.into_iter().map(|address| address / LINE).collect::<BTreeSet<_>>()
+    };
+    let (one, other) = (lines(1), lines(2));
+    assert!(!one.is_empty() && one.is_disjoint(&other), "{one:?} and {other:?}");
 }
 
 #[test]

@@ -181,8 +181,6 @@ mod model_based;
 #[cfg(all(test, any(loom, shuttle)))]
 mod models;
 #[cfg(all(test, not(any(loom, shuttle))))]
-mod scaling;
-#[cfg(all(test, not(any(loom, shuttle))))]
 mod testing;
 
 pub use entry::error;

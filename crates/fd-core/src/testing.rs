@@ -106,20 +106,9 @@ pub(crate) fn handler() -> Arc<dyn Handler> {
     Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
-/// The lowest number of [`open_high`].
-pub(crate) const HIGH: RawFd = 1024;
-
 pub(crate) fn open() -> OwnedFd {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).custom_flags(nix::libc::O_NONBLOCK).open("/dev/null").unwrap().into()
-}
-
-/// Opens a descriptor whose number is too high for the tables of other tests: a test that needs many must
-/// leave them the low numbers.
-pub(crate) fn open_high() -> OwnedFd {
-    let number = nix::fcntl::fcntl(open(), nix::fcntl::FcntlArg::F_DUPFD_CLOEXEC(HIGH)).unwrap();
-    // SAFETY: no other code owns the copy, which was made here.
-    unsafe { OwnedFd::from_raw_fd(number) }
 }
 
 /// Opens a descriptor with this number, which no other test uses: the numbers that the system chooses are

@@ -21,7 +21,7 @@ const UPWARD: (&str, &str) = ("entry/owner.rs", "shared/ready.rs");
 fn is_for_tests(file: &str) -> bool {
     file.starts_with("models/")
         || file.ends_with("tests.rs")
-        || ["costs.rs", "model_based.rs", "scaling.rs", "testing.rs"].contains(&file)
+        || ["costs.rs", "model_based.rs", "testing.rs"].contains(&file)
 }
 
 /// Whether a file has wrong variants of steps. It belongs to the files of the steps.

@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("words/sync.rs", "pub (crate) use core :: sync :: atomic :: {"),
     ("words/sync.rs", "pub (crate) use loom :: sync :: atomic :: {"),
     ("words/sync.rs", "pub (crate) use shuttle :: sync :: atomic :: {"),
-    // The documented x86 case. `ci/orderings.sh` checks the instructions.
+    // The documented x86 case. `ci/proofs.sh orderings` checks the instructions.
     (
         "words/sync.rs",
         "if cfg ! (all (any (target_arch = \"x86\" , target_arch = \"x86_64\") , not (any (loom , shuttle)))) {",
@@ -344,7 +344,7 @@ fn no_access_is_seq_cst() {
         {
             let statement = line.trim_start();
             let is_fence = statement.starts_with("fence(")
-                || statement.starts_with("unless!(LastFence => fence(")
+                || statement.starts_with("unless!(") && statement.contains("Fence => fence(")
                 || statement.starts_with("core::sync::atomic::compiler_fence(");
             assert!(is_fence, "src/{file}: loom checks a weaker access: {statement}");
         }
@@ -416,12 +416,6 @@ fn the_page_has_every_pair_and_no_other() {
     }
     for pair in &described {
         assert!(named.contains(pair), "docs/protocol.md: no access of the source belongs to the pair {pair}");
-    }
-    let compiled = std::fs::read_to_string(source_folder().join("../../orderings/pairs.tsv")).unwrap();
-    for pair in
-        compiled.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next())
-    {
-        assert!(described.iter().any(|name| name == pair), "docs/protocol.md does not have the pair {pair}");
     }
     let rules = std::fs::read_to_string(source_folder().join("hooks/mutant.rs")).unwrap();
     for rule in rules.split('"').filter(|rule| rule.ends_with("-fence")) {

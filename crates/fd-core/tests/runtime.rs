@@ -202,11 +202,12 @@ fn a_clock_may_wait_for_the_end_of_the_registration_whose_timeout_is_set() {
     let (core, options) = (runtime.core(), InsertOptions::default());
     let handle = core.insert(reader, idle(), group(1), thread(1, 0).mask(), options).unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let deleter = move || {
             delete.recv().unwrap();
             core.registration(handle).delete().unwrap();
             deletes.send(()).unwrap();
-        });
+        };
+        std::thread::Builder::new().spawn_scoped(scope, deleter).unwrap();
         asked.store(true, Ordering::SeqCst);
         // It may be the worker whose clock waits.
         let _ = core.registration(handle).set_timeout(Some(PATIENCE));

@@ -33,6 +33,6 @@ pub use error::MatrixError;
 pub use file::{Backend, Exclude, Matrix, Scenario, Target};
 pub use runners::Runner;
 pub use select::{SelectError, Selection, matches_filter};
-pub use shard::{Durations, Shard, ShardError};
+pub use shard::{Shard, ShardError};
 pub use workflow::{linter_file, workflow_file};
-pub use yaml::{END, YamlError, read_yaml};
+pub use yaml::{YamlError, read_yaml};

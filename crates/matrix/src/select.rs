@@ -5,7 +5,7 @@ use wildmatch::WildMatch;
 
 use crate::cells::Cell;
 use crate::file::Matrix;
-use crate::shard::{Durations, Shard, split};
+use crate::shard::Shard;
 
 /// A selection of cells. An empty list does not restrict it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -44,14 +44,6 @@ pub enum SelectError {
     /// Each part matches some cell, but no cell matches all of them.
     #[error("no cell matches {0}")]
     Nothing(String),
-    /// There are more machines than cells.
-    #[error("{cells} cells cannot be split over {of} machines")]
-    TooManyShards {
-        /// The number of machines.
-        of: usize,
-        /// The number of selected cells.
-        cells: usize,
-    },
 }
 
 impl SelectError {
@@ -59,9 +51,6 @@ impl SelectError {
     pub fn help(&self) -> String {
         match self {
             Self::Prefix { help, .. } | Self::Backend { help, .. } => help.clone(),
-            Self::TooManyShards { cells, .. } => {
-                format!("some machines would have no cells: use at most {cells}")
-            }
             Self::Nothing(_) => "`pollmatrix list` shows every id".into(),
         }
     }
@@ -71,7 +60,8 @@ impl Selection {
     /// Returns the selected cells of `matrix`, in its order.
     ///
     /// # Errors
-    /// A prefix or backend does not exist, with the nearest one that does, or no cell is selected.
+    /// A prefix or backend does not exist, with the nearest one that does, or the fields other than the shard
+    /// select no cell.
     pub fn apply(&self, matrix: &Matrix) -> Result<Vec<Cell>, SelectError> {
         let cells = matrix.cells();
         for name in &self.backends {
@@ -86,22 +76,13 @@ impl Selection {
                 return Err(SelectError::Prefix { prefix: prefix.clone(), help });
             }
         }
-        let selected: Vec<_> = cells.into_iter().filter(|cell| self.selects(cell)).collect();
+        let mut selected: Vec<_> = cells.into_iter().filter(|cell| self.selects(cell)).collect();
         if selected.is_empty() {
             return Err(SelectError::Nothing(self.describe()));
         }
-        match self.shard {
-            None => Ok(selected),
-            Some(shard) => Ok(split_evenly(selected, shard.of())?.swap_remove(shard.number() - 1)),
-        }
-    }
-
-    /// Returns the selected cells, split over `of` machines: one part for each [`Shard`].
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply), or there are more machines than cells.
-    pub fn split(&self, matrix: &Matrix, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
-        split_evenly(Self { shard: None, ..self.clone() }.apply(matrix)?, of)
+        // A shard without cells is no error: its machine has nothing to run.
+        selected.retain(|cell| self.shard.is_none_or(|shard| shard.contains(&cell.id.to_string())));
+        Ok(selected)
     }
 
     fn selects(&self, cell: &Cell) -> bool {
@@ -135,14 +116,6 @@ impl Selection {
         words.extend(self.shard.into_iter().flat_map(|shard| option("--shard", shard.to_string())));
         words
     }
-}
-
-/// Splits the cells by the durations that are built into this program.
-fn split_evenly(cells: Vec<Cell>, of: usize) -> Result<Vec<Vec<Cell>>, SelectError> {
-    if of > cells.len() {
-        return Err(SelectError::TooManyShards { of, cells: cells.len() });
-    }
-    Ok(split(cells, of, &Durations::built_in()))
 }
 
 /// Returns whether `id` contains `filter`, or matches it as a pattern if it has a `*` or `?`.

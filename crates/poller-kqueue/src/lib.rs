@@ -19,6 +19,26 @@
 //!
 //! "Measured" in this crate means on FreeBSD 12.3.
 //!
+//! # Review
+//!
+//! Tests of other systems reach `changes.rs`, `events.rs`, `entries.rs` and `receipts.rs`, which compute. A
+//! change of `sys.rs`, `poller.rs` or `selector/` needs a run on a kernel with kqueue, or a review of:
+//!
+//! - `CODES`, `raw`, `entry`: each constant stands in the field of its name; the two conversions only copy.
+//! - `KernelQueue::new`, `fresh`: close-on-exec before the queue is used; a user event, or `has_user_event`
+//!   is false.
+//! - `KernelQueue::replace`: after a fork, or in another process, the old number is not touched. Otherwise
+//!   the new queue gets the old number, then close-on-exec, then one trigger.
+//! - `KernelQueue::wait`: room is never zero; `seen` is zero after an error or a signal.
+//! - `KernelQueue::drop`: closes the number only in the process that opened it.
+//! - `KernelQueue::submit`, `Calls::call`: as many receipts as entries, a timeout of zero.
+//! - `trigger`: async-signal-safe: no allocation, no lock, no injected error; `errno` is restored by the
+//!   caller.
+//! - `kevent`, `call`: `KeventSubmit` only with changes; null pointers for empty lists.
+//! - `wait_with`: the list of what is always ready is pruned before it decides whether to wait, reported
+//!   after the kernel, and extended after that.
+//! - `rebuild`: the lists are emptied only after the new queue is in place.
+//!
 //! Sources: FreeBSD [kqueue(2)], macOS [kqueue(2)][macos], NetBSD [kqueue(2)][netbsd], OpenBSD
 //! [kqueue(2)][openbsd], DragonFly [kqueue(2)][dragonfly].
 //!

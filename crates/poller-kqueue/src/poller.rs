@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_leftover_registration_takes_the_new_generation() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn directions_and_half_closes_are_told_apart() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_close_ends_the_registration_and_forget_removes_that_of_an_open_number() {
         let backend = backend();
         let mut poller = poller(&backend, 0);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_rebuilt_queue_is_empty_and_its_old_waker_works() {
         let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
         let mut poller = poller(&backend, 0);
@@ -358,7 +358,7 @@ mod tests {
 
     /// A queue is not inherited. The child makes its own, and removes registrations from it.
     #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings.md")]
+    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_child_owns_the_queue_that_it_has_made() {
         let backend = backend();
         let mut poller = poller(&backend, 0);

@@ -2,7 +2,8 @@
 //!
 //! FreeBSD's poll(2) takes a bit that it does not know, which this one is for everything but a socket, as a
 //! mistake of the caller: the null device, a file of tmpfs and shared memory answer `POLLNVAL` to it, a file
-//! of UFS is never ready (docs/findings.md). fstat(2) decides, once per registration.
+//! of UFS is never ready (docs/findings/freebsd-poll-unknown-bit.md). fstat(2) decides, once per
+//! registration.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};

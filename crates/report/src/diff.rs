@@ -13,7 +13,8 @@ use crate::text::{code_span, first_line, markdown};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// The cell passed, and no longer does: it fails, is only permitted, or is unsupported.
+    /// The cell passed, and no longer does: it fails, is only permitted, fails as expected, or is
+    /// unsupported.
     Regression,
     /// The new status is worse, but the cell did not pass before or still passes.
     Worse,
@@ -26,7 +27,7 @@ impl Direction {
         match () {
             () if old.is_pass() && !new.is_pass() => Self::Regression,
             // The answer has changed. That it may have another cause is no reason to overlook it.
-            () if old == Status::Pass && new == Status::Permitted => Self::Regression,
+            () if old == Status::Pass && new != Status::Pass => Self::Regression,
             () if new.severity() > old.severity() => Self::Worse,
             () => Self::Better,
         }
@@ -210,8 +211,8 @@ pub struct UnmatchedTarget {
 /// The differences between two reports, by target and id.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Diff {
-    /// The number of cells that passed in the old report, and do not pass, are only permitted or do not exist
-    /// in the new one.
+    /// The number of cells that passed in the old report, and do not pass, are only permitted, fail as
+    /// expected or do not exist in the new one.
     pub regressions: usize,
     /// Cells with another status, sorted by direction: regressions, worse, better.
     pub changed: Vec<Changed>,
@@ -523,7 +524,7 @@ fn unmatched_targets(cells: &[UnmatchedCell], other: &Results) -> Vec<UnmatchedT
 
 #[cfg(test)]
 mod tests {
-    use Status::{Crash, Fail, Pass, Permitted, Unsupported};
+    use Status::{Crash, Fail, KnownFail, Pass, Permitted, Unsupported};
 
     use metadata::{Asked, Check, NotRun};
 
@@ -538,6 +539,7 @@ mod tests {
                 ("better", "poll", Fail),
                 ("gone", "poll", Pass),
                 ("gone-bad", "poll", Fail),
+                ("known", "poll", Pass),
                 ("less", "poll", Pass),
                 ("lost", "poll", Pass),
                 ("same", "poll", Fail),
@@ -549,6 +551,7 @@ mod tests {
             "here",
             &[
                 ("better", "poll", Pass),
+                ("known", "poll", KnownFail),
                 ("less", "poll", Permitted),
                 ("lost", "poll", Unsupported),
                 ("new", "poll", Fail),
@@ -558,9 +561,10 @@ mod tests {
             ],
         );
         let diff = Diff::new(&old, &new);
-        assert_eq!(diff.totals_line(), "4 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged");
+        assert_eq!(diff.totals_line(), "5 regressions; 6 changed, 1 added, 2 deleted, 1 unchanged");
         let text = diff.text();
-        let expected = "Changed: 5\n\
+        let expected = "Changed: 6\n\
+            \x20 regression  pass → known-fail  group/name/known@poll on here: why known-fail\n\
             \x20 regression  pass → permitted  group/name/less@poll on here: why permitted\n\
             \x20 regression  pass → unsupported  group/name/lost@poll on here: why unsupported\n\
             \x20 regression  pass → fail  group/name/zap@poll on here: why fail\n\
@@ -574,7 +578,7 @@ mod tests {
             Added: 1\n\
             \x20 fail  group/name/new@poll on here: why fail\n\
             \n\
-            4 regressions; 5 changed, 1 added, 2 deleted, 1 unchanged\n";
+            5 regressions; 6 changed, 1 added, 2 deleted, 1 unchanged\n";
         assert_eq!(text, expected);
         let markdown = diff.markdown();
         assert!(

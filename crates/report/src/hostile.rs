@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
 
 use crate::diff::Diff;
-use crate::{junit, markdown, pages, samples, terminal};
+use crate::{junit, markdown, samples, terminal};
 
 /// Terminal control sequences, characters that reorder or hide text or that XML cannot hold, and Markdown
 /// markup.
@@ -112,8 +112,7 @@ fn hostile_text_adds_no_markup_to_markdown() {
         let diff = Diff::new(results, &changed(results)).markdown();
         let mut one = Results { runs: results.runs[..1].to_vec(), not_run: Vec::new(), ..results.clone() };
         one.cells.retain(|cell| cell.target == one.runs[0].target);
-        let pages = pages(&one).into_iter().map(|page| page.text).collect::<String>();
-        [markdown::report(results), markdown::report(&one), diff, pages]
+        [markdown::report(results), markdown::report(&one), diff]
     };
     for (text, expected) in forms(&hostile).iter().zip(&forms(&harmless)) {
         assert_visible(text);

@@ -14,7 +14,6 @@ pub mod html;
 pub mod junit;
 pub mod markdown;
 mod merge;
-mod pages;
 #[cfg(test)]
 mod samples;
 pub mod terminal;
@@ -24,5 +23,4 @@ pub use conformance::{Conformance, Verdict};
 pub use diff::{Changed, Diff, Direction, Grown, UnmatchedCell, UnmatchedTarget};
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
-pub use pages::{Page, pages};
 pub use text::first_line;

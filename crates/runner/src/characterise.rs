@@ -53,7 +53,8 @@ pub fn run(
         Some(os) => {
             let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
             let subject = is_subject.then_some(poller.name);
-            let versions = Versions { kernel: kernel.as_ref(), poller: environment.version_of(poller.name) };
+            let version = environment.version_of(poller.name);
+            let versions = Versions { kernel: kernel.as_ref(), poller: version.as_deref() };
             let judged = (&*answers, os, versions);
             let mut outcome = judge(scenario, (&due, &promises), subject, transcript, ended, judged);
             outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));

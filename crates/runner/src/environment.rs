@@ -162,9 +162,13 @@ impl Environment {
         adapter.map_or_else(of_interface, |adapter| adapter.column.clone())
     }
 
-    /// Returns the version of the adapter of this name, if it is known.
-    pub fn version_of(&self, name: &str) -> Option<&str> {
-        self.adapters.iter().find(|adapter| adapter.poller.name == name)?.version.as_deref()
+    /// Returns the version of the adapter of this name, or of the library that provides kqueue(2), if it is
+    /// known. The library may start threads then.
+    pub fn version_of(&self, name: &str) -> Option<String> {
+        if name == "kqueue" {
+            return backends::kqueue_library()?.split_once(' ').map(|(_, version)| version.to_owned());
+        }
+        self.adapters.iter().find(|adapter| adapter.poller.name == name)?.version.clone()
     }
 
     /// Returns the value of `--subject` for the adapter of this name, to pass to another pollmatrix process.

@@ -67,10 +67,6 @@ pub enum Error {
     Machine { machine: String, why: String, help: String },
     #[error("{host}: {why}")]
     Ssh { host: String, why: String },
-    #[error("no attempt can be made on {target}: {why}")]
-    NoAttempts { target: String, why: String },
-    #[error("{} was built without faults", .0.display())]
-    NoFaultsThere(PathBuf),
     #[error("{} was replaced while cells were started from it", .0.display())]
     Replaced(PathBuf),
     #[error("this program cannot start itself{}", listed(why))]
@@ -84,6 +80,9 @@ pub enum Error {
 /// The help for a report directory that cannot be written to.
 pub const REPORT_DIR_HELP: &str =
     "make it writable and free disk space, or choose another place with --report-dir DIR";
+
+/// The help for a file of a report directory that cannot be read.
+pub const REPORT_FILE_HELP: &str = "make it a readable file, or name another place with --report-dir DIR";
 
 impl Error {
     /// Returns the remedy.
@@ -123,18 +122,11 @@ impl Error {
             }
             Self::BadPrefix { .. } => "close its quotes, and quote words that contain spaces".into(),
             Self::Container { .. } => {
-                "without a registry, ci/base-image.sh builds a base image; POLLMATRIX_BASE names another one"
+                "without a registry, ci/setup.sh image builds a base image; POLLMATRIX_BASE names another one"
                     .into()
             }
             Self::Ssh { .. } => {
                 "`ssh HOST true` must work without a prompt; --ssh COMMAND takes options".into()
-            }
-            Self::NoAttempts { .. } => {
-                "the finished attempts are kept: when the connection works, the same command with --resume continues"
-                    .into()
-            }
-            Self::NoFaultsThere(_) => {
-                "build it with the feature `faults`, which is on by default: ci/executable.sh TARGET".into()
             }
             Self::Replaced(_) => {
                 "run it again when no build or installation is in progress: a run uses one program".into()

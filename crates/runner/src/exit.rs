@@ -6,11 +6,11 @@ use metadata::Status;
 pub const FAILED: u8 = 1;
 /// Wrong usage, a malformed matrix file, or a report that cannot be written.
 pub const ERROR: u8 = 2;
-/// `run-cell`: the set-up failed.
+/// `worker cell`: the set-up failed.
 pub const CELL_BROKEN: u8 = 3;
-/// `vm guard`: the virtual machine does not boot.
+/// `worker guard`: the virtual machine does not boot.
 pub const CANNOT_BOOT: u8 = 125;
-/// `run-cell`: this backend or system lacks a required feature.
+/// `worker cell`: this backend or system lacks a required feature.
 pub const CELL_UNSUPPORTED: u8 = 127;
 /// The base of exit codes for signals: the signal's number is added.
 pub const SIGNAL: u8 = 128;

@@ -5,16 +5,15 @@
 //! so a process that is killed leaves whole lines, and at most one truncated line at the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
-use std::num::NonZeroU32;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use matrix::Selection;
-use metadata::{CellResult, Layer, PathNameError, PathNames, Run, Seed, check_path_name};
+use metadata::{CellResult, Layer, PathNameError, PathNames, Run, RunSpec, check_path_name};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, REPORT_DIR_HELP};
+use crate::error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};
 use crate::json_lines;
 
 /// The file name of the journal in the report directory.
@@ -34,18 +33,9 @@ pub struct Identity {
     pub rows: Option<String>,
     /// SHA-256 of the executable.
     pub executable: String,
-    /// The seed of each first attempt.
-    pub seed: Seed,
-    /// The fault that is switched on.
-    pub fault: Option<String>,
-    /// One in this many system calls below the core fails.
-    #[serde(default)]
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenarios' data arrive up to this many milliseconds late.
-    #[serde(default)]
-    pub late_data: Option<NonZeroU32>,
-    /// Attempts per cell.
-    pub repeat: u32,
+    /// What was asked of the attempts.
+    #[serde(flatten)]
+    pub spec: RunSpec,
     /// The selected cells.
     pub selection: Selected,
     /// The target.
@@ -149,11 +139,13 @@ pub fn exists(dir: &Path) -> bool {
 /// The first line does not identify the run, a second run begins, or a name could lead a path elsewhere.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Io { action: "read", path, source, help: REPORT_DIR_HELP }),
-    };
+    let text = json_lines::content(&path).map_err(|source| Error::Io {
+        action: "read",
+        path: path.clone(),
+        source,
+        help: REPORT_FILE_HELP,
+    })?;
+    let Some(text) = text else { return Ok(None) };
     let lines = json_lines::read(&path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);
@@ -312,13 +304,13 @@ impl Contents {
         if mine.executable != identity.executable {
             return Some(("it was written by another build of pollmatrix".into(), new_run()));
         }
-        if mine.fault != identity.fault {
-            let was = option("--fault", &mine.fault);
+        if mine.spec.fault != identity.spec.fault {
+            let was = option("--fault", &mine.spec.fault);
             return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
         }
         for (name, was, is) in [
-            ("--inject-errors", mine.inject_errors, identity.inject_errors),
-            ("--late-data", mine.late_data, identity.late_data),
+            ("--inject-errors", mine.spec.inject_errors, identity.spec.inject_errors),
+            ("--late-data", mine.spec.late_data, identity.spec.late_data),
         ] {
             if was != is {
                 let was =
@@ -326,12 +318,12 @@ impl Contents {
                 return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
             }
         }
-        if mine.seed != identity.seed {
+        if mine.spec.seed != identity.spec.seed {
             let help = format!("omit --seed to resume with the same one, or {}", new_run());
-            return Some((format!("it has the seed {}", mine.seed), help));
+            return Some((format!("it has the seed {}", mine.spec.seed), help));
         }
-        if mine.repeat != identity.repeat {
-            let was = format!("--repeat {}", mine.repeat);
+        if mine.spec.repeat != identity.spec.repeat {
+            let was = format!("--repeat {}", mine.spec.repeat);
             return Some((
                 format!("it was started with {was}"),
                 format!("resume it with {was}, or {}", new_run()),
@@ -368,7 +360,7 @@ fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use metadata::Status::{self, Fail, Pass};
-    use metadata::samples;
+    use metadata::{Seed, samples};
 
     use super::*;
 
@@ -377,11 +369,7 @@ mod tests {
             matrix: "hash".into(),
             rows: None,
             executable: "hash".into(),
-            seed: Seed(1),
-            fault: None,
-            inject_errors: None,
-            late_data: None,
-            repeat: 1,
+            spec: RunSpec::new(Seed(1)),
             selection: Selected::default(),
             target: "here".into(),
             via: "native".into(),

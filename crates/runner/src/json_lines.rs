@@ -1,12 +1,15 @@
 //! Files of JSON lines that grow during a run. A damaged line does not affect the others.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use metadata::PathNames;
+use metadata::{PathNames, read_at_most};
 
 use crate::error::Error;
+
+/// The greatest length of a file, that of results.
+const BYTES: u64 = 1 << 30;
 
 /// The greatest number of line numbers in a warning.
 const NAMED: usize = 10;
@@ -19,6 +22,17 @@ pub struct Lines<T> {
     pub damaged: Vec<usize>,
     /// The number and the byte offset of a truncated line at the end, left by a writer that was killed.
     pub torn: Option<(usize, u64)>,
+}
+
+/// Returns the content of a file; `None` if there is no file.
+///
+/// # Errors
+/// The errors of open(2) and read(2); the file is longer than any such file.
+pub fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match File::open(path).and_then(|file| read_at_most(file, BYTES)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// Reads the lines of `bytes`, the content of the file at `path`, each with `parse`.

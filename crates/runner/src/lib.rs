@@ -5,12 +5,11 @@
 //! - [`plan`] lists the cells, and which of them this machine can run.
 //! - [`cell`] runs one cell in the calling process.
 //! - [`supervise`] starts a process for a cell, limits it, and judges its exit.
-//! - [`worker`] keeps a process that answers one line after the other.
+//! - [`worker`] talks to a process in lines.
 //! - [`schedule`] runs many cells in parallel.
 //! - [`vm`] runs virtual machines, and [`guest`] is the part in them.
 //! - [`runners`] prepares the command that starts an executor: native, prefix, container, vm, ssh, import.
-//! - [`remote`] talks to an executor in the lines of [`stream`], and [`remote_attempts`] to one that makes
-//!   single attempts as they are ordered.
+//! - [`remote`] talks to an executor in the lines of [`stream`].
 //! - [`session`] runs the cells of one target, with a [`journal`] to resume from, and writes a
 //!   [`report_dir`].
 //!
@@ -39,7 +38,6 @@ pub mod plan;
 pub mod progress;
 pub mod provenance;
 pub mod remote;
-pub mod remote_attempts;
 pub mod report_dir;
 pub mod rows;
 pub mod runners;
@@ -55,4 +53,4 @@ pub mod vm;
 pub mod worker;
 
 pub use environment::Environment;
-pub use error::{Error, REPORT_DIR_HELP};
+pub use error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};

@@ -10,7 +10,7 @@ use nix::unistd::getpgrp;
 use crate::{diagnostics, exit};
 
 /// Kills the process group, as the end of a lifeline does.
-pub fn end() -> ! {
+fn end() -> ! {
     let _ = killpg(getpgrp(), Signal::SIGKILL);
     // Reached by the init process of a container, which no signal from inside the container kills.
     std::process::exit(exit::SIGNAL.into());

@@ -128,6 +128,18 @@ impl<P: Read + AsFd> Tail<P> {
         self.source.fd()
     }
 
+    /// Takes the stream with what was kept, and leaves one that has ended.
+    pub fn take(&mut self) -> Self {
+        let source = Source { pipe: self.source.pipe.take() };
+        Self {
+            source,
+            name: self.name,
+            limit: self.limit,
+            kept: std::mem::take(&mut self.kept),
+            total: self.total,
+        }
+    }
+
     /// Returns how many bytes were read.
     pub fn total(&self) -> usize {
         self.total
@@ -203,6 +215,12 @@ impl<P: Read + AsFd> Lines<P> {
         self.source.pipe.is_some()
     }
 
+    /// Takes the rest of the stream, and leaves one that has ended.
+    pub fn rest(&mut self, limit: Limit) -> Tail<P> {
+        let source = Source { pipe: self.source.pipe.take() };
+        Tail { source, name: "standard output", limit, kept: Vec::new(), total: 0 }
+    }
+
     fn take_line(&mut self) -> Option<String> {
         let end = self.read[self.searched..].iter().position(|byte| *byte == b'\n')?;
         let next = self.searched + end + 1;
@@ -229,6 +247,11 @@ impl Feed {
             set_nonblocking(pipe.as_fd())?;
         }
         Ok(Self { pipe, left: text.into_bytes() })
+    }
+
+    /// Closes the pipe, which ends the process's standard input.
+    pub fn close(&mut self) {
+        self.pipe = None;
     }
 
     /// Adds text to write.
@@ -340,15 +363,15 @@ impl fmt::Display for LeftOpen {
     }
 }
 
-/// Why a wait for a process returned.
-pub enum Waited {
-    /// The process exited.
+/// How a process ended.
+pub enum End {
+    /// It exited.
     Exited(ExitStatus),
-    /// The deadline passed.
+    /// It must be killed: the deadline passed.
     TimedOut,
-    /// A stop was requested.
+    /// It must be killed: a stop was requested.
     Stopped,
-    /// The process exceeded the limit of a stream.
+    /// It must be killed: it exceeded the limit of a stream.
     TooMuchOutput(TooMuchOutput),
 }
 
@@ -359,23 +382,23 @@ pub fn watch(
     outputs: &mut Outputs,
     deadline: Option<Instant>,
     stop: impl Fn() -> bool,
-) -> io::Result<Waited> {
+) -> io::Result<End> {
     // There is no portable wait for a process with a time limit. The interval grows, so that a short process
     // is noticed early. A process that exits closes its streams a moment before it can be waited for.
     let mut step = Duration::from_millis(1);
     let mut after_the_end = Duration::from_micros(50);
     loop {
         if let Err(too_much) = outputs.read() {
-            return Ok(Waited::TooMuchOutput(too_much));
+            return Ok(End::TooMuchOutput(too_much));
         }
         if let Some(status) = child.try_wait()? {
-            return Ok(Waited::Exited(status));
+            return Ok(End::Exited(status));
         }
         if stop() {
-            return Ok(Waited::Stopped);
+            return Ok(End::Stopped);
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Ok(Waited::TimedOut);
+            return Ok(End::TimedOut);
         }
         let step = if outputs.is_open() {
             outputs.wait(step);
@@ -415,12 +438,12 @@ pub fn output_unless(
     let mut collect = || {
         let mut outputs = Outputs::of(&mut child, OUTPUT, OUTPUT)?;
         let status = match watch(&mut child, &mut outputs, deadline, || hopeless().is_some())? {
-            Waited::Exited(status) => status,
-            Waited::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
-            Waited::Stopped => {
+            End::Exited(status) => status,
+            End::TooMuchOutput(too_much) => return Err(io::Error::other(too_much)),
+            End::Stopped => {
                 return Err(io::Error::other(hopeless().unwrap_or_else(|| "it was stopped".into())));
             }
-            Waited::TimedOut => {
+            End::TimedOut => {
                 let seconds = limit.unwrap_or_default().as_secs();
                 return Err(io::Error::other(format!("no answer within {seconds} s")));
             }

@@ -1,11 +1,10 @@
 //! The plan of a run: the selected cells, and which of them the target can run.
 
-use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use matrix::{Cell, Matrix, MatrixError, Selection, Target};
-use metadata::{PlannedCell, Seed, did_you_mean, nearest};
+use metadata::{PlannedCell, RunSpec, did_you_mean, nearest};
 use sha2::{Digest, Sha256};
 
 use crate::environment::Environment;
@@ -117,13 +116,13 @@ pub fn read(path: &Path) -> Result<(Matrix, String), MatrixError> {
 pub fn add_rerun_arguments(
     planned: &mut [Planned],
     runner_options: &str,
-    attempts: &Attempts,
+    spec: &RunSpec,
     environment: &Environment,
 ) -> Result<(), Error> {
     let options =
-        format!("{runner_options}{}{}", environment.expectations_option(), disturbance_options(attempts));
-    let injects = attempts.inject_errors.map(faults::injectable).transpose()?.is_some();
-    let is_late = attempts.late_data.is_some();
+        format!("{runner_options}{}{}", environment.expectations_option(), disturbance_options(spec));
+    let injects = spec.inject_errors.map(faults::injectable).transpose()?.is_some();
+    let is_late = spec.late_data.is_some();
     for cell in planned {
         let adapter = environment.adapter_option(&cell.spec.backend);
         let rows = environment.rows_option(&cell.spec.scenario);
@@ -143,31 +142,8 @@ const RAW: &str = "it tests the raw poller, and errors are injected below the co
 const PUNCTUAL: &str = "it tests the raw poller, and only the data of contract scenarios can be late";
 
 /// Returns the options that switch on a fault, inject errors or delay data, as text for a command line.
-pub fn disturbance_options(attempts: &Attempts) -> String {
-    let fault = attempts.fault.as_ref().map(|fault| format!(" --fault {fault}"));
-    let errors = attempts.inject_errors.map(|one_in| format!(" --inject-errors={one_in}"));
-    let late = attempts.late_data.map(|milliseconds| format!(" --late-data={milliseconds}"));
-    fault.into_iter().chain(errors).chain(late).collect()
-}
-
-/// The options of attempts at cells, for this process or an executor.
-#[derive(Clone)]
-pub struct Attempts {
-    /// The number of cells to run in parallel. `None`: the number of processors.
-    pub jobs: Option<NonZeroUsize>,
-    /// The number of attempts per cell.
-    pub repeat: NonZeroU32,
-    /// The fault to switch on.
-    pub fault: Option<String>,
-    /// One in this many system calls below the core fails.
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenarios' data arrive up to this many milliseconds late.
-    pub late_data: Option<NonZeroU32>,
-    /// The seed of each first attempt. `None`: a new seed.
-    pub seed: Option<Seed>,
-    /// How many times slower than an ordinary machine this one is. `None`: as fast, or measured by an
-    /// executor.
-    pub slow: Option<NonZeroU32>,
+pub fn disturbance_options(spec: &RunSpec) -> String {
+    spec.disturbance_options().iter().map(|option| format!(" {option}")).collect()
 }
 
 /// A cell of the plan.

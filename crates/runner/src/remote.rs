@@ -2,50 +2,40 @@
 //! connection is lost.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use matrix::{Selection, Target};
-use metadata::{CellResult, PathNames, PlannedCell, Run, Seed, Status, start_error};
+use metadata::{CellResult, PathNames, PlannedCell, Run, RunSpec, Status};
 use report::first_line;
 
-use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
+use crate::diagnostics;
+use crate::pipes::TooMuchOutput;
 use crate::plan::Planned;
 use crate::provenance::UNKNOWN;
 use crate::runners::Route;
 use crate::signals::Stop;
 use crate::stream::{FORMAT, Line};
-use crate::{diagnostics, supervise};
+use crate::worker::{CHECK_INTERVAL, Exit, Next, Worker};
 
 /// The number of starts in sequence without a result after which the run gives up.
-pub(crate) const FRUITLESS: u32 = 3;
+const FRUITLESS: u32 = 3;
 /// The pause between two starts.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The interval between two checks whether a stop is requested.
-pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time for everything that an executor does besides running a cell, mainly starting on a slow machine.
-pub(crate) const GRACE: Duration = Duration::from_secs(300);
+const GRACE: Duration = Duration::from_secs(300);
 /// The time that an executor has to exit after its last line.
 const EXIT_TIME: Duration = Duration::from_secs(20);
-/// The limits of standard error, whose end becomes a part of the reason.
-const STDERR: Limit = Limit { keep: 4 << 10, total: 64 << 20 };
-/// The longest line, in bytes.
-const LINE_BYTES: usize = 16 << 20;
 /// The limit of output that is not a result, such as the messages of a console, in bytes.
 const FOREIGN_BYTES: usize = 16 << 20;
 /// The least number of bytes that a foreign line counts for, because each line takes time.
-pub(crate) const FOREIGN_LINE: usize = 64;
+const FOREIGN_LINE: usize = 64;
 /// The number of foreign lines to show.
 const SHOWN: usize = 100;
 const MORE: usize = SHOWN + 1;
-/// The number of lines that an executor can write between two checks after its last line, before it is
-/// killed.
-const EXIT_LINES: usize = 10_000;
 /// The greatest size of ids that every system accepts as arguments, in bytes.
-pub(crate) const ARGUMENT_BYTES: usize = 16 * 1024;
+const ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// The settings of all cells of a run.
 pub struct Settings<'a> {
@@ -57,25 +47,13 @@ pub struct Settings<'a> {
     pub matrix: &'a str,
     /// The selection of the run, which includes the cells.
     pub selection: &'a Selection,
-    /// The seed of each first attempt.
-    pub seed: Seed,
-    /// The fault to switch on.
-    pub fault: Option<&'a str>,
-    /// One in this many system calls below the core fails.
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenarios' data arrive up to this many milliseconds late.
-    pub late_data: Option<NonZeroU32>,
-    /// The number of attempts per cell.
-    pub repeat: u32,
-    /// How many times slower than an ordinary machine that one is. `None`: the executor measures it.
-    pub slow: Option<NonZeroU32>,
-    /// The number of cells to run in parallel. `None`: the number of that machine's processors.
-    pub jobs: Option<usize>,
+    /// What is asked of the attempts.
+    pub spec: &'a RunSpec,
 }
 
-/// How an executor receives the ids of the cells, or the orders of attempts.
+/// How an executor receives the ids of the cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Handover {
+enum Handover {
     /// On standard input. The executor ends when standard input does.
     Input,
     /// As arguments, for a command that does not forward standard input, such as the console of a virtual
@@ -86,7 +64,7 @@ pub(crate) enum Handover {
 impl Handover {
     /// Changes to the other way if the executor has not begun: only a prefix, which the user chooses, may
     /// fail to forward standard input.
-    pub(crate) fn after_end(self, has_begun: bool, route: &Route) -> Self {
+    fn after_end(self, has_begun: bool, route: &Route) -> Self {
         match self {
             _ if has_begun || route.prefix.is_none() => self,
             Self::Input => Self::Arguments,
@@ -96,7 +74,7 @@ impl Handover {
 }
 
 /// Waits before the next start of an executor, unless a stop is requested.
-pub(crate) fn pause(stop: &Stop) {
+fn pause(stop: &Stop) {
     let next_start = Instant::now() + PAUSE;
     while Instant::now() < next_start && !stop.requested() {
         thread::sleep(CHECK_INTERVAL);
@@ -152,8 +130,6 @@ pub fn run(
                     false
                 }
             },
-            // No attempts were ordered.
-            Line::Attempt { .. } => false,
             Line::End { .. } => true,
         });
         let why = match end {
@@ -205,110 +181,73 @@ fn run_executor(
     longest: Duration,
     line: impl FnMut(Line) -> bool,
 ) -> End {
-    let (cells, stdin) = match handover {
-        Handover::Input => (["--cells", "-", "--lifeline"].map(str::to_owned).to_vec(), Stdio::piped()),
-        Handover::Arguments => (cell_arguments(order, settings.selection), Stdio::null()),
+    let ids = || order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
+    let (cells, input) = match handover {
+        Handover::Input => (["--cells", "-", "--lifeline"].map(str::to_owned).to_vec(), Some(ids())),
+        Handover::Arguments => (cell_arguments(order, settings.selection), None),
     };
-    let mut command = route.command(&arguments(route, settings, cells));
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A separate process group: Ctrl-C reaches this process only, which then kills the executor.
-    let mut child = match command.process_group(0).spawn().map_err(start_error) {
-        Ok(child) => child,
-        Err(error) => {
-            return End::Fatal(format!("cannot start {}: {error}", command.get_program().display()));
-        }
+    let command = route.command(&arguments(route, settings, cells));
+    let program = command.get_program().display().to_string();
+    let mut worker = match Worker::start(command, input) {
+        Ok(worker) => worker,
+        Err(error) => return End::Fatal(format!("cannot start {program}: {error}")),
     };
-    let ids = order.iter().fold(String::new(), |text, id| text + id + "\n") + "\n";
-    let mut streams = match Streams::of(&mut child, ids) {
-        Ok(streams) => streams,
-        Err(error) => {
-            kill(&mut child, route);
-            return End::Fatal(format!("cannot read from the executor: {error}"));
+    let end = read_lines(&mut worker, settings, stop, longest, line);
+    let exit = match end {
+        None | Some(End::Complete) => worker.end(EXIT_TIME),
+        Some(_) => {
+            drop(worker);
+            Exit { status: None, stderr: String::new() }
         }
     };
-    match streams.read_lines(settings, stop, longest, line) {
-        StreamEnd::Complete => {
-            streams.wait_for_exit(&mut child, route);
-            End::Complete
-        }
-        StreamEnd::Closed => {
-            let status = streams.wait_for_exit(&mut child, route);
-            let stderr = streams.stderr.text();
-            let is_fatal = |code: u8| {
-                child.try_wait().is_ok_and(|ended| ended.and_then(|ended| ended.code()) == Some(code.into()))
-            };
-            if route.fatal.is_some_and(is_fatal) {
-                return End::Fatal(stderr.trim().to_owned());
-            }
-            let colon = if stderr.trim().is_empty() { "" } else { ": " };
-            End::Cut(format!("the executor ended ({status}){colon}{}", stderr.trim()))
-        }
-        StreamEnd::Aborted(end) => {
-            kill(&mut child, route);
-            end
-        }
+    if exit.status.is_none() {
+        run_silently(&route.clean_up);
     }
+    end.unwrap_or_else(|| {
+        let stderr = exit.stderr.trim();
+        let code = exit.status.and_then(|status| status.code());
+        if code.is_some() && code == route.fatal.map(i32::from) {
+            return End::Fatal(stderr.to_owned());
+        }
+        let status = exit.status.map_or_else(|| "killed".to_owned(), |status| status.to_string());
+        let colon = if stderr.is_empty() { "" } else { ": " };
+        End::Cut(format!("the executor ended ({status}){colon}{stderr}"))
+    })
 }
 
-/// Why reading the lines of an executor ended.
-enum StreamEnd {
-    /// The executor wrote its last line.
-    Complete,
-    /// The executor closed its output before its last line.
-    Closed,
-    /// The executor must be killed.
-    Aborted(End),
-}
-
-/// The standard streams of an executor.
-pub(crate) struct Streams {
-    /// The executor runs as long as this is open.
-    pub(crate) ids: Option<Feed>,
-    pub(crate) lines: Lines<ChildStdout>,
-    pub(crate) stderr: Tail<ChildStderr>,
-}
-
-impl Streams {
-    /// Takes the streams of the executor, and begins to send it `text`.
-    pub(crate) fn of(child: &mut Child, text: String) -> std::io::Result<Self> {
-        Ok(Self {
-            ids: Some(Feed::new(child.stdin.take(), text)?),
-            lines: Lines::new(child.stdout.take(), LINE_BYTES)?,
-            stderr: Tail::new(child.stderr.take(), "standard error", STDERR)?,
-        })
-    }
-
-    /// Passes the executor's lines to `line` until they end. `line` returns whether the line was useful.
-    fn read_lines(
-        &mut self,
-        settings: &Settings<'_>,
-        stop: &Stop,
-        longest: Duration,
-        mut line: impl FnMut(Line) -> bool,
-    ) -> StreamEnd {
-        let mut silence = GRACE;
-        let mut last_line = Instant::now();
-        let mut foreign = ForeignOutput::default();
-        loop {
-            let text = match self.next() {
-                Ok(text) => text,
-                Err(too_much) => return StreamEnd::Aborted(End::Cut(format!("the executor: {too_much}"))),
-            };
-            if let Some(text) = text {
+/// Passes the executor's lines to `line`, which returns whether the line was useful. Returns why it must be
+/// killed, or [`End::Complete`] after its last line. `None`: it closed its output before.
+fn read_lines(
+    worker: &mut Worker,
+    settings: &Settings<'_>,
+    stop: &Stop,
+    longest: Duration,
+    mut line: impl FnMut(Line) -> bool,
+) -> Option<End> {
+    let mut silence = GRACE;
+    let mut last_line = Instant::now();
+    let mut foreign = ForeignOutput::default();
+    let cut = |too_much: TooMuchOutput| Some(End::Cut(format!("the executor: {too_much}")));
+    loop {
+        match worker.next(CHECK_INTERVAL) {
+            Err(too_much) => return cut(too_much),
+            Ok(Next::Closed) => return None,
+            Ok(Next::Nothing) => {}
+            Ok(Next::Line(text)) => {
                 last_line = Instant::now();
                 let useful = match Line::find(&text) {
                     (Some(found), _) => {
                         if let Some(why) = mismatch(&found, settings) {
-                            return StreamEnd::Aborted(End::Fatal(why));
+                            return Some(End::Fatal(why));
                         }
                         if let Line::Begin { slow, .. } = found {
                             let longest = longest.saturating_mul(slow.get());
-                            silence = longest.saturating_mul(settings.repeat).saturating_add(GRACE);
+                            silence = longest.saturating_mul(settings.spec.repeat).saturating_add(GRACE);
                         }
                         let is_end = matches!(found, Line::End { .. });
                         let useful = line(found);
                         if is_end {
-                            return StreamEnd::Complete;
+                            return Some(End::Complete);
                         }
                         useful
                     }
@@ -318,74 +257,29 @@ impl Streams {
                     }
                 };
                 if let Err(too_much) = foreign.count(if useful { 0 } else { text.len().max(FOREIGN_LINE) }) {
-                    return StreamEnd::Aborted(End::Cut(format!("the executor: {too_much}")));
+                    return cut(too_much);
                 }
-            } else if !self.lines.is_open() {
-                return StreamEnd::Closed;
-            } else {
-                self.wait();
-            }
-            if stop.requested() {
-                return StreamEnd::Aborted(End::Stopped);
-            }
-            if last_line.elapsed() > silence {
-                let why = format!("no output from the executor for {} s", silence.as_secs());
-                return StreamEnd::Aborted(End::Cut(why));
             }
         }
-    }
-
-    pub(crate) fn next(&mut self) -> Result<Option<String>, TooMuchOutput> {
-        if let Some(ids) = &mut self.ids {
-            ids.write();
+        if stop.requested() {
+            return Some(End::Stopped);
         }
-        self.stderr.read()?;
-        self.lines.next_line()
-    }
-
-    fn wait(&self) {
-        let read = [self.lines.fd(), self.stderr.fd()];
-        pipes::wait(&read, self.ids.as_ref().and_then(Feed::fd), CHECK_INTERVAL);
-    }
-
-    /// Waits until an executor exits after its last line, and returns its exit status.
-    ///
-    /// Reads further output meanwhile, so that no writer gets SIGPIPE. Kills an executor that does not exit.
-    pub(crate) fn wait_for_exit(&mut self, child: &mut Child, route: &Route) -> String {
-        self.ids = None;
-        let deadline = Instant::now() + EXIT_TIME;
-        loop {
-            let ended = child.try_wait();
-            // After the check of the process, so that its last output is available.
-            let rest = std::iter::repeat_with(|| self.next()).take_while(|next| matches!(next, Ok(Some(_))));
-            let lines = rest.take(EXIT_LINES).count();
-            match ended {
-                Ok(Some(status)) => {
-                    // An emulator outlives a guard that was killed.
-                    supervise::kill_group(child);
-                    return status.to_string();
-                }
-                Err(error) => return error.to_string(),
-                Ok(None) if Instant::now() < deadline && lines < EXIT_LINES => self.wait(),
-                Ok(None) => {
-                    kill(child, route);
-                    return "killed".to_owned();
-                }
-            }
+        if last_line.elapsed() > silence {
+            return Some(End::Cut(format!("no output from the executor for {} s", silence.as_secs())));
         }
     }
 }
 
 /// Counts output that is not a useful line of the executor.
 #[derive(Default)]
-pub(crate) struct ForeignOutput {
+struct ForeignOutput {
     lines: usize,
     bytes: usize,
 }
 
 impl ForeignOutput {
     /// Shows a foreign line, such as one of a console.
-    pub(crate) fn show(&mut self, line: &str) {
+    fn show(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
@@ -397,7 +291,7 @@ impl ForeignOutput {
         }
     }
 
-    pub(crate) fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
+    fn count(&mut self, bytes: usize) -> Result<(), TooMuchOutput> {
         self.bytes += bytes;
         TooMuchOutput::check(self.bytes, "standard output that is not a result", FOREIGN_BYTES)
     }
@@ -405,7 +299,7 @@ impl ForeignOutput {
 
 /// Returns how the executor differs from the requested one, if its first line shows a difference, or which
 /// name in the line could lead a path elsewhere.
-pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
+fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
     if let Err(error) = line.check_path_names() {
         return Some(format!("the executor: {error}"));
     }
@@ -428,9 +322,7 @@ pub(crate) fn mismatch(line: &Line, settings: &Settings<'_>) -> Option<String> {
             run.executable, settings.executable
         ));
     }
-    let disturbance = (settings.fault, settings.inject_errors, settings.late_data);
-    let requested = (settings.seed, settings.repeat, disturbance);
-    if (run.seed, run.repeat, (run.fault.as_deref(), run.inject_errors, run.late_data)) != requested {
+    if !settings.spec.is_of_run(run) {
         return Some("the executor was started with other options: the command changes its arguments".into());
     }
     None
@@ -446,7 +338,7 @@ fn cell_arguments(order: &[&str], selection: &Selection) -> Vec<String> {
     }
 }
 
-pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
+fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     if route.shell {
         // `exec` replaces the shell, so that the executor gets the signals and the end of the connection
@@ -454,37 +346,29 @@ pub(crate) fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<Strin
         arguments.push("exec".into());
         arguments.extend(route.executable.clone());
     }
-    arguments.push("exec".into());
+    arguments.extend(["worker".into(), "exec".into()]);
     arguments.extend(cells);
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             arguments.extend([name.to_owned(), value]);
         }
     };
-    option("--seed", Some(settings.seed.to_string()));
-    option("--repeat", Some(settings.repeat.to_string()));
-    option("--fault", settings.fault.map(str::to_owned));
-    option("--slow", settings.slow.map(|times| times.to_string()));
-    option("--jobs", settings.jobs.map(|jobs| jobs.to_string()));
+    option("--seed", Some(settings.spec.seed.to_string()));
+    option("--repeat", Some(settings.spec.repeat.to_string()));
+    option("--slow", settings.spec.slow.map(|times| times.to_string()));
+    option("--jobs", settings.spec.jobs.map(|jobs| jobs.to_string()));
     option("--matrix", route.matrix.clone());
     option("--expectations", route.expectations.clone());
     option("--rows", route.rows.clone());
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
-    option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.seed)));
-    arguments.extend(settings.inject_errors.map(|one_in| format!("--inject-errors={one_in}")));
-    arguments.extend(settings.late_data.map(|milliseconds| format!("--late-data={milliseconds}")));
+    option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.spec.seed)));
+    arguments.extend(settings.spec.disturbance_options());
     arguments
 }
 
-pub(crate) fn kill(child: &mut Child, route: &Route) {
-    supervise::kill_group(child);
-    let _ = child.wait();
-    run_silently(&route.clean_up);
-}
-
 /// Runs a command, if there is one, and ignores its output and result.
-pub(crate) fn run_silently(words: &[String]) {
+fn run_silently(words: &[String]) {
     if let Some((program, arguments)) = words.split_first() {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -272,7 +272,7 @@ mod tests {
 ";
 
     fn error(text: &str) -> (String, String) {
-        match parse(&format!("{text}...\n"), "r.yml") {
+        match parse(text, "r.yml") {
             Err(error) => (error.to_string(), error.help()),
             Ok(_) => panic!("it is accepted: {text}"),
         }
@@ -280,14 +280,14 @@ mod tests {
 
     #[test]
     fn a_row_has_defaults_and_can_name_a_behaviour() {
-        let rows = parse(&format!("{ROW}...\n"), "r.yml").unwrap();
+        let rows = parse(ROW, "r.yml").unwrap();
         assert_eq!((rows[0].behaviour, rows[0].id), ("mine/half-close", "mine/half-close"));
         assert_eq!(
             (rows[0].transports, rows[0].modes),
             (&[Transport::Tcp][..], &[Mode::Level, Mode::Edge][..])
         );
         let more = "    behaviour: V06\n    transports: [unix, pipe]\n    modes: [edge]\n    bugs: ['https://example.org/1']\n";
-        let rows = parse(&format!("{ROW}{more}...\n"), "r.yml").unwrap();
+        let rows = parse(&format!("{ROW}{more}"), "r.yml").unwrap();
         assert_eq!(rows[0].behaviour, "V06");
         let variants: Vec<_> =
             rows[0].description().axes.variants().map(|variant| variant.to_string()).collect();
@@ -302,7 +302,7 @@ mod tests {
             ROW.replace(from, to)
         };
         for (text, message, help) in [
-            (with("question:", "qestion:"), "r.yml:3:5: unknown key 'qestion'", "'question'"),
+            (with("question:", "qestion:"), "r.yml:3:5: unknown field `qestion`", "'question'"),
             (
                 with("mine/half-close", "half-close"),
                 "r.yml:2:9: 'half-close' is not the id",

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use metadata::{CellResult, Seed};
+use metadata::{CellResult, RunSpec};
 
-use crate::descriptor_limits;
 use crate::environment::Environment;
 use crate::executable::Executable;
 use crate::plan::Planned;
 use crate::signals::Stop;
 use crate::supervise::{self, Order};
+use crate::{descriptor_limits, provenance};
 
 /// The environment variable with the value of `--slow`. Tests read it, too.
 pub const SLOW_VARIABLE: &str = "POLLMATRIX_SLOW";
@@ -35,26 +35,15 @@ pub struct Settings<'a> {
     pub executable: &'a Executable,
     /// The matrix file, if it is not the built-in one.
     pub matrix: Option<&'a Path>,
-    /// The seed of each first attempt.
-    pub seed: Seed,
-    /// The fault to switch on.
-    pub fault: Option<&'a str>,
-    /// One in this many system calls below the core fails.
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenarios' data arrive up to this many milliseconds late.
-    pub late_data: Option<NonZeroU32>,
-    /// The number of attempts per cell.
-    pub repeat: u32,
-    /// How many times slower than an ordinary machine this one is.
-    pub slow: NonZeroU32,
-    /// The number of cells to run in parallel.
-    pub jobs: usize,
+    /// What was asked of the attempts.
+    pub spec: &'a RunSpec,
 }
 
 /// Runs `cells`, and calls `each` with every result on this thread. Returns early, with every started cell
 /// killed and reaped, if a stop is requested or the executable is replaced.
 pub fn run(cells: &[Planned], settings: &Settings<'_>, stop: &Stop, each: impl FnMut(CellResult)) {
-    pool(cells, settings.jobs, |cell| run_one(cell, settings, stop), each);
+    let jobs = settings.spec.jobs.map_or_else(provenance::cpus, usize::from);
+    pool(cells, jobs, |cell| run_one(cell, settings, stop), each);
     supervise::clean_up();
 }
 
@@ -101,22 +90,19 @@ pub fn pool<T: Sync, R: Send>(
 /// result.
 fn run_one(cell: &Planned, settings: &Settings<'_>, stop: &Stop) -> Option<CellResult> {
     let mut attempts = Vec::new();
-    for number in 0..settings.repeat {
+    for number in 0..settings.spec.repeat {
         if stop.requested() {
             return None;
         }
+        let spec = settings.spec.attempt(number);
         let order = Order {
             environment: settings.environment,
             prefix: settings.prefix,
             executable: settings.executable,
             matrix: settings.matrix,
             cell: &cell.spec.id,
-            seed: Seed(settings.seed.0.wrapping_add(u64::from(number))),
-            fault: settings.fault,
-            inject_errors: settings.inject_errors,
-            late_data: settings.late_data,
+            spec: &spec,
             limit: cell.timeout,
-            slow: settings.slow,
             patience: None,
         };
         attempts.push(settings.environment.judge(supervise::attempt(&order, || stop.requested())?));

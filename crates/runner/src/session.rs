@@ -2,17 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use matrix::{Runner, Selection};
-use metadata::{CellResult, Results, Run, Status};
+use metadata::{CellResult, Results, Run, RunSpec, Status};
 
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::journal::{self, Contents, Identity, Journal, Lock};
-use crate::plan::{self, Attempts, Planned, Source};
+use crate::plan::{self, Planned, Source};
 use crate::progress::Progress;
 use crate::runners::{self, Chosen, RunnerOptions};
 use crate::schedule::{self, Settings};
@@ -28,8 +27,10 @@ pub struct Request {
     pub is_selected: bool,
     /// The target and the runner.
     pub runner: RunnerOptions,
-    /// The options of the attempts.
-    pub attempts: Attempts,
+    /// What is asked of the attempts.
+    pub spec: RunSpec,
+    /// Whether the user gave the seed. If not, a resumed run keeps its own.
+    pub has_seed: bool,
     /// Whether to resume the interrupted run in the report directory.
     pub resume: bool,
     /// The report directory.
@@ -60,7 +61,7 @@ pub fn run(
     plan::add_rerun_arguments(
         &mut planned,
         &request.runner.to_arguments(),
-        &request.attempts,
+        &request.spec,
         source.environment,
     )?;
     let ended = session.run_cells(&planned, source, chosen, request, stop, overall)?;
@@ -112,11 +113,7 @@ impl Session {
                 (Some(executable), _) => executable.hash().unwrap_or_default().to_owned(),
                 (None, None) => String::new(),
             },
-            seed: request.attempts.seed.unwrap_or_else(provenance::new_seed),
-            fault: request.attempts.fault.clone(),
-            inject_errors: request.attempts.inject_errors,
-            late_data: request.attempts.late_data,
-            repeat: request.attempts.repeat.get(),
+            spec: request.spec.clone(),
             selection: (&request.selection).into(),
             target: chosen.target.id.clone(),
             via: runners::identity(&chosen.runner, &request.runner),
@@ -157,8 +154,8 @@ impl Session {
     ) -> Result<Self, Error> {
         let dir = request.dir.as_path();
         // Options that are omitted keep the values of the interrupted run.
-        if request.attempts.seed.is_none() {
-            identity.seed = contents.identity.seed;
+        if !request.has_seed {
+            identity.spec.seed = contents.identity.spec.seed;
         }
         if !request.is_selected {
             identity.selection = contents.identity.selection.clone();
@@ -209,7 +206,7 @@ impl Session {
                 None => left.push(cell.clone()),
             }
         }
-        if let Some(fault) = &self.identity.fault {
+        if let Some(fault) = &self.identity.spec.fault {
             diagnostics::warning(&format!("the fault {fault} is switched on: cells are expected to fail"));
         }
         // Before the progress bar, because this can print notes.
@@ -254,13 +251,7 @@ impl Session {
                     executable: &identity.executable,
                     matrix: &source.hash,
                     selection: &identity.selection.selection(),
-                    seed: identity.seed,
-                    fault: identity.fault.as_deref(),
-                    inject_errors: identity.inject_errors,
-                    late_data: identity.late_data,
-                    repeat: identity.repeat,
-                    slow: request.attempts.slow,
-                    jobs: request.attempts.jobs.map(usize::from),
+                    spec: &identity.spec,
                 };
                 let machine = &mut self.machine;
                 let began = |run: Run| {
@@ -276,13 +267,7 @@ impl Session {
                     prefix: &[],
                     executable,
                     matrix: source.path.as_deref(),
-                    seed: identity.seed,
-                    fault: identity.fault.as_deref(),
-                    inject_errors: identity.inject_errors,
-                    late_data: identity.late_data,
-                    repeat: identity.repeat,
-                    slow: request.attempts.slow.unwrap_or(NonZeroU32::MIN),
-                    jobs: request.attempts.jobs.map_or_else(provenance::cpus, usize::from),
+                    spec: &identity.spec,
                 };
                 schedule::run(&left, &settings, stop, each);
             }
@@ -315,11 +300,11 @@ impl Session {
             selection: self.identity.selection.selection().describe(),
             via: chosen.runner.name().to_owned(),
             emulator: runners::emulator(&chosen.runner),
-            seed: self.identity.seed,
-            repeat: self.identity.repeat,
-            fault: self.identity.fault.clone(),
-            inject_errors: self.identity.inject_errors,
-            late_data: self.identity.late_data,
+            seed: self.identity.spec.seed,
+            repeat: self.identity.spec.repeat,
+            fault: self.identity.spec.fault.clone(),
+            inject_errors: self.identity.spec.inject_errors,
+            late_data: self.identity.spec.late_data,
             started: self.started.clone(),
             finished: provenance::now(),
             resumed: self.resumed,

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use metadata::{Attempt, CellResult, PathNameError, PathNames, Run, Seed};
+use metadata::{CellResult, PathNameError, PathNames, Run};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. It increases when a reader of the previous version would misread the new one.
@@ -29,45 +29,14 @@ pub enum Line {
         slow: NonZeroU32,
         /// The number of results that follow.
         cells: usize,
-        /// Whether the program can switch on faults.
-        #[serde(default)]
-        faults: bool,
     },
     /// A result.
     Cell(Box<CellResult>),
-    /// The end of an attempt that was ordered.
-    Attempt {
-        /// The number of the order.
-        order: u64,
-        /// The attempt.
-        attempt: Box<Attempt>,
-    },
     /// The last line: the results are complete.
     End {
         /// The number of results.
         cells: usize,
     },
-}
-
-/// The line that precedes the orders on standard input. An executor that gets no standard input notices it by
-/// its absence.
-pub const ORDERS: &str = "orders";
-
-/// An order to make one attempt, which an executor answers with [`Line::Attempt`].
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct AttemptOrder {
-    /// The number of the order.
-    pub order: u64,
-    /// The cell's id.
-    pub cell: String,
-    /// The seed of all random choices.
-    pub seed: Seed,
-    /// The fault to switch on.
-    pub fault: Option<String>,
-    /// The time limit on a machine of ordinary speed, in milliseconds.
-    pub limit_ms: u64,
-    /// How long the scenario waits for an expected event, in milliseconds. `None` for its own default.
-    pub patience_ms: Option<u64>,
 }
 
 impl Line {
@@ -100,8 +69,7 @@ impl PathNames for Line {
         match self {
             Self::Begin { run, .. } => run.check_path_names(),
             Self::Cell(result) => result.check_path_names(),
-            // The cell of an attempt is compared with the one that was ordered.
-            Self::Attempt { .. } | Self::End { .. } => Ok(()),
+            Self::End { .. } => Ok(()),
         }
     }
 }

@@ -2,19 +2,18 @@
 //! cells.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use metadata::{Attempt, Seed, Status, start_error};
+use metadata::{Attempt, RunSpec, Status, start_error};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::environment::Environment;
 use crate::executable::Executable;
-use crate::pipes::{self, LeftOpen, Limit, Outputs, TooMuchOutput, Waited};
+use crate::pipes::{self, End, LeftOpen, Limit, Outputs};
 use crate::{command, diagnostics, exit, left_behind};
 
 /// The limits of standard output. A result line has a few KiB.
@@ -34,32 +33,12 @@ pub struct Order<'a> {
     pub matrix: Option<&'a Path>,
     /// The cell's id.
     pub cell: &'a str,
-    /// The seed of all random choices.
-    pub seed: Seed,
-    /// The fault to switch on.
-    pub fault: Option<&'a str>,
-    /// One in this many system calls below the core fails.
-    pub inject_errors: Option<NonZeroU32>,
-    /// The scenario's data arrive up to this many milliseconds late.
-    pub late_data: Option<NonZeroU32>,
+    /// The seed of all random choices, the disturbances, and how slow this machine is.
+    pub spec: &'a RunSpec,
     /// The time limit on a machine of ordinary speed. After it, every process of the cell is killed.
     pub limit: Duration,
-    /// How many times slower this machine is.
-    pub slow: NonZeroU32,
     /// How long the scenario waits for an expected event. `None` for its own default.
     pub patience: Option<Duration>,
-}
-
-/// How a process ended.
-pub enum End {
-    /// The process exited.
-    Exited(ExitStatus),
-    /// The process was killed at its time limit.
-    TimedOut,
-    /// The process was killed because a stop was requested.
-    Stopped,
-    /// The process was killed because it exceeded the limit of a stream.
-    TooMuchOutput(TooMuchOutput),
 }
 
 /// The end and the output of a process.
@@ -88,12 +67,11 @@ pub fn run(mut command: Command, limit: Duration, stop: impl Fn() -> bool) -> st
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A separate process group: Ctrl-C reaches the runner only, and one call kills the whole cell.
     let mut child = command.process_group(0).spawn().map_err(start_error)?;
-    let mut outputs =
-        Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| drop(kill_and_reap(&mut child)))?;
-    let mut end = wait(&mut child, &mut outputs, began.checked_add(limit), stop);
-    // Kill the cell's remaining processes, whatever its result: they would hold the pipes and disturb other
-    // cells. The group's number has not been reused yet, because systems reuse numbers much later.
-    kill_group(&child);
+    let mut outputs = Outputs::of(&mut child, STDOUT, STDERR).inspect_err(|_| kill_and_reap(&mut child))?;
+    let mut end = pipes::watch(&mut child, &mut outputs, began.checked_add(limit), stop);
+    // Kill what remains of the cell, whatever its result: it would hold the pipes and disturb other cells.
+    // The group's number has not been reused yet, because systems reuse numbers much later.
+    kill_and_reap(&mut child);
     let elapsed = began.elapsed();
     let (left, drained) = outputs.drain(group(&child));
     if let (Err(too_much), Ok(End::Exited(_))) = (drained, &end) {
@@ -111,7 +89,7 @@ pub fn attempt(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
 }
 
 fn unchecked(order: &Order<'_>, stop: impl Fn() -> bool) -> Option<Attempt> {
-    let limit = order.limit.saturating_mul(order.slow.get());
+    let limit = order.limit.saturating_mul(order.spec.slowness().get());
     let Ended { end, stdout, stderr, elapsed, left } = match run(command(order), limit, stop) {
         Ok(ended) => ended,
         Err(error) => {
@@ -145,8 +123,8 @@ pub fn clean_up() {
 
 fn command(order: &Order<'_>) -> Command {
     let mut command = command::behind(order.prefix, order.executable.path());
-    command.args(["run-cell", order.cell, "--seed", &order.seed.to_string(), "--lifeline"]);
-    command.args(["--slow", &order.slow.to_string()]);
+    command.args(["worker", "cell", order.cell, "--seed", &order.spec.seed.to_string(), "--lifeline"]);
+    command.args(["--slow", &order.spec.slowness().to_string()]).args(order.spec.disturbance_options());
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);
     }
@@ -161,15 +139,6 @@ fn command(order: &Order<'_>) -> Command {
     if let Some(typed) = poller.and_then(|name| order.environment.adapter_argument(name)) {
         command.args(["--subject", typed]);
     }
-    if let Some(fault) = order.fault {
-        command.args(["--fault", fault]);
-    }
-    if let Some(one_in) = order.inject_errors {
-        command.arg(format!("--inject-errors={one_in}"));
-    }
-    if let Some(milliseconds) = order.late_data {
-        command.arg(format!("--late-data={milliseconds}"));
-    }
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);
     }
@@ -177,26 +146,10 @@ fn command(order: &Order<'_>) -> Command {
     command
 }
 
-/// Waits until the process exits. At the deadline, a stop or a limit, kills and reaps it.
-fn wait(
-    child: &mut Child,
-    outputs: &mut Outputs,
-    deadline: Option<Instant>,
-    stop: impl Fn() -> bool,
-) -> std::io::Result<End> {
-    let end = match pipes::watch(child, outputs, deadline, stop)? {
-        Waited::Exited(status) => return Ok(End::Exited(status)),
-        Waited::TimedOut => End::TimedOut,
-        Waited::Stopped => End::Stopped,
-        Waited::TooMuchOutput(too_much) => End::TooMuchOutput(too_much),
-    };
-    kill_and_reap(child)?;
-    Ok(end)
-}
-
-fn kill_and_reap(child: &mut Child) -> std::io::Result<ExitStatus> {
+/// Kills the process group that a child leads, and waits for the child.
+pub(crate) fn kill_and_reap(child: &mut Child) {
     kill_group(child);
-    child.wait()
+    let _ = child.wait();
 }
 
 /// Kills the process group that a child leads.
@@ -238,9 +191,7 @@ fn judge(order: &Order<'_>, status: ExitStatus, stdout: &str, stderr: &str) -> A
             return broken(format!("the cell printed a line that is not a result ({error}): {line}"));
         }
     };
-    let requested = (order.cell, order.seed, order.fault, order.inject_errors, order.late_data);
-    let cell = attempt.cell.as_str();
-    if (cell, attempt.seed, attempt.fault.as_deref(), attempt.inject_errors, attempt.late_data) != requested {
+    if attempt.cell != order.cell || !order.spec.is_of_attempt(&attempt) {
         return broken(format!("the cell printed a result of {} with seed {}", attempt.cell, attempt.seed));
     }
     let expected = i32::from(exit::of_cell(attempt.status));
@@ -274,10 +225,10 @@ fn blank(order: &Order<'_>, status: Status, reason: String) -> Attempt {
         cell: order.cell.to_owned(),
         status,
         reason: Some(reason),
-        seed: order.seed,
-        fault: order.fault.map(str::to_owned),
-        inject_errors: order.inject_errors,
-        late_data: order.late_data,
+        seed: order.spec.seed,
+        fault: order.spec.fault.clone(),
+        inject_errors: order.spec.inject_errors,
+        late_data: order.spec.late_data,
         duration_ms: 0,
         checks: Vec::new(),
         counters: BTreeMap::new(),

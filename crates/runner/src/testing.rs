@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fd_core::poller::MakeBackend;
-use metadata::{Attempt, Description, Seed, Status};
+use metadata::{Attempt, Description, RunSpec, Seed, Status};
 
 use crate::environment::Environment;
 use crate::executable::Executable;
@@ -70,19 +70,16 @@ impl CellRunner {
 
     /// Makes one attempt. The error describes a cell that does not pass.
     fn attempt(&self, cell: &str, limit: Duration) -> Result<(), String> {
+        // Tests are reproducible; `pollmatrix run` draws random seeds.
+        let spec = RunSpec { slow: Some(slowness()), ..RunSpec::new(Seed(1)) };
         let order = Order {
             environment: &self.environment,
             prefix: &[],
             executable: &self.executable,
             matrix: None,
             cell,
-            // Tests are reproducible; `pollmatrix run` draws random seeds.
-            seed: Seed(1),
-            fault: None,
-            inject_errors: None,
-            late_data: None,
+            spec: &spec,
             limit,
-            slow: slowness(),
             patience: None,
         };
         let attempt = supervise::attempt(&order, || false)

@@ -1,30 +1,50 @@
-//! A process that answers one line after the other: other than [`supervise`], which starts a process for each
-//! attempt, this keeps it as long as it answers.
+//! A process that speaks in lines. [`supervise`] starts a process for each attempt, and reads its output at
+//! the end; this one gets lines as long as it answers.
 
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use metadata::start_error;
 
-use crate::pipes::{self, Feed, Limit, Lines, Tail, TooMuchOutput};
+use crate::pipes::{self, End, Feed, Limit, Lines, Outputs, Tail, TooMuchOutput};
 use crate::supervise;
 
-/// The greatest length of an answer.
-const LONGEST: usize = 1 << 20;
+/// The longest line, in bytes.
+const LINE_BYTES: usize = 16 << 20;
 /// The limits of standard error.
 const STDERR: Limit = Limit { keep: 16 << 10, total: 64 << 20 };
+/// The limits of what a process writes after its last line.
+const REST: Limit = Limit { keep: 0, total: 16 << 20 };
 /// The longest interval between two checks whether a stop is requested.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+pub const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a process that has closed its output may take to exit.
 const EXIT_LIMIT: Duration = Duration::from_secs(5);
 
-/// A process that answers lines. It is killed, with its descendants, when this is dropped.
+/// A process that speaks in lines. It is killed, with its descendants, when this is dropped.
 pub struct Worker {
     child: Child,
     feed: Feed,
     stdout: Lines<ChildStdout>,
     stderr: Tail<ChildStderr>,
+}
+
+/// What a process has written.
+pub enum Next {
+    /// A line with its newline, which the last line can lack.
+    Line(String),
+    /// No whole line.
+    Nothing,
+    /// It has closed its output.
+    Closed,
+}
+
+/// The exit of a process.
+pub struct Exit {
+    /// Its status. `None`: it did not exit in time, and was killed.
+    pub status: Option<ExitStatus>,
+    /// The end of its standard error.
+    pub stderr: String,
 }
 
 /// What came in place of an answer. The process cannot be asked again.
@@ -45,26 +65,44 @@ pub enum Lost {
 }
 
 impl Worker {
-    /// Starts the process, in a process group of its own. Its standard input is its lifeline, too.
+    /// Starts the process, in a process group of its own: Ctrl-C reaches this process only. Its standard
+    /// input begins with `text`, and is its lifeline, too. `None`: it has no standard input.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start(mut command: Command) -> std::io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub fn start(mut command: Command, text: Option<String>) -> std::io::Result<Self> {
+        command.stdin(if text.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.process_group(0).spawn().map_err(start_error)?;
-        let mut streams = || -> std::io::Result<_> {
-            let feed = Feed::new(child.stdin.take(), String::new())?;
-            let stdout = Lines::new(child.stdout.take(), LONGEST)?;
+        let streams = || -> std::io::Result<_> {
+            let feed = Feed::new(child.stdin.take(), text.unwrap_or_default())?;
+            let stdout = Lines::new(child.stdout.take(), LINE_BYTES)?;
             Ok((feed, stdout, Tail::new(child.stderr.take(), "standard error", STDERR)?))
         };
         match streams() {
             Ok((feed, stdout, stderr)) => Ok(Self { child, feed, stdout, stderr }),
             Err(error) => {
-                supervise::kill_group(&child);
-                let _ = child.wait();
+                supervise::kill_and_reap(&mut child);
                 Err(error)
             }
         }
+    }
+
+    /// Returns the next line. Waits at most `time` for it, and can return before.
+    ///
+    /// # Errors
+    /// The process exceeded the limit of a stream.
+    pub fn next(&mut self, time: Duration) -> Result<Next, TooMuchOutput> {
+        self.feed.write();
+        self.stderr.read()?;
+        if let Some(line) = self.stdout.next_line()? {
+            return Ok(Next::Line(line));
+        }
+        if !self.stdout.is_open() {
+            return Ok(Next::Closed);
+        }
+        pipes::wait(&[self.stdout.fd(), self.stderr.fd()], self.feed.fd(), time);
+        Ok(Next::Nothing)
     }
 
     /// Sends a line, and waits for the line that answers it.
@@ -75,49 +113,44 @@ impl Worker {
         let begun = Instant::now();
         self.feed.push(line);
         self.feed.push("\n");
-        loop {
-            self.feed.write();
-            if let Some(answer) = self.stdout.next_line()? {
-                return Ok(answer);
-            }
-            self.stderr.read()?;
-            if !self.stdout.is_open() {
-                return Err(Lost::Ended(self.end()));
-            }
-            if stop() {
-                return Err(Lost::Stopped);
-            }
+        while !stop() {
             let Some(left) = limit.checked_sub(begun.elapsed()) else { return Err(Lost::TimedOut(limit)) };
-            let read = [self.stdout.fd(), self.stderr.fd()];
-            pipes::wait(&read, self.feed.fd(), left.min(CHECK_INTERVAL));
+            match self.next(left.min(CHECK_INTERVAL))? {
+                Next::Line(answer) => return Ok(answer),
+                Next::Nothing => {}
+                Next::Closed => return Err(Lost::Ended(self.how_it_ended())),
+            }
+        }
+        Err(Lost::Stopped)
+    }
+
+    fn how_it_ended(&mut self) -> String {
+        match self.end(EXIT_LIMIT) {
+            Exit { status: Some(status), stderr } => supervise::killed(status, &stderr)
+                .unwrap_or_else(|| format!("it exited ({status}): {}", stderr.trim())),
+            Exit { status: None, .. } => "it closed its output, and did not exit".into(),
         }
     }
 
-    /// Returns how the process ended, with its last message.
-    fn end(&mut self) -> String {
-        let begun = Instant::now();
-        loop {
-            let _ = self.stderr.read();
-            match self.child.try_wait() {
-                Ok(Some(status)) => {
-                    let stderr = self.stderr.text();
-                    return supervise::killed(status, &stderr)
-                        .unwrap_or_else(|| format!("it exited ({status}): {}", stderr.trim()));
-                }
-                Ok(None) if begun.elapsed() < EXIT_LIMIT => {
-                    pipes::wait(&[self.stderr.fd()], None, Duration::from_millis(1));
-                }
-                Ok(None) => return "it closed its output, and did not exit".into(),
-                Err(error) => return error.to_string(),
-            }
-        }
+    /// Closes standard input, and waits until the process exits. Reads what it still writes, so that no
+    /// writer gets SIGPIPE. Kills its descendants, and after `limit` the process.
+    pub fn end(&mut self, limit: Duration) -> Exit {
+        self.feed.close();
+        let mut outputs = Outputs { stdout: self.stdout.rest(REST), stderr: self.stderr.take() };
+        let waited = pipes::watch(&mut self.child, &mut outputs, Instant::now().checked_add(limit), || false);
+        supervise::kill_and_reap(&mut self.child);
+        let _ = outputs.read();
+        let status = match waited {
+            Ok(End::Exited(status)) => Some(status),
+            _ => None,
+        };
+        Exit { status, stderr: outputs.stderr.text() }
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        supervise::kill_group(&self.child);
-        let _ = self.child.wait();
+        supervise::kill_and_reap(&mut self.child);
     }
 }
 
@@ -130,7 +163,7 @@ mod tests {
     fn worker(script: &str) -> Worker {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
-        Worker::start(command).unwrap()
+        Worker::start(command, Some(String::new())).unwrap()
     }
 
     #[test]

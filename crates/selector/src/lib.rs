@@ -27,6 +27,11 @@ pub use crate::wake_pipe::{WakePipe, set_nonblocking};
 /// The caller's identifier of a registration. Each event contains it.
 pub type Token = u64;
 
+/// The token of the registration that is a fence. It is larger than those of a script, and fits into a double
+/// and into a signed number of 32 bits, in which programs may keep it. It is not the largest of any size: a
+/// poller may use that itself, as minus one.
+pub const FENCE: Token = 0x7e57_fe2c;
+
 /// One event of a poller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {

@@ -11,6 +11,8 @@
 //! - After a signal the library continues the wait: `EINTR` never occurs.
 //! - If libevent would end the process, for lack of descriptors, the creation of a base fails: see
 //!   `creation`.
+//! - Over poll and select, libevent starts each iteration at a random entry: the order of its events is
+//!   random.
 //! - The names of events are those of the callback's flags.
 
 mod base;

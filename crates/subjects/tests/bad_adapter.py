@@ -13,6 +13,7 @@ import acting  # noqa: E402
 import adapter  # noqa: E402
 
 MISTAKE = sys.argv.pop(1)
+MODIFIED = set()  # the tokens of registrations that were modified
 ACTS = sys.argv[1].startswith("acting-")
 sys.argv[1] = sys.argv[1].removeprefix("acting-")
 
@@ -77,6 +78,9 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 self.copies.clear()
             case "keeps-removed" if command == "remove":
                 return {"ok": {}}
+            case "forgets-token" if command == "remove":
+                self.tokens[self.numbers[given["fd"]]] = "4294967295"  # minus one
+                return {"ok": {}}
             case "keeps-copies" | "keeps-numbers" if command == "closed":
                 return {"ok": {}}
             case "keeps-numbers" if command == "take" and given["fd"] in self.numbers:
@@ -86,6 +90,10 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 return {"errno": "EEXIST"}
             case "never-modified" if command == "modify":
                 return {"ok": {}}
+            case "loses-modified-hang-ups" if command == "reset":
+                MODIFIED.clear()
+            case "loses-modified-hang-ups" if command == "modify":
+                MODIFIED.add(given["token"])
             case "never-closed" if command == "close":
                 return {"ok": {}}
             case "old-token" if command == "modify":
@@ -130,7 +138,7 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                     event["token"] = "1" + event["token"]
                 case "int-token":
                     event["token"] = str(int(event["token"]) & 0xFFFFFFFF)
-                case "stale-token" if event["token"] != "4294967295":  # the fence's
+                case "stale-token" if event["token"] != "2119695916":  # the fence's
                     event["token"] = "77"
                 case "word-token":
                     event["token"] = "seven"
@@ -145,6 +153,9 @@ class Bad(acting.Acting if ACTS else adapter.Adapter):
                 answer["events"] = []
             case "loses-hang-ups" if command == "wait":
                 answer["events"] = [event for event in events if "HUP" not in event["says"]]
+            case "loses-modified-hang-ups" if command == "wait":
+                lost = [event for event in events if "HUP" in event["says"] and event["token"] in MODIFIED]
+                answer["events"] = [event for event in events if event not in lost]
             case "loses-ends" if command == "wait":
                 answer["events"] = [event for event in events if not at_peer_shut(numbers[event["token"]])]
             case "invents" if command == "wait":

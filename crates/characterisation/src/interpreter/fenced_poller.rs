@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use metadata::{Mode, Outcome, Part, STALE_TOKEN, Transport};
 use nix::errno::Errno;
-use selector::{Act, Acted, Changed, Event, Interest, Record, Refusal, Selector, Token};
+use selector::{Act, Acted, Changed, Event, FENCE, Interest, Record, Refusal, Selector, Token};
 
 use super::descriptors::Scratch;
 use super::{call_failed, held, setup_error};
@@ -16,9 +16,6 @@ use crate::{Setting, Stopped};
 
 /// The maximum number of events per wait: more than a script can make ready.
 pub(super) const ROOM: usize = 64;
-
-/// The fence's token: larger than those of a script, and not the largest, which a poller may use itself.
-pub(super) const FENCE: Token = u32::MAX as Token;
 
 /// A poller with a fence: a private pipe that is registered beside the script's descriptors.
 pub(super) struct FencedPoller {
@@ -171,7 +168,8 @@ impl FencedPoller {
     /// Waits once with a timeout of zero. If no event arrives, raises the fence and waits again: when the
     /// fence is reported, every earlier event has been reported, too. `room` is at least 1.
     pub(super) fn poll(&self, room: usize) -> Result<Result<Vec<Event>, Errno>, Stopped> {
-        match self.wait(room, Duration::ZERO) {
+        match self.wait(room, Duration::ZERO).map(without_fence) {
+            // The fence is not raised. A spurious event of it proves nothing.
             Ok(events) if events.is_empty() => {}
             answered => return Ok(answered),
         }
@@ -186,7 +184,7 @@ impl FencedPoller {
             let name = self.selector.name();
             return Err(setup_error(format!("{name} did not report the fence within {:?}", self.patience)));
         }
-        Ok(Ok(events.into_iter().filter(|event| event.token != FENCE).collect()))
+        Ok(Ok(without_fence(events)))
     }
 
     fn wait(&self, room: usize, timeout: Duration) -> Result<Vec<Event>, Errno> {
@@ -264,6 +262,10 @@ fn parts(of: Option<&str>, events: &[&Event], write: impl Fn(&Record) -> String)
     }
     let part = |record: &&Record| Part::event(of, write(record));
     records.iter().map(part).collect()
+}
+
+fn without_fence(events: Vec<Event>) -> Vec<Event> {
+    events.into_iter().filter(|event| event.token != FENCE).collect()
 }
 
 /// Returns whether an event has a token that no registration has had, nor the fence.
@@ -376,6 +378,11 @@ mod tests {
     }
 
     #[test]
+    fn a_fence_that_is_reported_before_it_is_raised_does_not_end_the_wait_for_later_events() {
+        assert_eq!(polled(&[&[FENCE], &[7, FENCE]]), Ok(vec![7]));
+    }
+
+    #[test]
     fn the_fence_alone_means_no_event() {
         assert_eq!(polled(&[&[], &[FENCE]]), Ok(vec![]));
     }
@@ -439,6 +446,10 @@ mod tests {
             "silent stale-token:IN"
         );
         assert_eq!(poller.outcome_of(3, &[event(own, false), event(FENCE, true)], own).to_string(), "OUT");
+        // Minus one, the usual token of none.
+        for none in [u32::MAX.into(), Token::MAX] {
+            assert_eq!(poller.outcome(&[event(none, true)]).to_string(), "stale-token:IN");
+        }
         let copy = poller.token("copy");
         assert_eq!(poller.outcome(&[stale, event(copy, true)]).to_string(), "stale-token:IN copy:IN");
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use metadata::Mode;
 use nix::errno::Errno;
 use nix::unistd::write;
-use selector::{Changed, Event, Interest, Selector, Token};
+use selector::{Changed, Event, FENCE, Interest, Selector, Token};
 
-use super::fenced_poller::{FENCE, FencedPoller, ROOM};
+use super::fenced_poller::{FencedPoller, ROOM};
 use super::waiters::{self, Waited, Waiter};
 use super::{Interpreter, call_failed, descriptors, settle, setup_error};
 use crate::Stopped;

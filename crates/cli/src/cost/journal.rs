@@ -2,11 +2,11 @@
 //! interrupted run can be resumed.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use metadata::{Cost, CostOutcome, PathNameError, PathNames, check_path_name};
-use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
+use runner::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -152,11 +152,13 @@ struct Contents {
 
 /// Reads a journal. `None` if there is none.
 fn read(path: &Path) -> Result<Option<Contents>, Error> {
-    let text = match std::fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(failed("read", path, source)),
-    };
+    let text = json_lines::content(path).map_err(|source| runner::Error::Io {
+        action: "read",
+        path: path.to_path_buf(),
+        source,
+        help: REPORT_FILE_HELP,
+    })?;
+    let Some(text) = text else { return Ok(None) };
     let lines = json_lines::read(path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
     if lines.is_empty() {
         return Ok(None);

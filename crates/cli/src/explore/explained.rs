@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use exploration::{Cluster, Question};
-use metadata::{Seed, Status};
+use metadata::{RunSpec, Seed, Status};
 use runner::characterise::NOT_QUERIED;
 use runner::executable::Executable;
 use runner::supervise::{self, Order};
@@ -91,18 +91,15 @@ impl<'a> Cells<'a> {
         limits: &Limits<'_>,
     ) -> Option<Answered> {
         let cell = format!("{}/{}@{}", question.scenario, question.variant, self.poller);
+        let spec = RunSpec { slow: Some(self.slow), ..RunSpec::new(Seed(1)) };
         let order = Order {
             environment,
             prefix: &[],
             executable: self.executable,
             matrix: None,
             cell: &cell,
-            seed: Seed(1),
-            fault: None,
-            inject_errors: None,
-            late_data: None,
+            spec: &spec,
             limit: LIMIT,
-            slow: self.slow,
             patience: None,
         };
         let attempt = supervise::attempt(&order, || limits.are_over())?;
@@ -173,7 +170,7 @@ mod tests {
         let known = catalogue::lines(&features).into_iter().take(2).map(|known| known.question).collect();
         Cluster {
             cause: Cause::of(&line, &difference),
-            settings: BTreeSet::new(),
+            settings: BTreeMap::new(),
             line,
             difference,
             lines: 1,
@@ -182,6 +179,7 @@ mod tests {
             confirmed: Confirmed::default(),
             known,
             accepted: BTreeSet::new(),
+            undercut: BTreeSet::new(),
             unasked: BTreeSet::new(),
         }
     }

@@ -7,7 +7,6 @@ use std::path::Path;
 use characterisation::keys;
 use characterisation::verbs::Script;
 use exploration::{Accepted, Cluster, Outcome};
-use matrix::END;
 use metadata::one_line;
 use runner::command::quoted as quoted_for_a_shell;
 use runner::{diagnostics, output};
@@ -28,20 +27,25 @@ pub enum Proposal<'a> {
     Known(&'a Path),
 }
 
+/// Returns whether a file with this name gets lines for `--known`.
+pub fn is_for_known(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "txt")
+}
+
 impl<'a> Proposal<'a> {
     /// Returns the proposal for a file; the name of one for `--known` ends in `.txt`. `known` is that of this
     /// exploration.
     pub fn of(file: Option<&'a Path>, known: Option<&Path>) -> Result<Self, Error> {
         let Some(file) = file else { return Ok(Self::Shown) };
         let is_known = |known: &Path| known == file || known.canonicalize().ok() == file.canonicalize().ok();
-        match file.extension() {
-            Some(extension) if extension == "txt" && known.is_some_and(is_known) => Err(Error::Unfit {
+        match is_for_known(file) {
+            true if known.is_some_and(is_known) => Err(Error::Unfit {
                 path: file.to_path_buf(),
                 why: "it has the known disagreements, and would have the new ones alone".into(),
                 help: "write to another file, and append its lines to this one after a review",
             }),
-            Some(extension) if extension == "txt" => Ok(Self::Known(file)),
-            _ => Ok(Self::Rows(file)),
+            true => Ok(Self::Known(file)),
+            false => Ok(Self::Rows(file)),
         }
     }
 
@@ -76,10 +80,9 @@ fn known(head: &Head<'_>, outcome: &Outcome) -> String {
         "# Disagreements of {} and {}, for `pollmatrix explore --known FILE` (docs/explore.md).\n",
         names[0], names[1]
     );
-    for cluster in unexplained(outcome) {
-        let (left, right) = (&cluster.difference.left, &cluster.difference.right);
-        let what = cluster.difference.what.to_string();
-        let accepted = Accepted { line: cluster.line.clone(), what, number: 0 };
+    for (line, difference) in unexplained(outcome).flat_map(|cluster| cluster.settings.values()) {
+        let (left, right) = (&difference.left, &difference.right);
+        let accepted = Accepted { line: line.clone(), what: difference.what.to_string(), number: 0 };
         let _ = writeln!(
             out,
             "\n# {} answers '{}', and {} '{}'. Why is that accepted?\n{accepted}",
@@ -111,7 +114,7 @@ fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
             line.mode
         );
     }
-    unexplained(outcome).next().map(|_| format!("{out}{END}\n"))
+    unexplained(outcome).next().map(|_| out)
 }
 
 /// Returns the rows, and the answers as expectations, with headings.

@@ -12,7 +12,7 @@ use runner::worker::{Lost, Worker};
 use runner::{backends, environment, lifeline, output, provenance};
 use serde::{Deserialize, Serialize};
 
-use crate::args::PerformArgs;
+use crate::args::LinesArgs;
 use crate::error::Error;
 use crate::exit;
 use crate::explore::explained::Cells;
@@ -100,8 +100,9 @@ impl<'a> Processes<'a> {
 
     fn start(&self) -> Result<Worker, String> {
         let mut command = Command::new(self.executable.path());
-        command.args(["perform", &self.typed, "--slow", &self.slow.to_string()]);
-        Worker::start(command).map_err(|error| format!("cannot start a process: {error}"))
+        command.args(["worker", "lines", &self.typed, "--slow", &self.slow.to_string()]);
+        Worker::start(command, Some(String::new()))
+            .map_err(|error| format!("cannot start a process: {error}"))
     }
 
     fn limit(&self, limit: Duration) -> Duration {
@@ -179,8 +180,8 @@ impl Side for Job<'_> {
     }
 }
 
-/// `pollmatrix perform`: performs the lines on standard input, and prints the answers.
-pub fn perform(args: &PerformArgs) -> Result<ExitCode, Error> {
+/// `pollmatrix worker lines`: performs the lines on standard input, and prints the answers.
+pub fn perform(args: &LinesArgs) -> Result<ExitCode, Error> {
     let slow = args.slow.factor();
     let side = local(&args.poller, false, slow)?;
     let orders = lifeline::lines().map_err(runner::signals::cannot_start)?;

@@ -221,7 +221,7 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
     for (name, answer) in names.iter().zip([&cluster.difference.left, &cluster.difference.right]) {
         let _ = writeln!(out, "   {name:width$}  {}", one_line(answer));
     }
-    let settings: Vec<_> = cluster.settings.iter().map(String::as_str).collect();
+    let settings: Vec<_> = cluster.settings.keys().map(String::as_str).collect();
     let clause = cluster.line.clauses().get(cluster.difference.clause);
     if let Some(clause) = clause.filter(|_| cluster.difference.clause + 1 < cluster.line.clauses().len()) {
         let _ = writeln!(out, "   at '{clause}'");
@@ -236,6 +236,10 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
         cluster.tried,
         head.reproducer(cluster)
     );
+    if !cluster.undercut.is_empty() {
+        let places: Vec<_> = cluster.undercut.iter().map(|index| head.place(*index)).collect();
+        let _ = writeln!(out, "   a longer line of it was accepted: {}", places.join(", "));
+    }
     if !cluster.unasked.is_empty() {
         let ids = names_of(&cluster.unasked);
         let _ = writeln!(out, "   in the catalogue, perhaps: no time was left to ask {ids}");
@@ -256,7 +260,7 @@ pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
             "right": cluster.difference.right,
             "only_left": cluster.difference.what.left,
             "only_right": cluster.difference.what.right,
-            "settings": cluster.settings,
+            "settings": cluster.settings.keys().collect::<Vec<_>>(),
             "accepted": cluster.accepted.iter().map(|index| head.place(*index)).collect::<Vec<_>>(),
             "catalogue": cluster.known.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
             "not_asked": cluster.unasked.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use metadata::{Attempt, PathNameError, PathNames, Run, Seed, Status};
 use runner::executable::Executable;
 use runner::plan::Source;
-use runner::{REPORT_DIR_HELP, diagnostics, json_lines};
+use runner::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
 use serde::{Deserialize, Serialize};
 
 use crate::args::FaultsArgs;
@@ -60,14 +60,7 @@ impl Ended {
 #[serde(tag = "line", rename_all = "kebab-case")]
 enum Line {
     /// The first line. Only the same program with the same matrix can resume a run.
-    Begin {
-        executable: String,
-        matrix: String,
-        seed: Seed,
-        /// The target and the runner.
-        #[serde(default)]
-        place: String,
-    },
+    Begin { executable: String, matrix: String, seed: Seed },
     /// The machine that makes the attempts after this line.
     Machine(Box<Run>),
     /// An attempt.
@@ -86,14 +79,6 @@ impl PathNames for Line {
             // Attempts are found by the keys of the plan.
             Self::Begin { .. } | Self::Tried { .. } => Ok(()),
         }
-    }
-}
-
-/// Reads the file, if there is one.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    match std::fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => read,
     }
 }
 
@@ -119,13 +104,8 @@ struct Inner {
 }
 
 impl AttemptLog {
-    /// Starts a file, or reads the file to resume from. `place` is the target and the runner.
-    pub fn begin(
-        source: &Source<'_>,
-        executable: &Executable,
-        place: &str,
-        args: &FaultsArgs,
-    ) -> Result<Self, Error> {
+    /// Starts a file, or reads the file to resume from.
+    pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
         let failed =
             |action, source| runner::Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
@@ -138,15 +118,21 @@ impl AttemptLog {
         // How many bytes of the file to keep: none of another run; of the same run, the whole lines.
         let mut keep = 0;
         if args.resume {
-            let bytes = read(&path).map_err(|source| failed("read", source))?;
+            let bytes = json_lines::content(&path).map_err(|source| runner::Error::Io {
+                action: "read",
+                path: path.clone(),
+                source,
+                help: REPORT_FILE_HELP,
+            })?;
+            let bytes = bytes.unwrap_or_default();
             let lines = json_lines::read(&path, &bytes, |line| serde_json::from_slice(line).ok())?;
             let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
             let loss = lines.loss(&path);
             let is_empty = lines.is_empty();
             let mut lines = lines.whole.into_iter();
             match lines.next() {
-                Some((1, Line::Begin { executable: e, matrix: m, seed: s, place: p }))
-                    if (&e, &m, p.as_str()) == (&executable, &matrix, place)
+                Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
+                    if (&e, &m) == (&executable, &matrix)
                         && args.chance.given().is_none_or(|seed| seed == s) =>
                 {
                     (seed, keep) = (s, end);
@@ -181,7 +167,7 @@ impl AttemptLog {
             inner: Mutex::new(Inner { file, known, machine, problem: None }),
         };
         if keep == 0 {
-            log.write(&Line::Begin { executable, matrix, seed, place: place.to_owned() });
+            log.write(&Line::Begin { executable, matrix, seed });
         }
         log.check()?;
         Ok(log)

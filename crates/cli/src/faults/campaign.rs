@@ -12,14 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use fd_core::hooks::fault::Fault;
-use metadata::{Seed, Status};
+use metadata::{RunSpec, Seed, Status};
 use report::first_line;
 use runner::executable::Executable;
 use runner::plan::{Planned, Source};
 use runner::progress::Progress;
-use runner::remote_attempts::{Connection, PER_CPU};
 use runner::signals::Stop;
-use runner::stream::AttemptOrder;
 use runner::supervise::{self, Order};
 use runner::{provenance, schedule};
 
@@ -43,17 +41,15 @@ const LIMIT_TIMES: u32 = 2;
 pub const PROOFS: u64 = 8;
 /// The number of seeds to try for a recorded kill.
 const SEEDS: u64 = 3;
+/// The number of attempts to make in parallel, per processor: cells that hang need no processor.
+const PER_CPU: usize = 3;
 /// The run of a kill matrix: tries pairs of faults and cells.
 pub struct Campaign<'a> {
     source: &'a Source<'a>,
     log: &'a AttemptLog,
     stop: &'a Stop,
     executable: &'a Executable,
-    /// The executor that makes the attempts. `None`: they are made on this machine.
-    elsewhere: Option<&'a Connection<'a>>,
     slow: NonZeroU32,
-    /// The number of processors of the machine that makes the attempts.
-    cpus: usize,
     jobs: usize,
     /// The number of seeds with which the control must pass.
     control_seeds: u64,
@@ -94,20 +90,15 @@ impl<'a> Campaign<'a> {
     pub fn new(
         source: &'a Source<'a>,
         executable: &'a Executable,
-        elsewhere: Option<&'a Connection<'a>>,
         log: &'a AttemptLog,
         stop: &'a Stop,
         args: &FaultsArgs,
     ) -> Self {
-        let (slow, cpus) = match elsewhere {
-            // An executor that does not know its processors has one.
-            Some(connection) => (connection.slow(), connection.machine().cpus.max(1)),
-            None => (args.chance.slow.factor(), provenance::cpus()),
-        };
-        let jobs = args.jobs.map_or(PER_CPU * cpus, usize::from);
+        let slow = args.chance.slow.factor();
+        let jobs = args.jobs.map_or_else(|| PER_CPU * provenance::cpus(), usize::from);
         let control_seeds = if args.quick { SEEDS } else { PROOFS };
         let controls = Mutex::default();
-        Self { source, log, stop, executable, elsewhere, slow, cpus, jobs, control_seeds, controls }
+        Self { source, log, stop, executable, slow, jobs, control_seeds, controls }
     }
 
     /// Tries `breadth` cells of every pair, then more cells of the pairs that the record needs, and of the
@@ -158,7 +149,7 @@ impl<'a> Campaign<'a> {
         fresh.sort_by(|a, b| a.spec.id.cmp(&b.spec.id));
         fresh.dedup_by(|a, b| a.spec.id == b.spec.id);
         // Measure the durations without much parallelism, because they shorten the following attempts.
-        schedule::pool(&fresh, self.cpus, |cell| self.baseline(cell), |_| ());
+        schedule::pool(&fresh, provenance::cpus(), |cell| self.baseline(cell), |_| ());
 
         let mut progress = Progress::new(tasks.len(), 0);
         let mut results = Vec::new();
@@ -427,10 +418,9 @@ impl<'a> Campaign<'a> {
         Ok(missing)
     }
 
-    /// Checks that the attempts could be made and written, and that the executable was not replaced.
+    /// Checks that the attempts could be written, and that the executable was not replaced.
     fn check(&self) -> Result<(), Error> {
         self.log.check()?;
-        self.elsewhere.map_or(Ok(()), Connection::check)?;
         Ok(self.executable.check()?)
     }
 
@@ -451,11 +441,10 @@ impl<'a> Campaign<'a> {
         number: u64,
         patience: Option<Duration>,
     ) -> Option<Ended> {
-        let fault = fault.map(Fault::name);
         let seed = self.seed(number);
         let id = &cell.spec.id;
-        let fault_name = fault.map(str::to_owned);
-        let key = AttemptKey { cell: id.clone(), fault: fault_name, seed, full: patience.is_none() };
+        let fault = fault.map(|fault| fault.name().to_owned());
+        let key = AttemptKey { cell: id.clone(), fault, seed, full: patience.is_none() };
         if let Some(ended) = self.log.known(&key) {
             return Some(ended);
         }
@@ -464,34 +453,18 @@ impl<'a> Campaign<'a> {
         }
         let limit =
             patience.map_or(cell.timeout, |patience| patience.saturating_mul(LIMIT_TIMES).min(cell.timeout));
-        let attempt = match self.elsewhere {
-            // The machine that makes the attempt also judges it.
-            Some(connection) => connection.attempt(AttemptOrder {
-                order: 0,
-                cell: id.clone(),
-                seed,
-                fault: fault.map(str::to_owned),
-                limit_ms: milliseconds(limit),
-                patience_ms: patience.map(milliseconds),
-            })?,
-            None => {
-                let order = Order {
-                    environment: self.source.environment,
-                    prefix: &[],
-                    executable: self.executable,
-                    matrix: self.source.path.as_deref().map(Path::new),
-                    cell: id,
-                    seed,
-                    fault,
-                    inject_errors: None,
-                    late_data: None,
-                    limit,
-                    slow: self.slow,
-                    patience,
-                };
-                self.source.environment.judge(supervise::attempt(&order, || self.stop.requested())?)
-            }
+        let spec = RunSpec { fault: key.fault.clone(), slow: Some(self.slow), ..RunSpec::new(seed) };
+        let order = Order {
+            environment: self.source.environment,
+            prefix: &[],
+            executable: self.executable,
+            matrix: self.source.path.as_deref().map(Path::new),
+            cell: id,
+            spec: &spec,
+            limit,
+            patience,
         };
+        let attempt = self.source.environment.judge(supervise::attempt(&order, || self.stop.requested())?);
         let waited = patience.unwrap_or(scenarios::PATIENCE).saturating_mul(self.slow.get());
         let ended = Ended::new(attempt, milliseconds(waited));
         self.log.add(key, ended.clone());

@@ -161,8 +161,6 @@ pub struct Kills {
     pub seed: Seed,
     /// The machine that makes the attempts, if one does.
     pub machine: Option<Run>,
-    /// The options that select the target and the runner, as text for another command line.
-    pub options: String,
     /// Cells that do not pass without a fault, with the reason. They prove nothing.
     pub unfit: Vec<(String, String)>,
     pub finished: String,
@@ -234,7 +232,6 @@ impl Kills {
             cells,
             seed: Seed(0),
             machine: None,
-            options: String::new(),
             unfit: Vec::new(),
             finished: String::new(),
         }

@@ -14,19 +14,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fd_core::hooks::fault::Fault;
-use matrix::{Runner, Selection, Target};
-use runner::executable::Executable;
+use matrix::Selection;
+use runner::executable::{self, Executable};
 use runner::journal::Lock;
 use runner::plan::{Planned, Source};
-use runner::remote_attempts::Connection;
+use runner::provenance::OS;
 use runner::signals::{self, Stop};
-use runner::{
-    Environment, diagnostics, faults as switches, output, provenance, remote, remote_attempts, runners,
-};
+use runner::{Environment, diagnostics, faults as switches, output, provenance};
 
 use crate::args::{FaultsArgs, RunFormat};
 use crate::error::Error;
-use crate::{all_targets, exit, generate};
+use crate::{exit, generate};
 use attempts::AttemptLog;
 use campaign::{Breadth, Campaign};
 use kills::{CONTROL, Kills};
@@ -49,19 +47,6 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         return Err(runner::Error::NoFaults.into());
     }
     let source = Source::load(matrix, environment)?;
-    let options = args.runner.options();
-    if options.target.as_deref() == Some(all_targets::ALL) {
-        return Err(Error::FaultsElsewhere("tries the faults of one target at a time"));
-    }
-    let chosen = runners::choose(&source, &options)?;
-    if matches!(chosen.runner, Runner::Import) {
-        return Err(Error::FaultsElsewhere(
-            "decides on each attempt from the previous ones, which an import cannot make",
-        ));
-    }
-    let is_native = matches!(chosen.runner, Runner::Native);
-    environment.refuse_adapters_elsewhere(is_native)?;
-    let os = chosen.target.os.name();
     let mut faults = switches::select(&args.faults)?;
     let judged = kills::Judged {
         faults: !faults.is_empty() || args.selection.is_all(environment),
@@ -70,13 +55,13 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
     if faults.is_empty() {
         faults = Fault::ALL.to_vec();
     }
-    let root = match (args.record, &args.root) {
-        (true, None) => Some(generate::find_root()?),
-        (_, root) => root.clone(),
+    let file = match &args.recorded {
+        None if args.record => Some(generate::find_root()?.join(record::FILE)),
+        given => given.clone(),
     };
     let stop = Stop::install().map_err(signals::cannot_start)?;
-    let known = contract_cells(&source, chosen.target, &Selection::default())?;
-    let planned = contract_cells(&source, chosen.target, &args.selection.selection(environment))?;
+    let known = contract_cells(&source, &Selection::default())?;
+    let planned = contract_cells(&source, &args.selection.selection(environment))?;
     if planned.is_empty() {
         return Err(Error::NothingToFault(args.selection.selection(environment).describe()));
     }
@@ -86,68 +71,32 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         return Err(Error::NoControl(cell.to_owned()));
     }
     // Read first, because the record can be malformed.
-    let all = match &root {
-        Some(root) => record::of_tree(root, &known),
-        None if args.quick => record::read(args.recorded.as_deref(), &known)?,
-        None => record::built_in(&known),
+    let all = match &file {
+        Some(file) if args.record => record::to_write(file, &known),
+        None if !args.quick => record::built_in(&known),
+        file => record::read(file.as_deref(), &known)?,
     };
-    kills.killed_elsewhere(&all, os);
-    let record = if root.is_some() { all.of(os) } else { all };
-    match &root {
-        Some(_) => kills.follow(&record),
-        None => kills.excuse(&record),
+    kills.killed_elsewhere(&all, OS);
+    let record = if args.record { all.of(OS) } else { all };
+    match args.record {
+        true => kills.follow(&record),
+        false => kills.excuse(&record),
     }
     if args.record && args.selection.has_prefixes() && !args.faults.is_empty() {
         kills.want_all();
     }
     let dir = args.report_dir.path.as_path();
     let _lock = Lock::take(dir)?;
-    let executable = Executable::hold(&chosen.executable, dir, is_native)?;
-    let place = format!("{} via {}", chosen.target.id, runners::label(&chosen.runner));
-    let log = AttemptLog::begin(&source, &executable, &place, args)?;
+    let executable = Executable::hold(&executable::own()?, dir, true)?;
+    let log = AttemptLog::begin(&source, &executable, args)?;
+    let machine = provenance::run_here(source.target()?.id.clone(), provenance::now());
+    log.machine(&machine)?;
     kills.seed = log.seed();
-    kills.options = options.to_arguments();
-    let mut try_all = |elsewhere: Option<&Connection<'_>>| -> Result<Vec<String>, Error> {
-        let machine = match elsewhere {
-            Some(connection) => connection.machine().clone(),
-            None => provenance::run_here(chosen.target.id.clone(), provenance::now()),
-        };
-        log.machine(&machine)?;
-        kills.machine = Some(machine);
-        let campaign = Campaign::new(&source, &executable, elsewhere, &log, &stop, args);
-        if args.quick {
-            return campaign.quick(&record.kills, &mut kills);
-        }
-        campaign.run(&mut kills, breadth(args))?;
-        Ok(Vec::new())
-    };
-    let unrecorded = match is_native {
-        true => Some(try_all(None)?),
-        false => {
-            let route = runners::prepare(&chosen.runner, &executable, &source, &options)?;
-            let all = Selection::default();
-            let settings = remote::Settings {
-                target: chosen.target,
-                executable: executable.hash().unwrap_or_default(),
-                matrix: &source.hash,
-                selection: &all,
-                seed: log.seed(),
-                fault: None,
-                inject_errors: None,
-                late_data: None,
-                repeat: 1,
-                slow: args.chance.slow.times,
-                jobs: args.jobs.map(usize::from),
-            };
-            let tried =
-                remote_attempts::with(&route, &settings, &stop, |connection| try_all(Some(connection)))?;
-            tried.transpose()?
-        }
-    };
-    // Interrupted before the other machine answered: there is nothing to report.
-    let Some(unrecorded) = unrecorded else {
-        diagnostics::note(INTERRUPTED);
-        return Ok(ExitCode::from(stop.signal().unwrap_or(exit::FAILED)));
+    kills.machine = Some(machine);
+    let campaign = Campaign::new(&source, &executable, &log, &stop, args);
+    let unrecorded = match args.quick {
+        true => campaign.quick(&record.kills, &mut kills)?,
+        false => campaign.run(&mut kills, breadth(args)).map(|()| Vec::new())?,
     };
     // With --record, excuses are only applied now, so that the run has tested whether they are still needed.
     kills.excuse(&record);
@@ -170,28 +119,23 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         diagnostics::note("`pollmatrix faults --record` runs all cells and writes the record again");
     }
     let mut held = unrecorded.is_empty() && kills.verdict().holds();
-    if let Some(root) = root {
+    if let Some(file) = file.filter(|_| args.record) {
         // The record lacks faults and scenarios without a proof, which --quick reports.
-        diagnostics::note(&record::write(&root, &kills, &known, os)?);
+        diagnostics::note(&record::write(&file, &kills, &known)?);
         for fault in kills.unrecorded() {
             held = false;
             diagnostics::warning(&format!("{fault} has no line in the record: the harness catches it"));
             diagnostics::note(&format!(
-                "`pollmatrix faults {CONTROL} --record --fault {fault}{}` records this",
-                kills.options
+                "`pollmatrix faults {CONTROL} --record --fault {fault}` records this"
             ));
         }
     }
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(exit::FAILED) })
 }
 
-/// Returns the selected contract cells of a target. Characterisations test raw pollers, which have no faults.
-fn contract_cells(
-    source: &Source<'_>,
-    target: &Target,
-    selection: &Selection,
-) -> Result<Vec<Planned>, Error> {
-    let mut planned = source.plan(target, selection)?;
+/// Returns the selected contract cells. Characterisations test raw pollers, which have no faults.
+fn contract_cells(source: &Source<'_>, selection: &Selection) -> Result<Vec<Planned>, Error> {
+    let mut planned = source.plan(source.target()?, selection)?;
     planned.retain(|cell| cell.spec.layer == metadata::Layer::Contract);
     Ok(planned)
 }

@@ -1,20 +1,20 @@
 //! The record of proven kills, one line per pair of fault and cell, for `pollmatrix faults --quick`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fd_core::hooks::fault::Fault;
 use runner::faults::{by_name, did_you_mean_fault};
 use runner::output;
 use runner::plan::Planned;
-use runner::provenance::UNKNOWN;
+use runner::provenance::{OS, UNKNOWN};
 
 use super::campaign::PROOFS;
 use super::kills::{Kills, Proof};
 use crate::error::Error;
 
 /// The path of the record in the source tree.
-const FILE: &str = "crates/cli/kills.tsv";
+pub const FILE: &str = "crates/cli/kills.tsv";
 /// The built-in record.
 const BUILT_IN: &str = include_str!("../../kills.tsv");
 /// The name of the fault in a line for a scenario without a kill.
@@ -123,9 +123,10 @@ pub fn built_in(known: &[Planned]) -> Record {
     readable(BUILT_IN, known)
 }
 
-/// Returns the source tree's record, without lines that have unknown names.
-pub fn of_tree(root: &Path, known: &[Planned]) -> Record {
-    let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
+/// Returns the record that is about to be written, without lines that have unknown names. The file need not
+/// exist yet.
+pub fn to_write(file: &Path, known: &[Planned]) -> Record {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
     readable(&text, known)
 }
 
@@ -227,14 +228,13 @@ fn exists<'a>(
     Err((format!("there is no {kind} '{name}'"), help))
 }
 
-/// Replaces the lines of the system `os` with the tried faults and cells by the proven kills, and keeps all
-/// other lines. Returns a summary.
-pub fn write(root: &Path, kills: &Kills, known: &[Planned], os: &str) -> Result<String, Error> {
-    let path: PathBuf = root.join(FILE);
-    let old = std::fs::read_to_string(&path).unwrap_or_default();
+/// Replaces the lines of this system with the tried faults and cells by the proven kills, and keeps all other
+/// lines. Returns a summary.
+pub fn write(file: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Error> {
+    let old = std::fs::read_to_string(file).unwrap_or_default();
     let mut written: BTreeSet<String> = lines(&old)
         .map(|(_, line)| line)
-        .filter(|line| stays(line, kills, known, os))
+        .filter(|line| stays(line, kills, known))
         .map(str::to_owned)
         .collect();
     let kept = written.len();
@@ -242,23 +242,24 @@ pub fn write(root: &Path, kills: &Kills, known: &[Planned], os: &str) -> Result<
     let kernel = kills.machine.as_ref().map_or(UNKNOWN, |machine| machine.kernel.as_str());
     written.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(|(fault, kill)| {
         let how = if kill.out_of_time { "hangs" } else { "fails" };
-        format!("{os}\t{}\t{}\t{how}\t{kernel}\t{PROOFS}", fault.name(), kill.cell)
+        format!("{OS}\t{}\t{}\t{how}\t{kernel}\t{PROOFS}", fault.name(), kill.cell)
     }));
     let text = HEADER.lines().chain(written.iter().map(String::as_str));
     let text: String = text.flat_map(|line| [line, "\n"]).collect();
-    output::write_file(&path, &text)?;
+    output::write_file(file, &text)?;
     let proven = written.len() - kept;
     let kills = if proven == 1 { "kill" } else { "kills" };
     Ok(format!(
-        "wrote: {FILE}, {proven} {kills}, {kept} other lines kept; it takes effect with the next build"
+        "wrote: {}, {proven} {kills}, {kept} other lines kept; it takes effect with the next build",
+        file.display()
     ))
 }
 
 /// Returns whether a line of the old record stays in the new one.
-fn stays(line: &str, kills: &Kills, known: &[Planned], os: &str) -> bool {
+fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
     match parse_line(line, known) {
-        Ok(Line::Kill(kill)) => kill.os != os || !kills.has(kill.fault, &kill.cell),
-        Ok(Line::Excuse(excuse)) => excuse.os != os || !kills.has_proof(&excuse.scenario),
+        Ok(Line::Kill(kill)) => kill.os != OS || !kills.has(kill.fault, &kill.cell),
+        Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
         // The line has an unknown name. A reason is kept, because it was written by hand and must be
         // corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
@@ -273,7 +274,7 @@ mod tests {
     use metadata::{Run, Seed, Status};
     use runner::Environment;
     use runner::plan::Source;
-    use runner::provenance::{OS, run_here};
+    use runner::provenance::run_here;
 
     use super::super::kills::{CONTROL, Judged, Kill};
     use super::*;
@@ -347,7 +348,7 @@ mod tests {
             proof: Proof::Always,
         }));
         kills.machine = Some(Run { kernel: "1.2.3".into(), ..run_here("here".into(), String::new()) });
-        write(root.path(), &kills, &known, OS).unwrap();
+        write(&file, &kills, &known).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         let mut expected = stay.to_vec();
         expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs\t1.2.3\t8"));

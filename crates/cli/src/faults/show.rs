@@ -147,10 +147,10 @@ fn conclusions(out: &mut String, kills: &Kills, quick: bool) {
         kills.seed,
     );
     if let Some(fault) = verdict.survivors.first() {
-        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults --fault {fault}{}", kills.options);
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults --fault {fault}");
     }
     if let Some(scenario) = verdict.idle.first() {
-        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults '{scenario}/'{}", kills.options);
+        let _ = writeln!(out, "Rerun all its cells: pollmatrix faults '{scenario}/'");
     }
 }
 

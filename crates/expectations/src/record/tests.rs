@@ -26,7 +26,6 @@ rows:
 
     'unix:it''s-gone':
       poll@level: [{ answers: ['IN'], until: '4' }, { answers: ['HUP'], since: '6' }]
-...
 ";
 
 fn asked(row: &str, variant: &str, api: &str) -> Asked {
@@ -196,7 +195,6 @@ rows:
   V06:
     'tcp':
       poll@level: 'IN'
-...
 ";
     assert_eq!(text, expected);
 }

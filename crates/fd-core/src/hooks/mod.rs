@@ -1,6 +1,6 @@
 //! The test machinery: hooks that hold a thread at a point of the protocol, break a rule of it, or assert its
 //! invariants. It does not belong to the documented interface, and a build without its features contains
-//! nothing of it (`ci/zero-cost.sh`).
+//! nothing of it (`ci/proofs.sh zero-cost`).
 //!
 //! A hook is one statement on a line of its own, in one of the forms below. Without these lines the text is
 //! the protocol. `unless!` and `ordering!` contain a part of the protocol, which is the correct variant.

@@ -4,6 +4,33 @@
 //! Only the kernel is simulated, see [`world`]. `ci/models.sh` runs the models.
 //!
 //! `docs/protocol.md` names the models that check each step. `weakened.rs` shows that each model can fail.
+//!
+//! # Orderings that no model needs
+//!
+//! Each ordering of the pairs was weakened to relaxed, acquire or release, one at a time, and the models were
+//! run. They pass with these forms, none of which changes an execution that matters. The stronger orderings
+//! stay: on x86 they cost nothing, and each belongs to a pair that explains it alone.
+//!
+//! - Each read of the thread mask, relaxed: `enter` orders it by the running bits (`exit`), `exit` by its
+//!   fences, applying an update by the mark (`rearm`) or the polled masks (`polled`), any other caller by its
+//!   pin (`move`).
+//! - The state, when an update is applied, relaxed: it is read after a read-modify-write of the update bits
+//!   or of the polled masks, which acquires.
+//! - The words of Dekker pairs (`set_running`, `clear_mask`, `close`, `is_closed`, `bound`), relaxed: the
+//!   fences of their pairs order them; the uses of the entry are ordered by `exit` and `drain`.
+//! - The token, where an exit takes it, relaxed: the fence of the exit precedes it and releases, and the
+//!   thread that wins it waits for the others (`drain`).
+//! - The mark of a takeover, relaxed: the fence of `want-takeover` lies between the mask and the mark; in a
+//!   relocation, the group word orders both.
+//! - A takeover's running bit and mask, relaxed: its own exit is another read-modify-write of running, which
+//!   acquires and releases for both.
+//! - The state and mask of an insertion, relaxed: the group word publishes them (`publish`).
+//! - A want's change of the state, relaxed: the update bits that follow release it (`update`).
+//! - Update bits that a thread sets for itself, relaxed: it clears them itself. Those that are only read:
+//!   they decide whether a read-modify-write of them follows, or whether the entry is listed again.
+//! - The enabled threads of a group, relaxed: they change only in a forked child, which has one thread then.
+//! - Halves: without the release of a pin and of `clear_update`, which publish nothing; without the acquire
+//!   of `set_updates`, `clear_running` and `unlink`, after which nothing is read.
 
 mod world;
 

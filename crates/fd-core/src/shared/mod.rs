@@ -477,7 +477,8 @@ impl FdCore {
         self.waiters.wait(timeout, || holds(self))
     }
 
-    /// Notes that a worker thread has run its last code, and makes the threads of [`FdCore::wait_until`] look.
+    /// Notes that a worker thread has run its last code, and makes the threads of [`FdCore::wait_until`]
+    /// look.
     pub(crate) fn end_thread(&self) {
         // Pair: end.
         self.living.fetch_sub(1, Ordering::AcqRel);

@@ -195,10 +195,11 @@ impl<'a> RegistrationRef<'a> {
 
     /// Enables read interest. Every thread of the mask polls the descriptor from its next wait on; those that
     /// sleep are woken. If the direction is enabled already, the call changes nothing; of a descriptor that
-    /// several threads may use, it wakes them nevertheless, because another caller may not have woken them yet.
+    /// several threads may use, it wakes them nevertheless, because another caller may not have woken them
+    /// yet.
     ///
-    /// If the kernel refuses to poll the descriptor for one second, as epoll(7) does for `O_PATH`, or for lack
-    /// of memory, both directions are disabled for all threads, and the handler gets
+    /// If the kernel refuses to poll the descriptor for one second, as epoll(7) does for `O_PATH`, or for
+    /// lack of memory, both directions are disabled for all threads, and the handler gets
     /// [`Events::ERR`](crate::poller::Events::ERR). A handler that wants to go on enables them again.
     ///
     /// # Errors

@@ -24,8 +24,8 @@ fn closed() -> *mut Node {
 pub(crate) struct TaskQueue {
     /// The last task pushed, null, or [`closed`].
     head: AtomicPtr<Node>,
-    /// The number of tasks that were posted, each counted before it is in the queue. It never decreases: a task
-    /// that a close refuses after the count was posted, and dropped at the end.
+    /// The number of tasks that were posted, each counted before it is in the queue. It never decreases: a
+    /// task that a close refuses after the count was posted, and dropped at the end.
     posted: count::AtomicU64,
 }
 

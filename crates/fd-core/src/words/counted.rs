@@ -1,6 +1,5 @@
-//! The atomics of the protocol in unit tests. They count the read-modify-writes of each thread, so that a
-//! test can state how many an operation makes (`costs.rs`), and pass each to an observer, which can let the
-//! thread wait before it (`scaling.rs`).
+//! The atomics of the protocol in unit tests. They record the read-modify-writes of each thread, so that a
+//! test can state how many an operation makes, and of which words (`costs.rs`).
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -9,28 +8,26 @@ pub(crate) use core::sync::atomic::fence;
 
 use super::sync::Ordering;
 
-type Observer = Box<dyn Fn(usize)>;
-
 thread_local! {
     static MADE: Cell<u64> = const { Cell::new(0) };
-    static OBSERVER: RefCell<Option<Observer>> = const { RefCell::new(None) };
+    static ADDRESSES: RefCell<Option<Vec<usize>>> = const { RefCell::new(None) };
 }
 
 fn count<T>(atomic: &T) {
     // A thread that ends may use an atomic after its variables are gone.
     let _ = MADE.try_with(|made| made.set(made.get() + 1));
-    let _ = OBSERVER.try_with(|observer| {
-        if let Some(observer) = &*observer.borrow() {
-            observer(std::ptr::from_ref(atomic).addr());
+    let _ = ADDRESSES.try_with(|addresses| {
+        if let Some(addresses) = &mut *addresses.borrow_mut() {
+            addresses.push(std::ptr::from_ref(atomic).addr());
         }
     });
 }
 
-/// Calls `observer` with the address of the atomic before each read-modify-write of `action` in this thread.
-pub(crate) fn observed(observer: impl Fn(usize) + 'static, action: impl FnOnce()) {
-    OBSERVER.with(|current| *current.borrow_mut() = Some(Box::new(observer)));
+/// The addresses of the atomics that `action` changes by read-modify-writes in this thread.
+pub(crate) fn addresses(action: impl FnOnce()) -> Vec<usize> {
+    ADDRESSES.set(Some(Vec::new()));
     action();
-    OBSERVER.with(|current| *current.borrow_mut() = None);
+    ADDRESSES.take().unwrap_or_default()
 }
 
 /// The number of read-modify-writes that `action` makes in this thread.

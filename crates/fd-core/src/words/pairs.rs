@@ -2,9 +2,9 @@
 //! other side's word. The fence between the two is part of the write, or of the read where the function says
 //! so.
 //!
-//! `docs/protocol.md` ("18. Orderings") lists the pairs and their proofs. `crates/orderings` compiles this
-//! file for other processors and checks the instructions, so this file uses only `sync` and the hooks for
-//! mutants.
+//! `docs/protocol.md` ("18. Orderings") lists the pairs and their proofs. `proofs/orderings` compiles this
+//! file for other processors and checks the instructions, so this file uses only `sync`, `unless!` and
+//! `ordering!`.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence, fence_after_rmw};
 

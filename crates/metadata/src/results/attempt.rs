@@ -113,7 +113,7 @@ impl Check {
     }
 }
 
-/// One attempt at one cell: the line that `pollmatrix run-cell` prints, or that its supervisor writes
+/// One attempt at one cell: the line that `pollmatrix worker cell` prints, or that its supervisor writes
 /// instead.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {

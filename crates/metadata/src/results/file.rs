@@ -154,6 +154,15 @@ impl Run {
         self.kqueue.as_deref()?.split(' ').next()
     }
 
+    /// Returns the version of a poller that is not the system's own, if it is known: a subject, or the
+    /// library that provides kqueue(2), by its name or as the backend `kqueue`.
+    pub fn version_of(&self, poller: &str) -> Option<&str> {
+        match self.kqueue.as_deref().and_then(|library| library.split_once(' ')) {
+            Some((library, version)) if poller == library || poller == "kqueue" => Some(version),
+            _ => self.subjects.get(poller).map(String::as_str),
+        }
+    }
+
     /// Returns the subjects with their versions: `mio 1.2.4, python-poll 3.11.2`.
     pub fn subjects(&self) -> String {
         let each = self.subjects.iter().map(|(name, version)| format!("{name} {version}"));

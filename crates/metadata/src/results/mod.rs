@@ -7,6 +7,7 @@ mod evidence;
 mod file;
 mod names;
 mod read;
+mod run_spec;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod scenario;
@@ -21,6 +22,7 @@ pub use evidence::Evidence;
 pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, schema};
 pub use names::{PathNameError, PathNames, check_path_name};
 pub use read::ReadError;
+pub use run_spec::RunSpec;
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;

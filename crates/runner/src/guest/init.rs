@@ -69,7 +69,7 @@ fn boot(port: &str, console: Option<&str>) -> io::Result<()> {
             let device = device(name)?;
             output::print_error_line(&format!("pollmatrix: the port is {}", device.display()));
             let mut agent = Command::new(EXECUTABLE);
-            agent.arg("guest");
+            agent.args(["worker", "guest"]);
             if let Some(console) = &console {
                 agent.arg("--console").arg(console);
             }

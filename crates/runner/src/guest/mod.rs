@@ -201,7 +201,7 @@ pub fn shell(executable: &Path, console: Option<&Path>) -> io::Result<Child> {
         command
     } else {
         let mut command = Command::new(executable);
-        command.args(["guest", "--commands"]);
+        command.args(["worker", "guest", "--commands"]);
         command
     };
     if let Some(console) = console {

@@ -12,9 +12,9 @@ const IMAGES: [(&str, &str); 2] = [
     ("debian", include_str!("../../docker/debian.Dockerfile")),
     ("scratch", include_str!("../../docker/scratch.Dockerfile")),
 ];
-/// The environment variable with the base image, where no registry can be reached: see ci/base-image.sh.
+/// The environment variable with the base image, where no registry can be reached: see ci/setup.sh image.
 const BASE_VARIABLE: &str = "POLLMATRIX_BASE";
-/// The default name of the image that ci/base-image.sh builds.
+/// The default name of the image that ci/setup.sh image builds.
 const LOCAL_BASE: &str = "pollmatrix-base";
 /// The path of the matrix file in the container.
 const MATRIX: &str = "/pollmatrix-matrix.yml";

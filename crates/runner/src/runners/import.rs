@@ -70,7 +70,8 @@ struct Unfit {
     help: &'static str,
 }
 
-const HELP: &str = "give the output of `pollmatrix exec --all`, or the results.json of a run, of this target";
+const HELP: &str =
+    "give the output of `pollmatrix worker exec --all`, or the results.json of a run, of this target";
 
 impl From<String> for Unfit {
     fn from(why: String) -> Self {
@@ -109,7 +110,6 @@ fn of_lines(path: &Path, text: &str) -> Result<Imported, Unfit> {
             }
             Some(Line::Cell(result)) => results.push(*result),
             // An attempt that was ordered by hand is no result of a cell.
-            Some(Line::Attempt { .. }) => {}
             Some(Line::End { .. }) => complete = true,
             None if Line::is_cut(line) => cut.push(index + 1),
             None => {}

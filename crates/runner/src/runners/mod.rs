@@ -1,5 +1,5 @@
-//! The runners other than native. Each prepares a command that starts an executor, `pollmatrix exec`, which
-//! [`remote`](crate::remote) talks to; `import` reads results instead.
+//! The runners other than native. Each prepares a command that starts an executor,
+//! `pollmatrix worker exec`, which [`remote`](crate::remote) talks to; `import` reads results instead.
 
 mod container;
 pub mod import;
@@ -150,7 +150,7 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
         None if args.import.is_some() => ("import", None),
         None if args.target.is_none() => ("native", None),
         None => {
-            let possible = target.runners.iter().find(|runner| unusable(target, runner, args).is_none());
+            let possible = target.runners.iter().find(|runner| missing(target, runner, args).is_none());
             return possible
                 .cloned()
                 .ok_or_else(|| Error::NoRunner { target: target.id.clone(), why: why_not(target, args) });
@@ -198,7 +198,7 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
 
 /// Returns, for each runner of the target that does not work on this machine, what is missing.
 pub fn why_not(target: &Target, args: &RunnerOptions) -> Vec<(String, String)> {
-    let why = |runner: &Runner| Some((label(runner), unusable(target, runner, args)?));
+    let why = |runner: &Runner| Some((label(runner), missing(target, runner, args)?));
     target.runners.iter().filter_map(why).collect()
 }
 
@@ -241,17 +241,6 @@ pub fn missing(target: &Target, runner: &Runner, args: &RunnerOptions) -> Option
         Runner::Container(image) => container::missing(image).or_else(|| executable_missing(target, args)),
         Runner::Vm(machine) => vm::missing(machine, args).or_else(|| executable_missing(target, args)),
     }
-}
-
-/// Returns why the runner is not used unless `--via` names it, if that is so.
-pub fn unusable(target: &Target, runner: &Runner, args: &RunnerOptions) -> Option<String> {
-    missing(target, runner, args).or_else(|| untested(runner))
-}
-
-/// Returns that the runner's virtual machine is untested, if it is.
-pub fn untested(runner: &Runner) -> Option<String> {
-    let Runner::Vm(machine) = runner else { return None };
-    crate::vm::untested(machine).map(|why| format!("untested, only --via {} uses it ({why})", label(runner)))
 }
 
 fn executable_missing(target: &Target, args: &RunnerOptions) -> Option<String> {

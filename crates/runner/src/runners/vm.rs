@@ -30,10 +30,10 @@ pub fn route(
     }
     let own = executable::own()?.display().to_string();
     let spec = prepared.spec_file.display().to_string();
-    let words = vec![own, "vm".to_owned(), "guard".to_owned(), spec, "--".to_owned()];
+    let words = vec![own, "worker".to_owned(), "guard".to_owned(), spec, "--".to_owned()];
     Ok(Route {
         words,
-        executable: prepared.executable,
+        executable: Some(prepared.executable),
         matrix: prepared.matrix,
         expectations: prepared.expectations,
         fatal: Some(exit::CANNOT_BOOT),

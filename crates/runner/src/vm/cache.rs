@@ -1,4 +1,4 @@
-//! The user's cache: kernels and images, and the folders of running machines.
+//! The user's cache: kernels, and the folders of running machines.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ pub const FULL: u64 = 1 << 20;
 /// How to mend a cache without room.
 pub const MAKE_ROOM: &str = "make room, or set XDG_CACHE_HOME to a folder of another file system";
 
-/// Returns the folder for kernels, images and running machines.
+/// Returns the folder for kernels and running machines.
 pub fn folder() -> io::Result<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));

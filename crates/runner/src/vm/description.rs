@@ -5,20 +5,15 @@ use std::path::{Path, PathBuf};
 
 use matrix::{YamlError, read_yaml};
 use metadata::{Os, did_you_mean};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::error::Error;
 
 /// The descriptions that are built in, by the names that matrix.yml uses.
-const BUILT_IN: [(&str, &str); 9] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("debian-6-1", include_str!("../../vm/debian-6-1.yml")),
     ("debian-6-12", include_str!("../../vm/debian-6-12.yml")),
     ("debian-6-12-arm64", include_str!("../../vm/debian-6-12-arm64.yml")),
-    ("dragonfly-6", include_str!("../../vm/dragonfly-6.yml")),
-    ("freebsd-14", include_str!("../../vm/freebsd-14.yml")),
-    ("freebsd-15", include_str!("../../vm/freebsd-15.yml")),
-    ("illumos", include_str!("../../vm/illumos.yml")),
-    ("netbsd-10", include_str!("../../vm/netbsd-10.yml")),
     ("uml", include_str!("../../vm/uml.yml")),
 ];
 /// The end of the name of a description's file, which distinguishes it from a built-in name.
@@ -54,11 +49,7 @@ pub struct Machine {
     /// How long a boot can be silent, in seconds, before it has failed. `None`: as long as is usual.
     pub silence: Option<u64>,
     /// The kernel to boot.
-    pub kernel: Option<Kernel>,
-    /// The disk image to boot.
-    pub disk: Option<Disk>,
-    /// Why nobody has run it, if that is so. Only `--via` chooses it then.
-    pub untested: Option<String>,
+    pub kernel: Kernel,
 }
 
 /// A program that runs virtual machines.
@@ -106,10 +97,6 @@ fn any() -> String {
     "*".to_owned()
 }
 
-fn yes() -> bool {
-    true
-}
-
 /// The device for commands and results.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -118,43 +105,6 @@ pub enum Port {
     Virtio,
     /// A serial port, such as `ttyS1`.
     Serial(String),
-}
-
-/// A disk image with an installed system.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Disk {
-    /// Where the image comes from.
-    pub image: Image,
-    /// The format, as qemu names it.
-    pub format: String,
-    /// The conversation on the serial console that starts the executable. Its file is the second disk.
-    pub login: Vec<Step>,
-}
-
-/// An image, which is checked before each use.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Image {
-    /// The address to download it from.
-    pub address: Option<String>,
-    /// Or a file of this machine.
-    pub file: Option<PathBuf>,
-    /// The SHA-256 of the file at the address, or of the local file. `None`: each user must fill it in.
-    pub sha256: Option<String>,
-}
-
-/// A step of a conversation.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// The text to wait for.
-    pub expect: String,
-    /// The line to type then. `{bytes}` stands for the size of the executable.
-    pub send: String,
-    /// Whether the return key ends the line. Some menus of boot loaders take a single key.
-    #[serde(default = "yes")]
-    pub enter: bool,
 }
 
 impl Machine {
@@ -196,22 +146,12 @@ impl Machine {
     /// Checks the rules that the types do not express.
     fn check(&self) -> Result<(), (String, String)> {
         let problem = |why: &str, help: &str| Err((why.to_owned(), help.to_owned()));
-        match (&self.kernel, &self.disk, self.emulator) {
-            (None, None, _) => problem("it boots nothing", "write 'kernel' or 'disk'"),
-            (Some(_), Some(_), _) => problem("it boots two systems", "write either 'kernel' or 'disk'"),
-            (_, Some(_), Emulator::Uml) => problem("user-mode Linux boots no disk here", "write 'kernel'"),
-            (Some(Kernel { package: None, .. }), _, Emulator::Qemu) => {
+        match (&self.kernel, self.emulator) {
+            (Kernel { package: None, .. }, Emulator::Qemu) => {
                 problem("its kernel has no source", "write 'package' below 'kernel'")
             }
-            (Some(Kernel { port: Port::Virtio, .. }), _, Emulator::Uml) => {
+            (Kernel { port: Port::Virtio, .. }, Emulator::Uml) => {
                 problem("user-mode Linux has no virtio port", "write port: { serial: ttyS0 }")
-            }
-            (_, Some(Disk { image: Image { address: None, file: None, .. }, .. }), _)
-            | (_, Some(Disk { image: Image { address: Some(_), file: Some(_), .. }, .. }), _) => {
-                problem("its image has no single source", "write either 'address' or 'file' below 'image'")
-            }
-            (_, Some(Disk { login, .. }), _) if login.is_empty() => {
-                problem("its disk has no conversation", "write 'login': a list of { expect, send }")
             }
             _ => Ok(()),
         }
@@ -261,15 +201,16 @@ mod tests {
     #[test]
     fn a_wrong_description_is_refused_with_its_place() {
         const HEAD: &str = "about: a\nos: linux\narch: x86_64\nemulator: qemu\nmemory: 64\nprocessors: 1\n";
-        assert_eq!(error(&format!("{HEAD}...\n")), "m.yml: it boots nothing / write 'kernel' or 'disk'");
-        let kernel = "kernel: { console: ttyS0, port: virtio }\n...\n";
+        assert!(error(HEAD).starts_with("m.yml:6:1: missing field `kernel`"));
+        let kernel = "kernel: { console: ttyS0, port: virtio }\n";
         assert_eq!(
             error(&format!("{HEAD}{kernel}")),
             "m.yml: its kernel has no source / write 'package' below 'kernel'"
         );
-        assert!(error(&format!("{HEAD}colour: red\n...\n")).starts_with("m.yml:7:1: unknown key 'colour'"));
-        assert!(error(&format!("{HEAD}{}", kernel.replace("virtio", "usb"))).contains("unknown value 'usb'"));
-        assert!(error(HEAD).contains("a part of it may be missing"));
+        assert!(error(&format!("{HEAD}colour: red\n")).starts_with("m.yml:7:1: unknown field `colour`"));
+        assert!(
+            error(&format!("{HEAD}{}", kernel.replace("virtio", "usb"))).contains("unknown variant `usb`")
+        );
         assert!(matches!(Machine::load("debian-6-2"), Err(Error::Machine { help, .. })
             if help.starts_with("did you mean 'debian-6-12'") || help.starts_with("did you mean 'debian-6-1'")));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::description::{Disk, Emulator, Machine, Port};
+use super::description::{Emulator, Machine, Port};
 use super::initramfs::EXECUTABLE;
 
 /// The name of the virtio port in the guest.
@@ -69,41 +69,6 @@ pub fn starts(machine: &Machine, boot: &Boot<'_>, run: &Path, purpose: Purpose) 
             .map(|how| qemu_kernel(machine, boot, run, purpose, how))
             .collect(),
     }
-}
-
-/// Returns the ways to start a machine with a disk image, the fastest first. `payload` is its second disk.
-pub fn disk_starts(
-    machine: &Machine,
-    disk: &Disk,
-    image: &Path,
-    payload: &Path,
-    run: &Path,
-    purpose: Purpose,
-) -> Vec<Start> {
-    let with = |accelerator| {
-        let mut arguments = qemu(machine, run, accelerator);
-        // The image is shared by runs, so each one's changes are discarded.
-        let drives = [(image, disk.format.as_str()), (payload, "raw")];
-        for (index, (file, format)) in drives.into_iter().enumerate() {
-            arguments.extend([
-                "-drive".to_owned(),
-                format!("if=none,id=disk{index},format={format},snapshot=on,file={}", comma(file)),
-                "-device".to_owned(),
-                format!("virtio-blk-pci,drive=disk{index}"),
-            ]);
-        }
-        arguments.extend(match purpose {
-            Purpose::Shell => words(&["-serial", "mon:stdio"]),
-            Purpose::Cells => words(&[
-                "-chardev",
-                &format!("stdio,id=port,signal=off,logfile={}", comma(&run.join(CONSOLE_LOG))),
-                "-serial",
-                "chardev:port",
-            ]),
-        });
-        Start { accelerator, program: machine.program(), arguments }
-    };
-    accelerators(machine).into_iter().map(with).collect()
 }
 
 fn accelerators(machine: &Machine) -> Vec<Accelerator> {
@@ -199,7 +164,9 @@ fn kernel_arguments(boot: &Boot<'_>, purpose: Purpose) -> String {
         (_, Port::Virtio) => "virtio",
         (_, Port::Serial(device)) => device,
     };
-    format!("console={console} panic=-1 rdinit={EXECUTABLE} -- guest --console {console} --init {port}")
+    format!(
+        "console={console} panic=-1 rdinit={EXECUTABLE} -- worker guest --console {console} --init {port}"
+    )
 }
 
 /// Doubles the commas of a path, as qemu's options need it.

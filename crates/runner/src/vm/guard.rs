@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
-use super::description::Step;
 use super::emulator::{Accelerator, CONSOLE_LOG, Start};
 use super::wire::{ALIVE_SECONDS, Message, Order, PIECE};
 use super::{Spec, cache, kvm};
@@ -27,11 +26,6 @@ const SILENCE: Duration = Duration::from_secs(180);
 const KVM_SILENCE: Duration = Duration::from_secs(15);
 /// How long a whole boot can take with KVM.
 const KVM_BOOT: Duration = Duration::from_secs(90);
-/// The same two for an installed system, which starts its services.
-const KVM_DISK_SILENCE: Duration = Duration::from_secs(60);
-const KVM_DISK_BOOT: Duration = Duration::from_secs(600);
-/// The interval between two keys. A boot loader loses the keys that come while it does something else.
-const KEY_INTERVAL: Duration = Duration::from_millis(50);
 /// How long to wait for the executor's exit after its last line.
 const EXIT_TIME: Duration = Duration::from_secs(10);
 /// The longest line, in bytes.
@@ -104,20 +98,14 @@ fn boot(
     let broken = |error: io::Error| BootError::Failed(error.to_string());
     let mut session = Session::start(spec, start).map_err(broken)?;
     let is_kvm = start.accelerator == Accelerator::Kvm;
-    let (kvm_silence, kvm_boot) = match spec.login.is_empty() {
-        true => (KVM_SILENCE, KVM_BOOT),
-        false => (KVM_DISK_SILENCE, KVM_DISK_BOOT),
-    };
     let silence = match spec.silence {
         Some(seconds) => Duration::from_secs(seconds),
-        None if is_kvm => kvm_silence,
+        None if is_kvm => KVM_SILENCE,
         None => SILENCE,
     };
     let began = Instant::now();
     let mut last_output = began;
-    let mut login = spec.login.iter();
-    let mut step = login.next();
-    // What the console wrote since the last answer.
+    // What the agent wrote since its last whole line.
     let mut shown = String::new();
     loop {
         take(input, typed);
@@ -132,14 +120,7 @@ fn boot(
             last_output = Instant::now();
             shown.push_str(&text);
         }
-        if let Some(current) = step
-            && let Some(at) = shown.find(&current.expect)
-        {
-            shown.drain(..at + current.expect.len());
-            session.type_keys(current).map_err(broken)?;
-            step = login.next();
-        }
-        while let Some(end) = shown.find('\n').filter(|_| step.is_none()) {
+        while let Some(end) = shown.find('\n') {
             let line: String = shown.drain(..=end).collect();
             if Message::find(&line) == Some(Message::Ready) {
                 session.early = shown;
@@ -151,7 +132,7 @@ fn boot(
                 session.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
             return Err(BootError::Failed(format!("the emulator ended ({status}){}", session.last_words())));
         }
-        if last_output.elapsed() > silence || (is_kvm && began.elapsed() > kvm_boot) {
+        if last_output.elapsed() > silence || (is_kvm && began.elapsed() > KVM_BOOT) {
             let seconds = last_output.elapsed().as_secs();
             let words = session.last_words();
             return Err(BootError::Failed(format!("it was silent for {seconds} s{words}")));
@@ -226,16 +207,6 @@ impl Session {
 
     fn is_open(&self) -> bool {
         self.lines.is_open()
-    }
-
-    fn type_keys(&mut self, step: &Step) -> io::Result<()> {
-        let enter: &[u8] = if step.enter { b"\n" } else { b"" };
-        for key in step.send.as_bytes().iter().chain(enter) {
-            self.port.write_all(&[*key])?;
-            self.port.flush()?;
-            std::thread::sleep(KEY_INTERVAL);
-        }
-        Ok(())
     }
 
     fn send(&mut self, order: &Order) -> io::Result<()> {

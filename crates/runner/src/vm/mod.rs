@@ -1,4 +1,4 @@
-//! Virtual machines: descriptions, images, and the process that runs one.
+//! Virtual machines: descriptions, kernels, and the process that runs one.
 //!
 //! A machine runs as long as its guard does, and the guard as long as its standard input is open. The
 //! emulator is in the guard's process group, so killing the group ends both. If the guard itself is killed,
@@ -9,22 +9,21 @@ pub mod console;
 pub mod description;
 pub mod emulator;
 pub mod guard;
-mod image;
 pub mod initramfs;
 mod kernel;
 mod kvm;
 mod uml;
 pub mod wire;
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 pub use self::cache::{RunFolder, running};
-use self::description::{Disk, Emulator, Kernel, Machine, Port, Step, failed};
+use self::description::{Emulator, Kernel, Machine, Port, failed};
 use self::emulator::{Boot, Purpose, Start};
 use self::initramfs::{EXECUTABLE, Initramfs, MODULES};
 use crate::command;
@@ -36,8 +35,6 @@ const SPEC: &str = "machine.json";
 const MATRIX: &str = "/matrix.yml";
 /// The folder with expectations in the guest.
 const EXPECTATIONS: &str = "/expectations";
-/// Disks have whole sectors.
-const SECTOR: u64 = 512;
 
 /// How to run a machine: the input of its guard.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,8 +45,6 @@ pub struct Spec {
     pub starts: Vec<Start>,
     /// The folder of the running machine.
     pub run: PathBuf,
-    /// The conversation that starts the agent. Empty if the guest starts it by itself.
-    pub login: Vec<Step>,
     /// How long a boot can be silent, in seconds. `None`: as long as is usual.
     pub silence: Option<u64>,
     /// How many times slower it is under software emulation.
@@ -81,7 +76,7 @@ pub struct Prepared {
     /// The file of the specification.
     pub spec_file: PathBuf,
     /// The executable in the guest.
-    pub executable: Option<String>,
+    pub executable: String,
     /// The matrix file in the guest.
     pub matrix: Option<String>,
     /// The folder with expectations in the guest.
@@ -104,20 +99,14 @@ pub fn missing(name: &str, own_kernel: Option<&Path>) -> Option<String> {
     {
         return Some(why);
     }
-    match (&machine.kernel, &machine.disk, own_kernel) {
-        (Some(_), _, Some(file)) if machine.emulator == Emulator::Qemu => {
+    match (&machine.kernel.package, own_kernel) {
+        (_, Some(file)) if machine.emulator == Emulator::Qemu => {
             (!file.is_file()).then(|| format!("{} is not a file", file.display()))
         }
-        (_, _, Some(_)) => Some(format!("{name} boots no kernel of a file")),
-        (Some(Kernel { package: Some(package), .. }), _, None) => kernel::missing(&machine, package),
-        (_, Some(disk), None) => image::missing(disk),
-        _ => None,
+        (_, Some(_)) => Some(format!("{name} boots no kernel of a file")),
+        (Some(package), None) => kernel::missing(&machine, package),
+        (None, None) => None,
     }
-}
-
-/// Returns why the virtual machine is untested, if it is.
-pub fn untested(name: &str) -> Option<String> {
-    Machine::load(name).ok()?.untested
 }
 
 /// Fetches what the machine needs, and writes the folder of a running machine.
@@ -131,18 +120,11 @@ pub fn prepare(name: &str, contents: &Contents<'_>, purpose: Purpose) -> Result<
     };
     let folder = RunFolder::create(&machine.name).map_err(wrong)?;
     let run = folder.path().to_path_buf();
-    let (starts, login) = match (&machine.kernel, &machine.disk) {
-        (Some(kernel), _) => (with_kernel(&machine, kernel, contents, &run, purpose)?, Vec::new()),
-        (None, Some(disk)) => with_disk(&machine, disk, contents, &run, purpose)?,
-        (None, None) => unreachable!("the description was checked"),
-    };
-    let is_disk = machine.disk.is_some();
-    let inside = |file: Option<&Path>, name: &str| file.filter(|_| !is_disk).map(|_| name.to_owned());
+    let starts = with_kernel(&machine, &machine.kernel, contents, &run, purpose)?;
     let spec = Spec {
         machine: machine.name.clone(),
         starts,
         run: run.clone(),
-        login,
         silence: machine.silence,
         slow: machine.slow,
         keep: contents.keep,
@@ -153,9 +135,9 @@ pub fn prepare(name: &str, contents: &Contents<'_>, purpose: Purpose) -> Result<
         folder,
         spec,
         spec_file,
-        executable: (!is_disk).then(|| EXECUTABLE.to_owned()),
-        matrix: inside(contents.matrix, MATRIX),
-        expectations: inside(contents.expectations, EXPECTATIONS),
+        executable: EXECUTABLE.to_owned(),
+        matrix: contents.matrix.map(|_| MATRIX.to_owned()),
+        expectations: contents.expectations.map(|_| EXPECTATIONS.to_owned()),
     })
 }
 
@@ -208,52 +190,16 @@ fn with_kernel(
     Ok(emulator::starts(machine, &boot, run, purpose))
 }
 
-fn with_disk(
-    machine: &Machine,
-    disk: &Disk,
-    contents: &Contents<'_>,
-    run: &Path,
-    purpose: Purpose,
-) -> Result<(Vec<Start>, Vec<Step>), Error> {
-    let image = image::get(machine, disk)?;
-    if contents.matrix.is_some() || contents.expectations.is_some() || contents.keep {
-        let why = "a machine with a disk image takes no --matrix, --expectations or --keep";
-        return Err(failed(&machine.name, why, "omit the option, or choose a machine that boots a kernel"));
-    }
-    let payload = run.join("payload");
-    let copy = || -> io::Result<u64> {
-        let mut from = File::open(contents.executable)?;
-        let mut to = File::create(&payload)?;
-        let bytes = io::copy(&mut from, &mut to)?;
-        to.write_all(&vec![0; usize::try_from(bytes.next_multiple_of(SECTOR) - bytes).unwrap_or(0)])?;
-        Ok(bytes)
-    };
-    let bytes = copy().map_err(|error| {
-        failed(&machine.name, error, "give the executable of this target, and free disk space")
-    })?;
-    let steps = disk.login.iter().map(|step| Step {
-        expect: step.expect.clone(),
-        send: step.send.replace("{bytes}", &bytes.to_string()),
-        enter: step.enter,
-    });
-    Ok((emulator::disk_starts(machine, disk, &image, &payload, run, purpose), steps.collect()))
-}
-
 /// Removes the machine's kernel from the cache and fetches the newest one. Returns its name and version.
 ///
 /// # Errors
 /// It cannot be fetched.
 pub fn fetch(name: &str) -> Result<String, Error> {
     let machine = Machine::load(name)?;
-    match (&machine.kernel, &machine.disk) {
-        (Some(kernel @ Kernel { package: Some(package), .. }), _) => {
-            kernel::forget(&machine).map_err(|error| failed(name, error, "make the cache writable"))?;
-            kernel::get(&machine, kernel, package)?;
-            Ok(kernel::version(&machine).unwrap_or_default())
-        }
-        (_, Some(disk)) => Ok(image::get(&machine, disk)?.display().to_string()),
-        _ => Ok(machine.program().display().to_string()),
-    }
+    let Some(package) = &machine.kernel.package else { return Ok(machine.program().display().to_string()) };
+    kernel::forget(&machine).map_err(|error| failed(name, error, "make the cache writable"))?;
+    kernel::get(&machine, &machine.kernel, package)?;
+    Ok(kernel::version(&machine).unwrap_or_default())
 }
 
 /// Returns the version of the machine's kernel in the cache, if there is one.

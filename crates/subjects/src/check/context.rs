@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use metadata::Mode;
-use selector::{Changed, Event, Interest, Selector, Token};
+use selector::{Changed, Event, FENCE, Interest, Selector, Token};
 
 use super::Outcome;
 use super::ends::Ends;
@@ -44,8 +44,6 @@ impl From<Verdict> for Outcome {
 
 /// Room for all descriptors that a check makes ready, and for its fence.
 pub const ROOM: usize = 16;
-/// The token of the fence. It fits into a double, in which programs may keep numbers.
-pub const FENCE: Token = u32::MAX as Token;
 
 /// The poller of a check, and its fence: a pipe whose readiness follows the events under test.
 pub struct Context {

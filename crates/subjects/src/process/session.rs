@@ -1,4 +1,4 @@
-//! Tests of the page of the protocol, docs/subjects.md.
+//! Tests of the page of the protocol, docs/subjects.md, and of the sessions in subjects/python.
 
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -16,15 +16,11 @@ fn page() -> String {
     fs::read_to_string(format!("{ROOT}/docs/subjects.md")).unwrap()
 }
 
-/// The headings of the sessions on the page, and their adapters.
-const SESSIONS: [(&str, &str); 2] =
-    [("## A session\n", "adapter.py"), ("### A session of an adapter that acts\n", "acting.py")];
-
-/// Returns the lines of the session below a heading.
-fn session<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
-    let block = page.split(heading).nth(1).and_then(|rest| rest.split("```text\n").nth(1));
-    block.and_then(|rest| rest.split("```").next()).expect("the page has a session").lines().collect()
-}
+/// The sessions that the page links to, and their adapters.
+const SESSIONS: [(&str, &str); 2] = [
+    (include_str!("../../../../subjects/python/session.txt"), "adapter.py"),
+    (include_str!("../../../../subjects/python/acting-session.txt"), "acting.py"),
+];
 
 /// Removes the version of Python, which depends on the machine.
 fn without_version(mut value: Value) -> Value {
@@ -82,18 +78,16 @@ impl OtherSide {
 }
 
 #[test]
-fn the_example_adapters_reproduce_the_sessions_on_the_page() {
+fn the_example_adapters_reproduce_the_sessions() {
     if crate::testing::lacks("python3") {
         return;
     }
-    let page = page();
-    for (heading, program) in SESSIONS {
+    for (session, program) in SESSIONS {
         let path = format!("{ROOT}/subjects/python/{program}");
         let mut adapter = Conversation::start(&["python3".into(), path, "poll".into()]).unwrap();
         let mut other = OtherSide::default();
         let (mut commands, mut answers) = (0, 0);
-        let lines = session(&page, heading);
-        for line in &lines {
+        for line in session.lines() {
             match line.split_at(2) {
                 ("> ", text) => {
                     commands += 1;
@@ -124,17 +118,17 @@ fn the_example_adapters_reproduce_the_sessions_on_the_page() {
             }
         }
         assert!(commands > 10 && commands == answers, "{commands} commands, {answers} answers");
-        assert!(lines.last().unwrap().starts_with("# Standard input ends"), "the session does not end");
+        assert!(session.lines().last().unwrap().starts_with("# Standard input ends"), "it does not end");
     }
 }
 
 #[test]
-fn every_line_on_the_page_conforms_to_the_schema() {
+fn every_line_of_the_page_and_the_sessions_conforms_to_the_schema() {
     let schema: Value = serde_json::from_str(&schema()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let page = page();
     let in_tables = page.split('`').filter(|text| text.starts_with("{\"") && !text.contains('…'));
-    let in_sessions = SESSIONS.iter().flat_map(|(heading, _)| session(&page, heading));
+    let in_sessions = SESSIONS.iter().flat_map(|(session, _)| session.lines());
     let in_session = in_sessions.filter(|line| !line.starts_with('#')).map(|line| &line[2..]);
     let mut lines = 0;
     for line in in_tables.chain(in_session) {

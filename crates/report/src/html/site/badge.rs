@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::super::shell::escaped;
+use super::Page;
 use super::slug;
-use crate::Page;
 
 /// The colour of a badge's message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

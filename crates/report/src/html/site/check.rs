@@ -7,8 +7,8 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
+use super::Page;
 use super::links::{self, Read};
-use crate::Page;
 
 /// The list of pages for search engines.
 const SITEMAP: &str = "sitemap.xml";

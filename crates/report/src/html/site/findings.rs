@@ -5,15 +5,12 @@ use serde::Serialize;
 
 use super::slug;
 
-/// The beginning of the paragraph below a heading that has the date of the finding.
-const DATED: &str = "First described on ";
-
 /// The findings as HTML.
 #[derive(Serialize)]
 pub(super) struct Findings {
     /// The text.
     html: String,
-    /// The heading of each finding, and of each group of findings.
+    /// The heading of each finding.
     pub(super) headings: Vec<Heading>,
 }
 
@@ -22,14 +19,9 @@ pub(super) struct Findings {
 pub(super) struct Heading {
     /// Its place: the fragment of its address.
     pub(super) id: String,
-    /// Its text, with that of its group.
     pub(super) text: String,
     /// The day on which it was first described: `2026-11-21`.
     pub(super) date: Option<String>,
-    /// Whether it is in a group.
-    is_inner: bool,
-    /// Whether it is the heading of a group.
-    is_group: bool,
 }
 
 impl Findings {
@@ -38,16 +30,13 @@ impl Findings {
     pub(super) fn of(markdown: &str) -> Self {
         let mut events: Vec<_> = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(as_text).collect();
         let mut headings: Vec<Heading> = Vec::new();
-        let mut group: Option<(usize, String)> = None;
         for index in 0..events.len() {
-            let is_inner = match events[index] {
-                Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }) => false,
-                Event::Start(Tag::Heading { level: HeadingLevel::H3, .. }) => true,
-                _ => continue,
-            };
+            if !matches!(events[index], Event::Start(Tag::Heading { level: HeadingLevel::H2, .. })) {
+                continue;
+            }
             let end = |event: &Event<'_>| matches!(event, Event::End(TagEnd::Heading(_)));
             let length = events[index..].iter().take_while(|event| !end(event)).count();
-            let mut text: String = events[index..index + length].iter().filter_map(text_of).collect();
+            let text: String = events[index..index + length].iter().filter_map(text_of).collect();
             let same = |id: &str| headings.iter().filter(|other| other.id.starts_with(id)).count();
             let mut heading_id = slug(&text.to_lowercase().replace(' ', "-"));
             if same(&heading_id) > 0 {
@@ -57,17 +46,7 @@ impl Findings {
                 *id = Some(CowStr::from(heading_id.clone()));
             }
             let date = take_date(&mut events, index + length + 1);
-            match &group {
-                Some((of, title)) if is_inner => {
-                    headings[*of].is_group = true;
-                    text = format!("{text} ({title})");
-                }
-                _ => {
-                    let title = text.split(':').next().unwrap_or_default().to_owned();
-                    group = Some((headings.len(), title));
-                }
-            }
-            headings.push(Heading { id: heading_id, text, date, is_inner, is_group: false });
+            headings.push(Heading { id: heading_id, text, date });
         }
         let mut html = String::new();
         html::push_html(&mut html, without_local_links(events).into_iter());
@@ -76,24 +55,24 @@ impl Findings {
         Self { html: html.replace("<pre>", "<pre tabindex=\"0\">"), headings }
     }
 
-    /// Returns the findings without the headings of groups, the newest first. Those without a date are last.
+    /// Returns the findings, the newest first. Those without a date are last.
     pub(super) fn newest(&self) -> Vec<&Heading> {
-        let mut all: Vec<_> = self.headings.iter().filter(|heading| !heading.is_group).collect();
+        let mut all: Vec<_> = self.headings.iter().collect();
         // Stable: the order of the text within a day.
         all.sort_by(|one, other| other.date.cmp(&one.date));
         all
     }
 }
 
-/// Returns the date in the paragraph at this place, and marks it up for programs.
+/// Returns the date that is the paragraph at this place, and marks it up for programs.
 fn take_date(events: &mut [Event<'_>], at: usize) -> Option<String> {
     let [Event::Start(Tag::Paragraph), text, Event::End(TagEnd::Paragraph)] = events.get_mut(at..at + 3)?
     else {
         return None;
     };
     let Event::Text(words) = &*text else { return None };
-    let date = words.strip_prefix(DATED)?.strip_suffix('.').filter(|date| is_date(date))?.to_owned();
-    *text = Event::Html(format!("{DATED}<time datetime=\"{date}\">{date}</time>.").into());
+    let date = Some(words).filter(|words| is_date(words))?.to_string();
+    *text = Event::Html(format!("First described on <time datetime=\"{date}\">{date}</time>.").into());
     Some(date)
 }
 

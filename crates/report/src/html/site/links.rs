@@ -6,7 +6,7 @@ use std::fmt;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
-use crate::Page;
+use super::Page;
 
 /// A link that leads nowhere.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

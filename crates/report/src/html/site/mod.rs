@@ -17,7 +17,7 @@
 //! | `search.html#text=…` | the search |
 //! | `costs.html` | what operations cost, with curves |
 //! | `findings.html#…` | the findings |
-//! | `report.html`, `catalogue.html` | the report of the runs, and the catalogue on one page |
+//! | `report.html` | the report of the runs |
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
 
 mod badge;
@@ -38,8 +38,7 @@ use serde::Serialize;
 
 use super::catalogue::{Behaviour, Catalogue, Divergence};
 use super::shell::{Shell, escaped, short_title};
-use super::{Costs, Table, catalogue, costs};
-use crate::Page;
+use super::{Costs, Table, costs};
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
 
@@ -49,7 +48,7 @@ pub use scenarios::{Contract, Killed};
 
 const PARTIALS: &[(&str, &str)] = &[
     ("site.html", include_str!("site.html")),
-    ("behaviour.html", include_str!("../catalogue/behaviour.html")),
+    ("behaviour.html", include_str!("behaviour.html")),
     ("answer.html", include_str!("answer.html")),
     ("overview.html", include_str!("../overview.html")),
     ("cost-figures.html", include_str!("../cost-figures.html")),
@@ -60,7 +59,7 @@ const fn shell(template: &'static str, scripts: &'static [&'static str]) -> Shel
     Shell {
         template,
         partials: PARTIALS,
-        style: concat!(include_str!("../catalogue/answers.css"), include_str!("site.css")),
+        style: concat!(include_str!("answers.css"), include_str!("site.css")),
         scripts,
     }
 }
@@ -96,8 +95,8 @@ pub struct Site<'a> {
     pub results: &'a Results,
     /// The recorded answers of other people's pollers, sorted by name.
     pub pollers: &'a [Poller],
-    /// A text in Markdown with a heading of the second or third level for each finding. A date is a paragraph
-    /// below the heading: `First described on 2026-11-21.`
+    /// A text in Markdown with a heading of the second level for each finding. The paragraph below it can be
+    /// the day on which it was first described: `2026-11-21`.
     pub findings: Option<&'a str>,
 }
 
@@ -112,6 +111,15 @@ impl<'a> Named<'a> {
     fn of(poller: &'a Poller) -> Self {
         Self { name: &poller.name, path: slug(&poller.name) }
     }
+}
+
+/// A file of the site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// `rows/V26.html`.
+    pub path: String,
+    /// Its content.
+    pub text: String,
 }
 
 /// The site, built.
@@ -159,10 +167,7 @@ struct System<'a> {
 
 /// Builds the site.
 pub fn build(site: &Site<'_>) -> Built {
-    let mut files = vec![
-        Page { path: "catalogue.html".into(), text: catalogue::page(site.catalogue) },
-        Page { path: ".nojekyll".into(), text: String::new() },
-    ];
+    let mut files = vec![Page { path: ".nojekyll".into(), text: String::new() }];
     if site.has_report() {
         files.push(Page { path: "report.html".into(), text: super::report(site.results) });
     }
@@ -433,10 +438,13 @@ impl<'a> Site<'a> {
         }
         let row = |behaviour: &Behaviour| {
             let scenarios = behaviour.scenarios.iter().flat_map(|of| [&of.id, &of.question, &of.command]);
-            let rows = behaviour.states.iter().flat_map(|state| &state.rows);
-            let asked: BTreeSet<_> = rows.map(|row| &row.asked).collect();
+            let rows = || behaviour.states.iter().flat_map(|state| &state.rows);
+            let answers = rows().flat_map(|row| row.answers.iter().flatten()).flat_map(|of| &of.allowed);
+            let asked: BTreeSet<_> = rows().map(|row| &row.asked).chain(answers).collect();
             let states = behaviour.states.iter().map(|state| &state.name);
-            let words: Vec<_> = scenarios.chain(states).chain(asked).map(String::as_str).collect();
+            let systems = behaviour.columns.iter().map(|column| &column.name);
+            let words: Vec<_> =
+                scenarios.chain(states).chain(systems).chain(asked).map(String::as_str).collect();
             Entry {
                 kind: "behaviour",
                 path: row_path(&behaviour.id),

@@ -3,9 +3,9 @@
 use metadata::Evidence;
 use serde::Serialize;
 
+use super::Page;
 use super::pollers::{Comparison, PollerAnswer, Shares};
 use super::{Behaviour, Named, ROW, Site, row_path};
-use crate::Page;
 
 /// A poller's answers about a behaviour on one system.
 #[derive(Serialize)]

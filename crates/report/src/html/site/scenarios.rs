@@ -6,9 +6,9 @@ use metadata::{CellResult, Run};
 use serde::Serialize;
 
 use super::super::Part;
-use super::{Site, poller_path, slug};
+use super::{Page, Site, poller_path, slug};
+use crate::first_line;
 use crate::grid::Tally;
-use crate::{Page, first_line};
 
 /// A contract scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]

@@ -94,7 +94,6 @@ fn the_addresses_of_the_pages_stay() {
             "badges/mio.svg",
             "badges/poll.json",
             "badges/poll.svg",
-            "catalogue.html",
             "compare.html",
             "findings.html",
             "index.html",
@@ -114,7 +113,7 @@ fn the_addresses_of_the_pages_stay() {
     );
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
-    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 15, "{sitemap}");
+    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 14, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/rows/V26.html</loc>"));
     let row = text(&built, "rows/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;rows&#x2f;V26.html\">"));
@@ -154,6 +153,18 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     );
     assert!(shown.contains("<span class=\"source\">since 1</span>"));
     assert!(!shown.contains("No answer is recorded"));
+    // The content of the catalogue.
+    for part in [
+        "<pre>pollmatrix probe &#x27;own is fresh&#x27;</pre>",
+        "<a href=\"https:&#x2f;&#x2f;example.org&#x2f;1\" rel=\"noopener noreferrer\">mio#1</a>",
+        "<code>IN|HUP</code> or <code>HUP</code> <sup>M1</sup> <span class=\"source\">until 3</span>",
+        "poll@level <span class=\"tally documented\">differs</span></th><td>",
+        "<td></td></tr>",
+        "<p class=\"excused\"><code>* read</code>: no room.\nContract scenarios: <code>deletion&#x2f;life</code>, ",
+    ] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(hidden.contains("<p>No scenario observes it: no device.\n</p>"), "{hidden}");
     // Beside the answer of the interface below it, which it hides.
     assert!(
         shown.contains("<dt>differ, and hide or add something</dt><dd><a href=\"..&#x2f;pollers/mio.html\">mio</a> on Linux, "),
@@ -219,6 +230,14 @@ fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
         findings: None,
     });
     assert!(text(&without, "scenarios/group/name.html").contains("None is recorded."));
+}
+
+/// The answers of the past are searched, too.
+#[test]
+fn the_search_has_the_systems_and_the_answers_of_each_behaviour() {
+    let built = site("", &samples::merged(), None);
+    let search = text(&built, "search.html");
+    assert!(search.contains("Linux FreeBSD 4 HUP IN|HUP poll@level read"), "{search}");
 }
 
 #[test]
@@ -298,16 +317,15 @@ fn findings_are_listed_with_their_places_and_link_to_the_web_only() {
 
 #[test]
 fn the_newest_findings_are_first_and_have_a_date_for_programs() {
-    let text = "## Old\n\nFirst described on 2026-11-20.\n\nText.\n\n## A system: all\n\nFirst described on 2026-11-21.\n\n\
-        ### New\n\nFirst described on 2026-11-23.\n\n### Newer\n\nFirst described on 2026-11-24.\n\nMore.\n\n## None\n\n\
-        First described on a day.\n";
+    let text = "## Old\n\n2026-11-20\n\nText.\n\n## New\n\n2026-11-23\n\n## Newer\n\n2026-11-24\n\nMore.\n\n\
+        ## None\n\n2026-11\n";
     let findings = Findings::of(text);
     let newest: Vec<_> = findings.newest().iter().map(|of| (of.text.as_str(), of.date.as_deref())).collect();
     assert_eq!(
         newest,
         [
-            ("Newer (A system)", Some("2026-11-24")),
-            ("New (A system)", Some("2026-11-23")),
+            ("Newer", Some("2026-11-24")),
+            ("New", Some("2026-11-23")),
             ("Old", Some("2026-11-20")),
             ("None", None)
         ]
@@ -323,14 +341,15 @@ fn the_newest_findings_are_first_and_have_a_date_for_programs() {
         findings: Some(text),
     });
     let index = self::text(&built, "index.html");
-    let first = "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer (A system)</a></li>";
+    let first =
+        "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer</a></li>";
     assert!(index.contains(first), "{index}");
     let page = self::text(&built, "findings.html");
     assert!(
         page.contains("<p>First described on <time datetime=\"2026-11-20\">2026-11-20</time>.</p>"),
         "{page}"
     );
-    assert!(page.contains("<h3 id=\"new\">New</h3>") && page.contains("<p>First described on a day.</p>"));
+    assert!(page.contains("<h2 id=\"new\">New</h2>") && page.contains("<p>2026-11</p>"));
     assert_eq!(built.broken, []);
 }
 
@@ -484,10 +503,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
             |files, _| change(files, "report.html", "name=\"description\"", "name=\"subscription\""),
             "report.html: the page has no description",
         ),
-        (
-            |files, _| change(files, "catalogue.html", " lang=\"en\"", ""),
-            "catalogue.html: the page has no language",
-        ),
+        (|files, _| change(files, "index.html", " lang=\"en\"", ""), "index.html: the page has no language"),
         (
             |files, _| {
                 files
@@ -512,7 +528,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
         (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
         (
             |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/none.html"),
-            "sitemap.xml:11: https://example.org/site/rows/none.html is no page of the site",
+            "sitemap.xml:10: https://example.org/site/rows/none.html is no page of the site",
         ),
         (
             |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/V27.html"),
