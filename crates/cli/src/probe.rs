@@ -187,8 +187,7 @@ pub fn perform(environment: &Environment, args: &ScriptArgs) -> Result<ExitCode,
     };
     let script = args.script.parse::<Script>().ok();
     let column = environment.column(poller.name);
-    let promises =
-        script.map(|script| Promises::of(&script, args.transport, args.mode, poller.name, column));
+    let promises = script.map(|script| Promises::of(&script, args.transport, args.mode, poller.name, column));
     let promises = promises.unwrap_or_default();
     let answer = |Observation { variant, api, trigger, answer }| {
         let answer = answer.to_string();
