@@ -28,8 +28,9 @@ impl Accepted {
         self.what == difference.what.to_string()
     }
 
-    /// Returns whether a difference that a shrunk line shows is the accepted one: the same cause over the same
-    /// transport in the same mode. A simpler line is another disagreement: it shows more than was accepted.
+    /// Returns whether a difference that a shrunk line shows is the accepted one: the same cause over the
+    /// same transport in the same mode. A simpler line is another disagreement: it shows more than was
+    /// accepted.
     pub fn covers(&self, line: &Line, difference: &Difference) -> bool {
         let is_same_setting = (self.line.transport, self.line.mode) == (line.transport, line.mode);
         is_same_setting && Cause::shown_by(&self.line, self.what.clone()) == Cause::of(line, difference)

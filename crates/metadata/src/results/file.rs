@@ -150,8 +150,8 @@ impl Run {
         self.kqueue.as_deref()?.split(' ').next()
     }
 
-    /// Returns the version of a poller that is not the system's own, if it is known: a subject, or the library
-    /// that provides kqueue(2), by its name or as the backend `kqueue`.
+    /// Returns the version of a poller that is not the system's own, if it is known: a subject, or the
+    /// library that provides kqueue(2), by its name or as the backend `kqueue`.
     pub fn version_of(&self, poller: &str) -> Option<&str> {
         match self.kqueue.as_deref().and_then(|library| library.split_once(' ')) {
             Some((library, version)) if poller == library || poller == "kqueue" => Some(version),
