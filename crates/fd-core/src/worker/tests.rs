@@ -601,7 +601,9 @@ fn wants_of_others_between_the_attempts_do_not_shorten_the_patience() {
     assert_eq!(context.activity().snapshot().poll_refused, 500);
     time.pass(RETRY.as_millis() as u32);
     worker.iterate().unwrap();
-    assert_eq!(context.activity().snapshot().poll_refused, 501, "one attempt, however many were refused");
+    let counters = context.activity().snapshot();
+    assert_eq!(counters.poll_refused, 501, "one attempt, however many were refused");
+    assert_eq!(counters.poll_retry, 500, "each refusal is answered");
     time.pass(1000);
     (0..2).for_each(|_| worker.iterate().unwrap());
     assert_eq!(reports.load(Ordering::SeqCst), 1);
