@@ -21,7 +21,7 @@ need_packages() {
     root=(sudo)
   fi
   if ! "${root[@]+"${root[@]}"}" apt-get -qq update ||
-    ! "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"; then
+    ! "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --fix-broken --no-install-recommends "$@"; then
     not_run "apt-get cannot install: $*"
   fi
 }
