@@ -36,8 +36,9 @@ if [ "${1:-}" = --picture ]; then
   CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/costs/report.html" docs/pictures/cost.png '#costs figure:last-of-type'
 else
   node tests/browser/samples.mjs "$pollmatrix" "$folder"
-  # A figure is needed, and no exact one.
-  "$pollmatrix" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 5 --noise 1000 --report-dir "$folder/costs" >/dev/null
+  # A figure is needed, and no exact one. Exit code 1: on a busy machine, one of its points is noise.
+  "$pollmatrix" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 15 --noise 1000 --report-dir "$folder/costs" >/dev/null ||
+    [ $? -eq 1 ]
   "$pollmatrix" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings
   # Every page of the site, and every sample of report.html.
   tests/browser/node_modules/.bin/html-validate --config tests/browser/htmlvalidate.config.cjs "$folder/**/*.html"

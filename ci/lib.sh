@@ -20,8 +20,10 @@ need_packages() {
     sudo -n true 2>/dev/null || not_run "please install: $*"
     root=(sudo)
   fi
-  if ! "${root[@]+"${root[@]}"}" apt-get -qq update ||
-    ! "${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"; then
+  local apt=("${root[@]+"${root[@]}"}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+  # An installation that was interrupted, such as by a full disk, makes every later one fail.
+  "${apt[@]}" check >/dev/null 2>&1 || "${apt[@]}" install -y --fix-broken --no-install-recommends || true
+  if ! "${apt[@]}" update || ! "${apt[@]}" install -y --no-install-recommends "$@"; then
     not_run "apt-get cannot install: $*"
   fi
 }

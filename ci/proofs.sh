@@ -27,8 +27,9 @@ zero_cost() {
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   # A copy, so that both builds have the same path: symbol names depend on it.
-  mkdir "$work/tree"
+  mkdir -p "$work/tree/tests"
   cp -r Cargo.toml Cargo.lock crates "$work/tree"
+  cp -r tests/cells "$work/tree/tests"
   export CARGO_TARGET_DIR=$target/zero-cost CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_INCREMENTAL=0
   # Removing the hooks leaves unused imports and functions.
   export RUSTFLAGS="${RUSTFLAGS:-} --cap-lints=allow"

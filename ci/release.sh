@@ -51,7 +51,7 @@ sys.exit(bool(newer))
     have cargo-deny || not_run "cargo-deny is not installed (ci/setup.sh installs it)"
     [ $# -gt 0 ] || set -- licenses bans sources
     for manifest in Cargo.toml proofs/Cargo.toml; do
-      cargo deny --locked --workspace --manifest-path "$manifest" check --config deny.toml "$@"
+      cargo deny --locked --workspace --manifest-path "$manifest" --config deny.toml check "$@"
     done
     ;;
   publish)

@@ -138,7 +138,7 @@ case $way in
     if [ "$(id -u)" = 0 ]; then mkdir -p /run/sshd; fi
     "$(command -v sshd || echo /usr/sbin/sshd)" -D -f "$home/config" &
     sshd=$!
-    trap 'kill "$sshd"; rm -rf "$home"' EXIT
+    trap 'kill "$sshd" 2>/dev/null || true; rm -rf "$home"' EXIT
     ssh="ssh -i $home/user -p $port -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=$home/known -o LogLevel=ERROR"
     let_in=
     for _ in {1..50}; do

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::sandbox::{Answer, Sandbox};
+use crate::sandbox::{Answer, Sandbox, empty_expectations};
 
 /// A cell whose answers with poll are the same on every system.
 const CELL: &str = "readiness/pipe-idle/pipe-level-1t1g@poll";
@@ -18,8 +18,7 @@ impl Characterisation {
     fn new() -> Self {
         let sandbox = Sandbox::new(&["pass"], 20);
         sandbox.add_scenarios("  - id: readiness/*\n");
-        fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
-        fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n").expect("writable");
+        empty_expectations(&sandbox.path("expected"));
         Self(sandbox)
     }
 

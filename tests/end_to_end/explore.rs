@@ -8,7 +8,7 @@ use serde_json::Value;
 use subjects::testing::lacks;
 use tempfile::TempDir;
 
-use crate::sandbox::{Answer, POLLMATRIX, answer, eventually, signal};
+use crate::sandbox::{Answer, POLLMATRIX, answer, empty_expectations, eventually, signal};
 
 /// The example adapter with one mistake. Its first argument selects the mistake.
 const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
@@ -278,8 +278,7 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
     }
     let folder = folder();
     let bad = format!("python3 '{BAD}' keeps-removed poll");
-    fs::create_dir_all(folder.path().join("expected/answers")).expect("writable");
-    fs::write(folder.path().join("expected/divergences.yml"), "divergences: []\n").expect("writable");
+    empty_expectations(&folder.path().join("expected"));
     let run =
         |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
     let expected = ["--expectations", "expected"];

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::sandbox::{Answer, Sandbox, id};
+use crate::sandbox::{Answer, Sandbox, empty_expectations, id};
 
 /// A command that accepts its arguments runs until it is killed after this time.
 const OBSERVED: Duration = Duration::from_secs(2);
@@ -301,8 +301,7 @@ fn no_command_line_makes_the_command_panic() {
 fn characterised() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: readiness/*\n");
-    fs::create_dir_all(sandbox.path("inner/expected/answers")).expect("writable");
-    fs::write(sandbox.path("inner/expected/divergences.yml"), "divergences: []\n").expect("writable");
+    empty_expectations(&sandbox.path("inner/expected"));
     fs::write(sandbox.path("README.md"), "keep me\n").expect("writable");
     sandbox.run(&["run", "readiness/pipe-idle/pipe-level-1t1g@poll"]).expect(0, &[]);
     sandbox

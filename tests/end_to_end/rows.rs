@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use subjects::testing::lacks;
 
-use crate::sandbox::{Sandbox, eventually, signal};
+use crate::sandbox::{Sandbox, empty_expectations, eventually, signal};
 
 const ROWS: &str = "rows:
   - id: mine/half-close
@@ -74,8 +74,7 @@ fn results_with_rows_are_read_without_the_file() {
     sandbox.run(&["judge", "pollmatrix-report"]).expect(0, &["4 answers, 0 as expected, 4 not known"]);
     sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
     // Only the catalogue's behaviours have expectations.
-    fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
-    fs::write(sandbox.path("expected/divergences.yml"), "divergences: []\n").expect("writable");
+    empty_expectations(&sandbox.path("expected"));
     sandbox
         .run(&["record", "pollmatrix-report", "--expectations", "expected"])
         .expect(2, &["the answers of mine/half-close are not recorded"]);

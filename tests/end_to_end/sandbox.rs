@@ -1,7 +1,7 @@
 //! A temporary folder with a matrix of self-tests, in which the executable runs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -175,4 +175,10 @@ impl Answer {
 pub fn signal(child: &Child, signal: Signal) {
     let pid = i32::try_from(child.id()).expect("a process's number fits");
     kill(Pid::from_raw(pid), signal).expect("the runner is still there");
+}
+
+/// Makes `folder` a folder of expectations without answers.
+pub fn empty_expectations(folder: &Path) {
+    fs::create_dir_all(folder.join("answers")).expect("writable");
+    fs::write(folder.join("divergences.yml"), "divergences: []\n").expect("writable");
 }

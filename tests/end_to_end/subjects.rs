@@ -1,11 +1,12 @@
 //! Adapters: as columns of a run, and checked by `subject-check`.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 use subjects::testing::lacks;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, empty_expectations};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
 /// The example with one mistake. Its first argument selects the mistake.
@@ -17,14 +18,6 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios(&format!("  - id: {SCENARIO}\n"));
     sandbox
-}
-
-/// Creates a folder of expectations without answers.
-fn empty_expectations(sandbox: &Sandbox) -> std::path::PathBuf {
-    let expected = sandbox.path("expected");
-    std::fs::create_dir_all(expected.join("answers")).expect("writable");
-    std::fs::write(expected.join("divergences.yml"), "divergences: []\n").expect("writable");
-    expected
 }
 
 fn cells(sandbox: &Sandbox) -> Vec<Value> {
@@ -102,7 +95,8 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_an_expected_failur
     }
     let sandbox = sandbox();
     let subject = format!("python3 '{BAD}' crashes poll");
-    let expected = empty_expectations(&sandbox);
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
     let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
     let asked = ["run", "--subject", &subject];
     run(&asked).expect(1, &["2 fail", "aborts(SIGABRT): the program ended, which is wrong in every reading"]);
@@ -143,7 +137,7 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
     }
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: time/never-early-50ms\n");
-    empty_expectations(&sandbox);
+    empty_expectations(&sandbox.path("expected"));
     let run = |mistake: &str| {
         let subject = format!("python3 '{BAD}' {mistake} select");
         sandbox.run(&["run", "--subject", &subject, "--expectations", "expected"])
@@ -285,6 +279,15 @@ fn slow_multiplies_the_patience_for_a_fence() {
     assert_eq!(attempt["reason"], "python-poll did not report the fence within 150ms");
 }
 
+/// Asks Python's poll, and records its answers. Returns the file that they are in, and its text.
+fn recorded(run: &dyn Fn(&[&str]) -> Answer, python: &str, expected: &Path) -> (PathBuf, String) {
+    run(&["run", "--subject", python]).expect(0, &["answers not known before"]);
+    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    (own, text)
+}
+
 /// Answers of an adapter have separate files, which only the cells of that adapter read.
 #[test]
 fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() {
@@ -292,14 +295,12 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
         return;
     }
     let sandbox = sandbox();
-    let expected = empty_expectations(&sandbox);
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
     let python = format!("python3 '{EXAMPLE}' poll");
     let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
     let asked = ["run", "--subject", &python];
-    run(&asked).expect(0, &["answers not known before"]);
-    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
-    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
-    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    let (own, text) = recorded(&run, &python, &expected);
     assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
     let version = sandbox.results()["runs"][0]["subjects"]["python-poll"].clone();
     let version = version.as_str().expect("the run has the version of the subject");
@@ -326,13 +327,12 @@ fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
         return;
     }
     let sandbox = sandbox();
-    let expected = empty_expectations(&sandbox);
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
     let python = format!("python3 '{EXAMPLE}' poll");
     let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
-    run(&["run", "--subject", &python]).expect(0, &["answers not known before"]);
-    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
-    let own = expected.join(format!("subjects/python-poll/{}.yml", std::env::consts::OS));
-    let text = std::fs::read_to_string(&own).expect("the answers were recorded").replace("'silent'", "'IN'");
+    let (own, text) = recorded(&run, &python, &expected);
+    let text = text.replace("'silent'", "'IN'");
     let of = |key: &str| {
         let line = text.lines().find(|line| line.starts_with(&format!("    {key}: ")));
         line.unwrap_or_else(|| panic!("the source has no {key}:\n{text}")).to_owned()

@@ -123,6 +123,11 @@ pub(crate) fn open_at(number: RawFd) -> OwnedFd {
 
 /// Inserts a registration that only the thread of `context` may use.
 pub(crate) fn insert(context: &Context) -> FdHandle {
+    insert_with(context, handler())
+}
+
+/// As [`insert`], with a handler.
+pub(crate) fn insert_with(context: &Context, handler: impl Handler) -> FdHandle {
     let id = context.id();
-    context.core().insert(open(), handler(), id.group(), id.mask(), InsertOptions::default()).unwrap()
+    context.core().insert(open(), handler, id.group(), id.mask(), InsertOptions::default()).unwrap()
 }

@@ -25,6 +25,8 @@ pub(super) struct Refused {
     waiting: Refusals,
     /// Those that were scheduled again last. One that is not refused again is forgotten.
     tried: Refusals,
+    /// The number of refusals since changes were last scheduled again: one registration can have several.
+    refusals: u64,
     /// Those that were refused for too long.
     given_up: Vec<FdHandle>,
     pub(super) retry_at: Option<Instant>,
@@ -51,6 +53,7 @@ impl Refused {
     fn note(&mut self, context: &Context, pin: &Pin<'_>) {
         let (handle, now) = (pin.handle(), context.now());
         context.activity().poll_refused.bump();
+        self.refusals += 1;
         let tried = self.tried.remove(&handle);
         let first = *self.waiting.entry(handle).or_insert(tried.unwrap_or(now));
         // Without its wake descriptor a thread would sleep for ever.
@@ -81,7 +84,7 @@ impl Refused {
     fn retry_due(&mut self, context: &Context) {
         if self.retry_at.is_some_and(|at| at <= context.now()) {
             self.retry_at = None;
-            context.activity().poll_retry.add((self.waiting.len() + self.given_up.len()) as u64);
+            context.activity().poll_retry.add(std::mem::take(&mut self.refusals));
             self.tried = std::mem::take(&mut self.waiting);
             // Forced, because the poller may not know what it holds (`Interest::anything_but`).
             self.tried.keys().for_each(|handle| context.push_update(*handle, true));

@@ -9,12 +9,10 @@ use std::sync::atomic::AtomicU32;
 
 use super::*;
 use crate::poller::{Change, Events, Trigger};
-use crate::shared::handler::Handler;
-use crate::shared::options::InsertOptions;
 use crate::shared::ready::ReadyGuard;
 use crate::shared::timers::TIMERS;
-use crate::table::FdTable;
-use crate::testing::{Time, context, group, handler, insert, open, thread};
+use crate::table::{FdHandle, FdTable};
+use crate::testing::{Time, context, group, handler, insert, insert_with, open, thread};
 use crate::words::state;
 
 /// A poller that answers as `script` prescribes, and records its calls.
@@ -214,10 +212,8 @@ fn a_batch_of_stale_events_only_is_followed_by_a_pause() {
 #[test]
 fn a_handler_that_ends_its_own_registration_is_no_stale_event() {
     let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
-    let (id, scripted) = (context.id(), Scripted::default());
-    let delete: Arc<dyn Handler> = Arc::new(|ready: &ReadyGuard<'_>| ready.registration().delete().unwrap());
-    let handle =
-        context.core().insert(open(), delete, id.group(), id.mask(), InsertOptions::default()).unwrap();
+    let scripted = Scripted::default();
+    let handle = insert_with(&context, |ready: &ReadyGuard<'_>| ready.registration().delete().unwrap());
     context.registration(handle).want_recv().unwrap();
     let event = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
     scripted.with(|script| script.waits = vec![Ok(vec![event]), Ok(vec![event])]);
@@ -520,6 +516,14 @@ fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
     }
 }
 
+/// Inserts a descriptor whose handler notes the events of its reports.
+fn insert_noting(context: &Context) -> (FdHandle, Arc<Mutex<Vec<Events>>>) {
+    let reports = Arc::<Mutex<Vec<Events>>>::default();
+    let seen = Arc::clone(&reports);
+    let note = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
+    (insert_with(context, note), reports)
+}
+
 /// A poller that was refused may hold another interest than it said. Without force, a change to the interest
 /// that it is known to hold would do nothing, and the interest would be lost.
 #[test]
@@ -544,11 +548,7 @@ fn a_refused_change_is_repeated_with_force() {
 fn a_change_that_is_refused_for_a_second_is_reported_as_an_error_and_given_up() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
-    let reports = Arc::<Mutex<Vec<Events>>>::default();
-    let seen = Arc::clone(&reports);
-    let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
-    let options = InsertOptions::default();
-    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let (handle, reports) = insert_noting(&context);
     let (scripted, idle) = (Scripted::default(), insert(&context));
     scripted.with(|script| script.refusals = usize::MAX);
     let mut worker = Worker::new(&context, scripted.poller(), None);
@@ -588,8 +588,7 @@ fn wants_of_others_between_the_attempts_do_not_shorten_the_patience() {
     let reports = Arc::<AtomicU32>::default();
     let count = Arc::clone(&reports);
     let handler = move |_: &ReadyGuard<'_>| _ = count.fetch_add(1, Ordering::SeqCst);
-    let options = InsertOptions::default();
-    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let handle = insert_with(&context, handler);
     let scripted = Scripted::default();
     scripted.with(|script| script.refusals = usize::MAX);
     let mut worker = Worker::new(&context, scripted.poller(), None);
@@ -601,7 +600,9 @@ fn wants_of_others_between_the_attempts_do_not_shorten_the_patience() {
     assert_eq!(context.activity().snapshot().poll_refused, 500);
     time.pass(RETRY.as_millis() as u32);
     worker.iterate().unwrap();
-    assert_eq!(context.activity().snapshot().poll_refused, 501, "one attempt, however many were refused");
+    let counters = context.activity().snapshot();
+    assert_eq!(counters.poll_refused, 501, "one attempt, however many were refused");
+    assert_eq!(counters.poll_retry, 500, "each refusal is answered");
     time.pass(1000);
     (0..2).for_each(|_| worker.iterate().unwrap());
     assert_eq!(reports.load(Ordering::SeqCst), 1);
@@ -613,8 +614,7 @@ fn a_handler_that_is_told_of_a_refusal_may_fork() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
     let handler = |ready: &ReadyGuard<'_>| ready.context().pretend_forked();
-    let options = InsertOptions::default();
-    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let handle = insert_with(&context, handler);
     let scripted = Scripted::default();
     scripted.with(|script| script.refusals = usize::MAX);
     let mut worker = Worker::new(&context, scripted.poller(), None);
@@ -631,11 +631,7 @@ fn a_handler_that_is_told_of_a_refusal_may_fork() {
 fn a_forked_child_looks_at_every_timeout() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
-    let reports = Arc::<Mutex<Vec<Events>>>::default();
-    let seen = Arc::clone(&reports);
-    let handler = move |ready: &ReadyGuard<'_>| seen.lock().unwrap().push(ready.events());
-    let options = InsertOptions::default();
-    let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
+    let (handle, reports) = insert_noting(&context);
     let due = context.core().timeout_in(Duration::from_millis(50));
     context.core().table().pin(handle).unwrap().timeout().store(due, Ordering::Release);
     let mut worker = Worker::new(&context, Scripted::default().poller(), None);

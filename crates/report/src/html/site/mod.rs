@@ -48,7 +48,6 @@ pub use scenarios::{Contract, Killed};
 
 const PARTIALS: &[(&str, &str)] = &[
     ("site.html", include_str!("site.html")),
-    ("behaviour.html", include_str!("behaviour.html")),
     ("answer.html", include_str!("answer.html")),
     ("overview.html", include_str!("../overview.html")),
     ("cost-figures.html", include_str!("../cost-figures.html")),
@@ -56,12 +55,7 @@ const PARTIALS: &[(&str, &str)] = &[
 
 /// Returns the kind of a page with this template and these scripts.
 const fn shell(template: &'static str, scripts: &'static [&'static str]) -> Shell<'static> {
-    Shell {
-        template,
-        partials: PARTIALS,
-        style: concat!(include_str!("answers.css"), include_str!("site.css")),
-        scripts,
-    }
+    Shell { template, partials: PARTIALS, style: include_str!("site.css"), scripts }
 }
 
 const THEME_ONLY: &[&str] = &[include_str!("../dom.js"), include_str!("../theme-button.js")];
