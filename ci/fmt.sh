@@ -5,6 +5,6 @@ set -euo pipefail
 
 cargo fmt --all -- "$@"
 # rustfmt does not find modules that the macro `family!` declares.
-rustfmt --edition 2024 "$@" crates/scenarios/src/*/*.rs
+rustfmt --edition 2024 "$@" crates/matrix/scenarios/src/*/*.rs
 cargo fmt --manifest-path fuzz/Cargo.toml -- "$@"
 cargo fmt --manifest-path proofs/Cargo.toml -p benchmarks -p orderings -- "$@"

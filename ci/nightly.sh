@@ -4,7 +4,7 @@
 #                     set-up error. Options go to `pollmatrix run`; without options, it runs the cells with two threads
 #   miri [FILTER]     the unit tests of the table and its parts under Miri, which checks unsafe code against the rules of the language
 #   mutants [--unit] [FILE...]  mutates the core (or FILE...) with cargo-mutants. Runs the unit tests against each mutant, and the models
-#                     against the survivors (--unit: without the models). Fails if a mutant survives both and crates/fd-core/mutants.tsv
+#                     against the survivors (--unit: without the models). Fails if a mutant survives both and crates/core/fd-core/mutants.tsv
 #                     does not list it, or if a listed mutant does not survive. Takes hours; meant for a weekly job
 #   fuzz [TARGET...] [SECONDS]  fuzzes the readers of files (fuzz/): each named target, or all, for SECONDS (default: 60). tests/fuzzed.rs
 #                     runs the same entry points without a fuzzer, on every system
@@ -59,7 +59,7 @@ by_text() {
 
 mutants() {
   have cargo-mutants || not_run "cargo-mutants is not installed: cargo install cargo-mutants"
-  core=crates/fd-core/src
+  core=crates/core/fd-core/src
   models=1
   if [ "${1:-}" = --unit ]; then
     models=''
@@ -88,7 +88,7 @@ mutants() {
     cp "$survivors" "$work/survivors"
   fi
   listed=$work/listed
-  tail -n +2 crates/fd-core/mutants.tsv | cut -f1,2 | sort -u >"$listed"
+  tail -n +2 crates/core/fd-core/mutants.tsv | cut -f1,2 | sort -u >"$listed"
   echo "survivors: $(wc -l <"$work/survivors"), listed as equivalent: $(wc -l <"$listed")"
   status=0
   comm -23 "$work/survivors" "$listed" | sed 's/^/SURVIVES: /' | tee "$work/new"

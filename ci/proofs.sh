@@ -51,7 +51,7 @@ s/inject::before\([A-Za-z0-9:]+\)\.is_ok\(\)/true/'
     source=$work/tree/crates/$crate/src
     find "$source" -name '*.rs' ! -path '*/hooks/*' -exec sed -i -E "$hooks" {} +
     if grep -rnE "$hook" "$source" --include='*.rs' --exclude-dir=hooks; then
-      echo "error: these hooks could not be taken out of the copy: each is one line, in a form of crates/fd-core/src/hooks/mod.rs" >&2
+      echo "error: these hooks could not be taken out of the copy: each is one line, in a form of crates/core/fd-core/src/hooks/mod.rs" >&2
       exit 1
     fi
   done

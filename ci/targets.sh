@@ -57,11 +57,11 @@ for name in "$@"; do
         need_zig
         # Nothing runs it: no line numbers, and no crate optimised.
         export CARGO_PROFILE_DEV_DEBUG=0
-        for crate in sha2 pollmatrix-expectations granit-parser serde-saphyr; do
+        for crate in sha2 pollmatrix-raw granit-parser serde-saphyr; do
           for_target+=(--config "profile.dev.package.$crate.opt-level=0")
         done
         cargo-zigbuild build --bin pollmatrix "${for_target[@]}"
-        cargo-zigbuild test --no-run --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-kqueue -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-runner \
+        cargo-zigbuild test --no-run --lib --tests -p pollmatrix-fd-core -p pollmatrix-poller-kqueue -p pollmatrix-poller-poll -p pollmatrix-poller-select -p pollmatrix-matrix \
           "${for_target[@]}"
         linked "$name/debug/pollmatrix"
         case $name in *-freebsd) needs_freebsd_12_only "$CARGO_TARGET_DIR/$name/debug/pollmatrix" ;; esac

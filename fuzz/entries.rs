@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-use expectations::answers_file;
-use exploration::{Accepted, Corpus, MakeSide, Recorded, Recording, parse, parse_accepted};
+use explore::{Accepted, Corpus, MakeSide, Recorded, Recording, parse, parse_accepted};
 use matrix::{Matrix, MatrixError};
 use metadata::{CellId, Description, Os, Results, Run};
+use raw::expectations::answers_file;
 use report::html::catalogue::Catalogue;
 use report::html::site::{self, Poller, Site};
 use report::{html, junit, markdown, terminal};
@@ -192,11 +192,8 @@ pub fn recorded_answers_json(text: &[u8]) {
             for line in recording.parsed().expect("a recording that was read has valid lines") {
                 let answered = side.perform(&line);
                 // A file can have a line twice: one of both answers.
-                let own = |other: &&exploration::RecordedLine| {
-                    other
-                        .line
-                        .parse()
-                        .is_ok_and(|other: exploration::Line| other.to_string() == line.to_string())
+                let own = |other: &&explore::RecordedLine| {
+                    other.line.parse().is_ok_and(|other: explore::Line| other.to_string() == line.to_string())
                 };
                 let runs: Vec<_> = recording.lines.iter().filter(own).flat_map(|line| &line.runs).collect();
                 assert!(runs.is_empty() || runs.contains(&&answered) || runs.len() > 1, "{line}");
@@ -218,7 +215,7 @@ pub fn corpus(text: &[u8]) {
             let files = corpus.files();
             let written = files.get(name).map(String::as_str).unwrap_or_default();
             let texts =
-                |lines: &[exploration::Line]| lines.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+                |lines: &[explore::Line]| lines.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
             let again = parse(name, written).expect("a written corpus is read");
             assert_eq!(texts(&again), texts(&lines));
             assert!(files.len() <= 1, "the lines of one file stay in it");

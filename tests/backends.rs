@@ -12,7 +12,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Events, Trigger};
 use fd_core::{FdCore, InsertOptions, ReadyGuard, Runtime};
-use runner::testing::backends;
+use matrix::testing::backends;
 use scenarios::Checkpoints;
 
 /// The limit for events that must arrive. It is no requirement on speed.

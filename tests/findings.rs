@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use pollmatrix_adapters::testing::not_run;
 use rstest::rstest;
-use subjects::testing::not_run;
 
 /// The exit code of a program that is not for this system.
 const NOT_HERE: i32 = 77;
@@ -77,10 +77,10 @@ fn compiled(program: &Path, folder: &Path) -> Result<Command, String> {
 
 #[rstest]
 fn the_program_shows_what_its_page_says(
-    #[files("../../docs/findings/*.c")]
-    #[files("../../docs/findings/*.go")]
-    #[files("../../docs/findings/*.java")]
-    #[files("../../docs/findings/*.js")]
+    #[files("../../../docs/findings/*.c")]
+    #[files("../../../docs/findings/*.go")]
+    #[files("../../../docs/findings/*.java")]
+    #[files("../../../docs/findings/*.js")]
     program: PathBuf,
 ) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");

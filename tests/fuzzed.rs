@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 
 use metadata::Description;
 use proptest::prelude::*;
-use runner::testing;
 
 /// A change to a valid file.
 #[derive(Clone, Debug)]
@@ -79,7 +78,7 @@ const MATRIX: &str = include_str!("../matrix.yml");
 
 fn catalogue() -> &'static [Description] {
     static CATALOGUE: OnceLock<Vec<Description>> = OnceLock::new();
-    CATALOGUE.get_or_init(testing::descriptions)
+    CATALOGUE.get_or_init(|| pollmatrix::lab::environment().descriptions())
 }
 
 /// Returns the results of a run of the executable.
@@ -100,11 +99,11 @@ fn the_unedited_files_are_valid() {
     assert!(metadata::Results::read(results().as_bytes()).is_ok());
     entries::matrix_yml(MATRIX.as_bytes(), catalogue());
     entries::results_json(results().as_bytes());
-    let lines = exploration::parse("unix-level.txt", CORPUS).expect("the corpus is valid");
+    let lines = explore::parse("unix-level.txt", CORPUS).expect("the corpus is valid");
     assert_eq!(lines.len(), 3);
     entries::corpus(CORPUS.as_bytes());
-    assert_eq!(exploration::parse_accepted("known.txt", ACCEPTED).expect("it is valid").len(), 2);
-    let recording = exploration::Recording::read(RECORDING).expect("the recording is valid");
+    assert_eq!(explore::parse_accepted("known.txt", ACCEPTED).expect("it is valid").len(), 2);
+    let recording = explore::Recording::read(RECORDING).expect("the recording is valid");
     assert_eq!(recording.lines.len(), 2);
     entries::recorded_answers_json(RECORDING.as_bytes());
 }

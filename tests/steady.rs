@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 
 use fd_core::poller::MakeBackend;
 use fd_core::{ActivitySnapshot, InsertOptions, ReadyGuard, Runtime, Source};
-use runner::testing::backends;
+use matrix::testing::backends;
 
 struct Counting;
 

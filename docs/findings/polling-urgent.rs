@@ -1,5 +1,5 @@
 //! polling 3.11 over epoll reports an urgent byte as readable, and it cannot be read. Run it with
-//! `cargo test -p pollmatrix-subjects --test polling-urgent`.
+//! `cargo test -p pollmatrix-adapters --test polling-urgent`.
 
 #![allow(clippy::print_stdout, reason = "it shows what it finds")]
 

@@ -1,5 +1,5 @@
 //! tokio 1.54: a FIFO that has lost its last writer stays ready, and has no data. Run it with
-//! `cargo test -p pollmatrix-subjects --test tokio-fifo`.
+//! `cargo test -p pollmatrix-adapters --test tokio-fifo`.
 
 #![allow(clippy::print_stdout, reason = "it shows what it finds")]
 

@@ -21,7 +21,7 @@ const MATRIX: &str = "../../matrix.yml";
 fn main() {
     println!("cargo::rerun-if-changed={MATRIX}");
     let contract = scenarios::catalogue().map(scenarios::Scenario::description);
-    let characterisation = characterisation::scenarios().map(characterisation::Scenario::description);
+    let characterisation = raw::scenarios().map(metadata::Scripted::description);
     let catalogue: Vec<_> = contract.chain(characterisation).collect();
     match Matrix::load(Path::new(MATRIX), &catalogue) {
         Ok((matrix, _)) => {

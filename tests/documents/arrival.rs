@@ -102,7 +102,7 @@ fn look(
 ) -> usize {
     let (mut files, mut used) = (0, Vec::new());
     for file in tree.of("rs") {
-        let Some(name) = file.path.strip_prefix("crates/scenarios/src/") else { continue };
+        let Some(name) = file.path.strip_prefix("crates/matrix/scenarios/src/") else { continue };
         files += 1;
         for number in find(&file.text) {
             let line = file.text.lines().nth(number - 1).unwrap_or_default().trim();

@@ -1,6 +1,6 @@
 //! Every id that is cited in the tree has a definition: S and L in docs/invariants.md; sections, steps and M
 //! in docs/protocol.md; bugs, suspects and the core's own mistakes in the table of history; behaviours in
-//! the catalogue of crates/expectations.
+//! the catalogue of crates/lab/raw.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ struct Defined(BTreeSet<String>);
 impl Defined {
     fn read(tree: &Tree) -> Self {
         let mut all: BTreeSet<_> = first_cells(tree.text("docs/invariants.md")).into_iter().collect();
-        all.extend(expectations::BEHAVIOURS.iter().map(|(id, _)| (*id).to_owned()));
+        all.extend(raw::expectations::BEHAVIOURS.iter().map(|(id, _)| (*id).to_owned()));
         let history = scenarios::history::history().unwrap_or_else(|error| panic!("{error:?}"));
         all.extend(history.iter().map(|defect| defect.name.to_owned()));
         let protocol = tree.text("docs/protocol.md");
@@ -115,10 +115,10 @@ fn citations(text: &str) -> Vec<String> {
 /// Words that look like ids but are none: parts of a checksum, invented ids in tests, a withdrawn id.
 const NOT_IDS: [(&str, &[&str]); 3] = [
     (
-        "crates/expectations/src/answers/tests.rs",
+        "crates/lab/raw/src/expectations/answers/tests.rs",
         &["C55", "F76", "T58", "W55", "C70", "F66", "T52", "W29", "X98", "V35"],
     ),
-    ("crates/expectations/src/catalogue.rs", &["X08", "V35"]),
+    ("crates/lab/raw/src/expectations/catalogue.rs", &["X08", "V35"]),
     ("tests/end_to_end/expectations.rs", &["V99"]),
 ];
 

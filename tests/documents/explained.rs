@@ -5,7 +5,7 @@ use crate::tree::{blocks, read};
 #[test]
 fn the_explained_scenario_equals_the_one_in_the_tree() {
     let page = read("docs/scenarios.md");
-    let scenario = read("crates/scenarios/src/regression/busy_thread_keeps_others_awake.rs");
+    let scenario = read("crates/matrix/scenarios/src/regression/busy_thread_keeps_others_awake.rs");
     assert_eq!(blocks(&page, "rust"), [scenario], "docs/scenarios.md shows a different text");
 }
 

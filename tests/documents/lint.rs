@@ -67,12 +67,12 @@ fn is_unbreakable(comment: &str) -> bool {
 }
 
 fn mutants(tree: &Tree, problems: &mut Vec<String>) -> usize {
-    let list = read("crates/fd-core/mutants.tsv");
+    let list = read("crates/core/fd-core/mutants.tsv");
     let looked = list.lines().skip(1).map(|line| {
         let fields: Vec<_> = line.split('\t').collect();
         let [mutant, text, _reason] = fields[..] else { panic!("mutants.tsv: three fields: {line}") };
         let (file, _) = mutant.split_once(": ").expect("a mutant begins with its file");
-        if !tree.text(&format!("crates/fd-core/src/{file}")).lines().any(|line| line.trim() == text) {
+        if !tree.text(&format!("crates/core/fd-core/src/{file}")).lines().any(|line| line.trim() == text) {
             problems.push(format!("mutants.tsv: {file} has no line `{text}`"));
         }
     });
@@ -102,7 +102,7 @@ fn looks_like_a_model(name: &str) -> bool {
 }
 
 fn models(tree: &Tree, problems: &mut Vec<String>) -> usize {
-    let sources = tree.of("rs").filter(|file| file.path.starts_with("crates/fd-core/src/models/"));
+    let sources = tree.of("rs").filter(|file| file.path.starts_with("crates/core/fd-core/src/models/"));
     let tests = sources.flat_map(|file| file.text.split("#[test]\nfn ").skip(1));
     let names = tests.filter_map(|test| Some(test.split_once('(')?.0));
     let models: BTreeSet<_> = names.filter(|name| looks_like_a_model(name)).collect();
@@ -117,8 +117,8 @@ fn models(tree: &Tree, problems: &mut Vec<String>) -> usize {
 }
 
 fn broken_rules(tree: &Tree, problems: &mut Vec<String>) -> usize {
-    let rules = tree.text("crates/fd-core/src/hooks/mutant.rs");
-    let table = read("crates/fd-core/src/models/weakened.tsv");
+    let rules = tree.text("crates/core/fd-core/src/hooks/mutant.rs");
+    let table = read("crates/core/fd-core/src/models/weakened.tsv");
     let page = tree.text("docs/protocol.md");
     let (_, orderings) = page.split_once("## 18. Orderings").expect("the page has its table of orderings");
     let rows = orderings.lines().filter(|line| line.starts_with("| `"));

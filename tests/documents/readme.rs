@@ -85,7 +85,7 @@ fn dedented(text: &str) -> String {
 
 #[test]
 fn the_code_of_the_readme_is_in_the_example() {
-    let example = dedented(&read("crates/fd-core/examples/echo_server.rs"));
+    let example = dedented(&read("crates/core/fd-core/examples/echo_server.rs"));
     let readme = read("README.md");
     let shown = blocks(&readme, "rust");
     assert_eq!(shown.len(), 2, "the handlers, and their registration");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use subjects::testing::lacks;
+use adapters::testing::lacks;
 
 use crate::tree::{blocks, read};
 

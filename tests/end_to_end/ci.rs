@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use subjects::testing::lacks;
+use adapters::testing::lacks;
 use tempfile::TempDir;
 
 use crate::sandbox::{Answer, answer};
@@ -26,7 +26,7 @@ struct Tree(TempDir);
 impl Tree {
     fn new() -> Self {
         let tree = Self(tempfile::tempdir().expect("a temporary folder can be made"));
-        let top = Path::new(TOP).join("../..");
+        let top = Path::new(TOP).join("../../..");
         for folder in [".ci", "ci", "bin"] {
             fs::create_dir(tree.path(folder)).expect("writable");
         }
@@ -139,7 +139,7 @@ fn ci_without_time_left_lists_the_steps_that_did_not_begin() {
 
 #[test]
 fn every_recipe_passes_its_arguments_on_as_words() {
-    let recipes = fs::read_to_string(Path::new(TOP).join("../../justfile")).expect("the tree has it");
+    let recipes = fs::read_to_string(Path::new(TOP).join("../../../justfile")).expect("the tree has it");
     let pasted: Vec<_> =
         recipes.lines().filter(|line| line.starts_with(' ') && line.contains("{{")).collect();
     assert!(pasted.is_empty(), "interpolation loses quotes, pass \"$@\" instead: {pasted:?}");
@@ -153,7 +153,7 @@ impl Tree {
     /// Replaces the checks of these names by the real scripts.
     fn with_scripts(self, names: &[&str]) -> Self {
         for name in names {
-            fs::copy(Path::new(TOP).join("../../ci").join(name), self.path("ci").join(name))
+            fs::copy(Path::new(TOP).join("../../../ci").join(name), self.path("ci").join(name))
                 .expect("the tree has it");
         }
         self

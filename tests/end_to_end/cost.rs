@@ -4,13 +4,13 @@ use std::fs;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::io::Read;
 
+use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use subjects::testing::lacks;
 
 use crate::sandbox::{Answer, Sandbox, eventually, signal};
 
-const SCHEMA: &str = include_str!("../../crates/metadata/schema/results.schema.json");
+const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
 
 /// Any spread is a figure.
 const QUICK: [&str; 4] = ["--pairs", "3", "--noise", "1e9"];
@@ -102,7 +102,7 @@ fn system_calls_of_each_operation_are_counted() {
             reason.contains("ptrace(2)") || reason.starts_with("only a build for Linux with glibc"),
             "{reason}"
         );
-        runner::output::print_in_test(&format!("not counted here: {reason}"));
+        matrix::output::print_in_test(&format!("not counted here: {reason}"));
         return;
     }
     let none = json!({});
@@ -153,7 +153,7 @@ fn a_refusal_of_ptrace_has_its_reason() {
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(Into::into)) };
     let mut child = match command.spawn() {
         Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EPERM as i32) => {
-            runner::output::print_in_test("nothing can be traced here");
+            matrix::output::print_in_test("nothing can be traced here");
             return;
         }
         child => child.expect("it starts"),
@@ -213,7 +213,7 @@ fn an_interrupted_run_leaves_a_report_and_is_resumed() {
 /// Each call of this adapter takes 1000 ns by its own account, which the way to it is no part of.
 #[test]
 fn a_program_is_measured_by_its_own_clock_or_not_at_all() {
-    const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
+    const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
     if lacks("python3") {
         return;
     }

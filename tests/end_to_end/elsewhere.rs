@@ -4,9 +4,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use adapters::testing::lacks;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use subjects::testing::lacks;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
 
@@ -336,7 +336,7 @@ fn an_executor_continues_from_its_kept_results() {
 fn target_all_runs_every_possible_target_into_one_report() {
     let sandbox = Sandbox::new(&CELLS, 300);
     let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
-    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
+    let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, matrix::provenance::TRIPLE);
     sandbox.add_targets(&format!(
         "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, ways: [{{ prefix: {prefix} }}] }}\n  \
          - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, ways: [native, ssh, import] }}\n"

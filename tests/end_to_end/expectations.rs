@@ -115,7 +115,7 @@ fn malformed_divergences_are_refused_before_any_cell_runs() {
 fn the_built_in_expectations_pass_the_check() {
     let built_in = pollmatrix(&["expectations", "--check"]);
     built_in.expect(0, &[" measured, 0 hypotheses", "freebsd: ", " measured, 1 hypotheses", "divergences: "]);
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../expectations").display().to_string();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../expectations").display().to_string();
     let loaded = pollmatrix(&["expectations", "--check", "--dir", &dir]);
     assert_eq!((loaded.code, loaded.stdout), (Some(0), built_in.stdout));
 }

@@ -3,15 +3,15 @@
 use std::fs;
 use std::process::Command;
 
+use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use subjects::testing::lacks;
 use tempfile::TempDir;
 
 use crate::sandbox::{Answer, POLLMATRIX, answer, empty_expectations, eventually, signal};
 
 /// The example adapter with one mistake. Its first argument selects the mistake.
-const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
+const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
 
 fn command(folder: &TempDir, arguments: &[&str]) -> Command {
     let mut command = Command::new(POLLMATRIX);

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use adapters::testing::lacks;
 use nix::sys::signal::Signal;
-use subjects::testing::lacks;
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
 
@@ -37,7 +37,7 @@ const DISOWN: &str = "id: deletion/disown, transports: [pipe, unix], threads: [1
 const KILLED: &str = "1 faults: 1 killed, 0 caught by the harness, 0 survive";
 
 fn kernel() -> String {
-    runner::provenance::kernel().0
+    matrix::provenance::kernel().0
 }
 
 /// Returns a system that this one is not.

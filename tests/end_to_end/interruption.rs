@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Child;
 
+use adapters::testing::lacks;
 use nix::sys::signal::Signal;
-use subjects::testing::lacks;
 
 use crate::sandbox::{Sandbox, answer, eventually, id, signal};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Answer, Sandbox, id};
 
-const SCHEMA: &str = include_str!("../../crates/metadata/schema/results.schema.json");
+const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
 
 impl Sandbox {
     /// Runs these self-tests and keeps the results as `NAME.json`.

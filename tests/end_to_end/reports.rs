@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sandbox::{POLLMATRIX, Sandbox, answer, id};
 
-const SCHEMA: &str = include_str!("../../crates/metadata/schema/results.schema.json");
+const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
 
 fn mixed() -> Sandbox {
     let sandbox =

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use subjects::testing::lacks;
 
 use crate::sandbox::{Sandbox, empty_expectations, eventually, signal};
 
@@ -166,7 +166,7 @@ fn a_wrong_file_of_rows_is_an_error_with_its_place() {
 
 #[test]
 fn the_rows_of_the_documentation_can_be_run() {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verbs.md");
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/verbs.md");
     let text = fs::read_to_string(docs).expect("the page is there");
     let (_, rows) = text.split_once("```yaml\n").expect("it has a file of rows");
     let (rows, _) = rows.split_once("```").expect("the block ends");

@@ -38,7 +38,7 @@ impl Sandbox {
 
     /// Replaces the matrix by one of these self-tests.
     pub fn write_matrix(&self, selftests: &[&str], timeout: u64) {
-        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, runner::provenance::TRIPLE);
+        let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, matrix::provenance::TRIPLE);
         let scenarios: String = selftests
             .iter()
             .map(|name| {

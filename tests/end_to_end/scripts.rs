@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use subjects::testing::lacks;
+use adapters::testing::lacks;
 use tempfile::TempDir;
 
 use crate::sandbox::{Answer, answer};
@@ -36,7 +36,7 @@ impl Scripts {
     }
 
     fn run(&self, shell: &str, script: &str, arguments: &[&str]) -> Answer {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci").join(script);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ci").join(script);
         let mut command = Command::new(shell);
         command.arg(script).args(arguments).current_dir(self.dir.path());
         command

@@ -92,7 +92,7 @@ fn malformed_shards_are_refused() {
 /// compares the merged results with those of one run. `pod` makes the command run in a pod, whose volume is
 /// the folder `results` of the sandbox.
 fn expect_the_job_to_run_every_cell(sandbox: &Sandbox, pod: impl Fn(&Value, Command) -> Command) {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docker/job.yml");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docker/job.yml");
     let job: Value = serde_saphyr::from_str(&fs::read_to_string(file).expect("readable")).expect("YAML");
     let pods = job["spec"]["completions"].as_u64().expect("a number");
     assert_eq!(job["spec"]["parallelism"], pods);

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use adapters::testing::lacks;
 use serde_json::Value;
-use subjects::testing::lacks;
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, empty_expectations};
 
-const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/python/adapter.py");
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/adapter.py");
 /// The example with one mistake. Its first argument selects the mistake.
-const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../subjects/tests/bad_adapter.py");
+const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
 const SCENARIO: &str = "readiness/pipe-idle";
 
 /// Creates a sandbox whose matrix has one characterisation scenario and one contract scenario.

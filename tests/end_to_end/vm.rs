@@ -4,9 +4,9 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
+use adapters::testing::lacks;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use subjects::testing::lacks;
 
 use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
 

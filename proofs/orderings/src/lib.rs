@@ -19,7 +19,7 @@ macro_rules! ordering {
     };
 }
 
-#[path = "../../../crates/fd-core/src/words/pairs.rs"]
+#[path = "../../../crates/core/fd-core/src/words/pairs.rs"]
 mod pairs;
 /// What unit tests count in fd-core.
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod counted {
     pub(crate) use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, fence};
 }
 #[expect(dead_code, unused_imports, reason = "the pairs need a few of the primitives")]
-#[path = "../../../crates/fd-core/src/words/sync.rs"]
+#[path = "../../../crates/core/fd-core/src/words/sync.rs"]
 mod primitives;
 mod sync {
     #[cfg(not(feature = "plain-stores"))]

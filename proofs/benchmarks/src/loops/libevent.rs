@@ -1,5 +1,5 @@
 //! libevent 2, with persistent level-triggered events, and without the locks that the adapter of
-//! `pollmatrix-subjects` needs: a base of one thread takes none.
+//! `pollmatrix-adapters` needs: a base of one thread takes none.
 
 use std::ffi::{CStr, c_char, c_int, c_short, c_void};
 use std::io;

@@ -1,5 +1,0 @@
-//! The `pollmatrix` command.
-
-fn main() -> std::process::ExitCode {
-    cli::main()
-}

@@ -1,0 +1,220 @@
+//! The expectations that are built into the program.
+
+use std::sync::OnceLock;
+
+use metadata::Os;
+
+use crate::expectations::answers::Expectations;
+use crate::expectations::divergences::Divergences;
+use crate::expectations::error::ExpectationsError;
+use crate::expectations::history::History;
+
+macro_rules! answers {
+    ($($os:ident $name:literal)*) => {
+        [$((
+            Os::$os,
+            concat!("expectations/answers/", $name, ".yml"),
+            include_str!(concat!("../../data/answers/", $name, ".yml")),
+        ),)*]
+    };
+}
+
+const ANSWERS: [(Os, &str, &str); 6] = answers! {
+    DragonFly "dragonfly"
+    FreeBsd "freebsd"
+    Linux "linux"
+    MacOs "macos"
+    NetBsd "netbsd"
+    OpenBsd "openbsd"
+};
+
+macro_rules! subjects {
+    ($($os:ident $file:literal $subject:literal)*) => {
+        [$((
+            Os::$os,
+            $subject,
+            concat!("expectations/subjects/", $subject, "/", $file, ".yml"),
+            include_str!(concat!("../../data/subjects/", $subject, "/", $file, ".yml")),
+        ),)*]
+    };
+}
+
+const SUBJECTS: [(Os, &str, &str, &str); 18] = subjects! {
+    Linux "linux" "go-netpoll"
+    Linux "linux" "io-uring"
+    Linux "linux" "java-nio"
+    Linux "linux" "libev-epoll"
+    Linux "linux" "libev-poll"
+    Linux "linux" "libev-select"
+    Linux "linux" "libevent-epoll"
+    Linux "linux" "libevent-poll"
+    Linux "linux" "libevent-select"
+    Linux "linux" "libkqueue"
+    Linux "linux" "libuv"
+    Linux "linux" "mio"
+    Linux "linux" "node-net"
+    Linux "linux" "polling"
+    Linux "linux" "python-epoll"
+    Linux "linux" "python-poll"
+    Linux "linux" "python-select"
+    Linux "linux" "tokio"
+};
+
+const DIVERGENCES: &str = include_str!("../../data/divergences.yml");
+
+const HISTORY: &str = include_str!("../../data/history.yml");
+
+impl Expectations {
+    /// Returns the built-in expectations of kernels.
+    ///
+    /// # Errors
+    /// A built-in file has an error. The tests exclude this.
+    pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
+        static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
+        READ.get_or_init(|| {
+            let mut answers = Expectations::default();
+            for (_, file, text) in ANSWERS {
+                answers.read(text, file)?;
+            }
+            Ok(answers)
+        })
+        .as_ref()
+    }
+
+    /// Parses the built-in expectations of one system, and of these adapters on it.
+    ///
+    /// # Errors
+    /// As [`built_in`](Self::built_in).
+    pub fn built_in_of(os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+        let mut answers = Self::default();
+        for (file, text) in built_in_files(os, subjects) {
+            answers.read(text, file)?;
+        }
+        Ok(answers)
+    }
+
+    /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a
+    /// whole file takes longer than most of them.
+    ///
+    /// # Errors
+    /// As [`built_in`](Self::built_in).
+    pub fn built_in_about(behaviour: &str, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+        let mut answers = Self::default();
+        for (file, text) in built_in_files(os, subjects) {
+            if let Some(text) = excerpt(text, behaviour) {
+                answers.read(&text, file)?;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// The files of one system, and of these adapters on it, with their texts.
+fn built_in_files(os: Os, subjects: &[&str]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_system = ANSWERS.iter().filter(move |(of, ..)| *of == os).map(|(_, file, text)| (*file, *text));
+    let of_subjects = SUBJECTS.iter().filter(move |(of, name, ..)| *of == os && subjects.contains(name));
+    of_system.chain(of_subjects.map(|(.., file, text)| (*file, *text)))
+}
+
+/// The text of a file of answers without the rows of other behaviours. `None` if it has none of this one.
+/// Only for built-in files, each of which a test compares with its whole.
+fn excerpt(text: &str, behaviour: &str) -> Option<String> {
+    let (head, rows) = text.split_once("\nrows:\n")?;
+    let mut kept = String::new();
+    let mut is_wanted = false;
+    for line in rows.split_inclusive('\n') {
+        // The key of a row is indented by two blanks, and everything in the row by more.
+        if let Some(key) = line.strip_prefix("  ").filter(|key| !key.starts_with(' ')) {
+            is_wanted =
+                key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
+        }
+        if is_wanted && line.starts_with(' ') {
+            kept.push_str(line);
+        }
+    }
+    (!kept.is_empty()).then(|| format!("{head}\nrows:\n{kept}"))
+}
+
+/// Returns the names of the adapters and libraries with built-in answers.
+pub fn subjects() -> impl Iterator<Item = &'static str> {
+    SUBJECTS.iter().map(|(_, subject, ..)| *subject)
+}
+
+impl Divergences {
+    /// Returns the built-in divergences.
+    ///
+    /// # Errors
+    /// The built-in file has an error. The tests exclude this.
+    pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
+        static READ: OnceLock<Result<Divergences, ExpectationsError>> = OnceLock::new();
+        READ.get_or_init(|| Divergences::parse(DIVERGENCES, "expectations/divergences.yml")).as_ref()
+    }
+}
+
+impl History {
+    /// Returns the built-in answers of past systems.
+    ///
+    /// # Errors
+    /// The built-in file has an error. The tests exclude this.
+    pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
+        static READ: OnceLock<Result<History, ExpectationsError>> = OnceLock::new();
+        READ.get_or_init(|| History::parse(HISTORY, "expectations/history.yml")).as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn an_excerpt_has_all_answers_about_its_behaviour_and_no_others() {
+        for (os, whole) in Expectations::built_in().unwrap().systems() {
+            let mut found = 0;
+            for (behaviour, _) in crate::expectations::catalogue::BEHAVIOURS.iter().copied() {
+                let about = Expectations::built_in_about(behaviour, os, &[]).unwrap();
+                let expected: Vec<_> =
+                    whole.iter().filter(|answer| answer.behaviour == behaviour).cloned().collect();
+                assert_eq!(about.of(os), expected, "{os} {behaviour}");
+                found += expected.len();
+            }
+            assert_eq!(found, whole.len(), "{os}");
+        }
+        let mio = |behaviour| Expectations::built_in_about(behaviour, Os::Linux, &["mio"]).unwrap();
+        assert!(mio("V26").of(Os::Linux).iter().any(|answer| answer.api.starts_with("mio")));
+        assert_eq!(mio("no such behaviour"), Expectations::default());
+    }
+
+    #[test]
+    fn the_built_in_files_are_those_of_the_folder() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../expectations");
+        assert_eq!(Expectations::built_in().unwrap(), &Expectations::load(&dir).unwrap());
+        for (os, all) in Expectations::built_in().unwrap().systems() {
+            let alone =
+                [Expectations::built_in_of(os, &[]).unwrap(), Expectations::load_of(&dir, os, &[]).unwrap()];
+            assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
+        }
+        let mut subjects = Vec::new();
+        for folder in std::fs::read_dir(dir.join("subjects")).unwrap() {
+            let folder = folder.unwrap();
+            let name = folder.file_name().into_string().unwrap();
+            for file in std::fs::read_dir(folder.path()).unwrap() {
+                let path = file.unwrap().path();
+                let os: Os = path.file_stem().and_then(|stem| stem.to_str()).unwrap().parse().unwrap();
+                let both = Expectations::built_in_of(os, &[&name]).unwrap();
+                assert_eq!(both, Expectations::load_of(&dir, os, &[&name]).unwrap());
+                assert!(
+                    both.of(os).len() > Expectations::built_in_of(os, &[]).unwrap().of(os).len(),
+                    "{name}"
+                );
+                assert!(both.of(os).is_sorted_by_key(|answer| answer.key()));
+                subjects.push((os, name.clone()));
+            }
+        }
+        assert_eq!(subjects.len(), SUBJECTS.len(), "{subjects:?}");
+        let (built_in, loaded) = (Divergences::built_in().unwrap(), Divergences::load(&dir).unwrap());
+        assert_eq!(built_in.iter().count(), loaded.iter().count());
+        assert_eq!(History::built_in().unwrap(), &History::load(&dir).unwrap());
+    }
+}

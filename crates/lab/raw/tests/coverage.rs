@@ -1,0 +1,153 @@
+//! Tests that a script asks for every recording of FreeBSD and Linux, or that an omission gives the reason.
+
+use std::collections::BTreeSet;
+
+use metadata::{Mode, Os};
+use pollmatrix_raw::expectations::{BEHAVIOURS, Expectations, title};
+use pollmatrix_raw::verbs::Script;
+use pollmatrix_raw::{Omission, keys, omissions, scenarios};
+use selector::{Interest, Registered, View};
+use wildmatch::WildMatch;
+
+const fn view(api: &'static str, interest: Interest, registered: Registered) -> View {
+    View { api, interest, registered }
+}
+
+/// A poller's name, and its views in level and in edge mode.
+type Poller = (&'static str, Vec<View>, Vec<View>);
+
+/// Returns the pollers of a measured system. This test does not run them.
+fn pollers(os: Os) -> [Poller; 3] {
+    let (name, before, after) = match os {
+        Os::Linux => ("epoll", "epoll-add-before", "epoll-add-after"),
+        _ => ("kqueue", "kqueue-add-before", "kqueue-add-after"),
+    };
+    let before = view(before, Interest::ALL, Registered::Before);
+    [
+        (name, vec![before, view(after, Interest::ALL, Registered::After)], vec![before]),
+        (
+            "poll",
+            vec![
+                view("poll", Interest::ALL, Registered::After),
+                view("poll-events0", Interest::NONE, Registered::After),
+            ],
+            vec![],
+        ),
+        ("select", vec![view("select", Interest::ALL, Registered::After)], vec![]),
+    ]
+}
+
+/// Returns the keys that the scripts ask for on a system: `V06 tcp:after-read-0 poll@level`.
+fn keys_on(os: Os) -> BTreeSet<String> {
+    let mut asked = BTreeSet::new();
+    for scenario in scenarios() {
+        let script: Script = scenario.script.parse().unwrap();
+        for &transport in scenario.transports {
+            for &mode in scenario.modes {
+                for (name, level, edge) in pollers(os) {
+                    let views = match mode {
+                        Mode::Level => level,
+                        Mode::Edge => edge,
+                        _ => vec![],
+                    };
+                    for key in keys(&script, transport, mode, name, &views) {
+                        let trigger = key.trigger.map(|trigger| format!("@{trigger}")).unwrap_or_default();
+                        asked.insert(format!("{} {} {}{trigger}", scenario.behaviour, key.variant, key.api));
+                    }
+                }
+            }
+        }
+    }
+    asked
+}
+
+#[test]
+fn every_recording_has_a_script_or_an_omission() {
+    let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let scripted: BTreeSet<_> = scenarios().map(|scenario| scenario.behaviour).collect();
+    let mut used = BTreeSet::new();
+    let mut failures = Vec::new();
+    for (os, recorded) in expectations.systems().filter(|(os, _)| matches!(os, Os::FreeBsd | Os::Linux)) {
+        let asked = keys_on(os);
+        for answer in recorded.iter().filter(|answer| scripted.contains(answer.behaviour.as_str())) {
+            let key = format!("{} {} {}", answer.behaviour, answer.variant, answer.question());
+            // A pattern may also cover answers that a script asks for, but at least one must need it.
+            if asked.contains(&key) {
+                continue;
+            }
+            match omissions().iter().position(|omission| WildMatch::new(omission.pattern).matches(&key)) {
+                Some(reason) => {
+                    used.insert(reason);
+                }
+                None => failures.push(format!("{os} {key}: {}", answer.recorded())),
+            }
+        }
+    }
+    for (index, Omission { pattern, .. }) in omissions().iter().enumerate() {
+        if pattern.contains(' ') {
+            if !used.contains(&index) {
+                failures.push(format!("{pattern}: an omission that no recording needs"));
+            }
+        } else if title(pattern).is_none() {
+            failures.push(format!("{pattern}: an omission, and not a behaviour of the catalogue"));
+        } else if scripted.contains(pattern) {
+            failures.push(format!("{pattern}: an omission, and a script asks for it"));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} recordings or omissions are wrong:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn every_behaviour_has_a_scenario_or_an_omission() {
+    let scripted: BTreeSet<_> = scenarios().map(|scenario| scenario.behaviour).collect();
+    // X: measured beside the catalogue.
+    for (id, title) in BEHAVIOURS.iter().filter(|(id, _)| !id.starts_with('X')) {
+        let omitted = omissions().iter().any(|omission| omission.pattern == *id);
+        assert!(scripted.contains(id) || omitted, "{id}: {title}");
+    }
+    for scenario in scenarios() {
+        assert!(
+            title(scenario.behaviour).is_some(),
+            "{}: there is no behaviour {}",
+            scenario.id,
+            scenario.behaviour
+        );
+    }
+}
+
+#[test]
+fn every_scenario_has_a_unique_id_a_question_and_bug_urls() {
+    let mut names = BTreeSet::new();
+    for scenario in scenarios() {
+        assert!(names.insert(scenario.id), "duplicate id {}", scenario.id);
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '/';
+        assert!(scenario.id.chars().all(plain) && scenario.id.matches('/').count() == 1, "{}", scenario.id);
+        assert!(scenario.question.ends_with('?'), "{}: {}", scenario.id, scenario.question);
+        assert!(scenario.bugs.iter().all(|bug| bug.starts_with("https://")), "{}", scenario.id);
+        assert!(!scenario.transports.is_empty() && !scenario.modes.is_empty(), "{}", scenario.id);
+    }
+}
+
+/// A script in canonical form is run exactly as it is written.
+#[test]
+fn every_script_is_canonical_and_asks_something() {
+    for scenario in scenarios() {
+        let script: Script =
+            scenario.script.parse().unwrap_or_else(|error| panic!("{}: {error}", scenario.id));
+        assert_eq!(script.to_string(), scenario.script, "{}", scenario.id);
+        for &mode in scenario.modes {
+            let (_, level, edge) = &pollers(Os::FreeBsd)[0];
+            let views = if mode == Mode::Edge { edge } else { level };
+            let asked = keys(&script, scenario.transports[0], mode, "kqueue", views);
+            assert!(!asked.is_empty(), "{} {mode:?}", scenario.id);
+            // An expectation has one key: two answers under the same key could not be compared.
+            let different: BTreeSet<_> = asked.iter().collect();
+            assert_eq!(different.len(), asked.len(), "{} {mode:?}: {asked:#?}", scenario.id);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! Tests that the interpreter runs scripts as written, and reports why it cannot run one.
+
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use metadata::{Mode, Transport};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use pollmatrix_raw::{PATIENCE, Setting, Stopped, Transcript, run};
+use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, Token, Unsupported, View};
+
+/// Makes `a queue` of a script.
+#[cfg(target_os = "linux")]
+const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
+
+/// Only the Linux tests use queues.
+#[cfg(not(target_os = "linux"))]
+const QUEUE: Option<MakeSelector> = None;
+
+/// Descriptor numbers belong to the process: one script at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_with(
+    make: MakeSelector,
+    transport: Transport,
+    mode: Mode,
+    script: &str,
+) -> (Transcript, Result<(), Stopped>) {
+    run(script, Setting { transport, mode, make, queue: QUEUE, seed: 1, patience: PATIENCE })
+}
+
+fn run_over(transport: Transport, script: &str) -> (Transcript, Result<(), Stopped>) {
+    run_with(&poller_poll::selector, transport, Mode::Level, script)
+}
+
+/// Returns the observations as `VARIANT API@TRIGGER: ANSWER`.
+fn seen(transport: Transport, script: &str) -> Vec<String> {
+    let (transcript, ended) = run_over(transport, script);
+    assert_eq!(ended, Ok(()), "{:#?}", transcript.trace);
+    transcript.observations.iter().map(|seen| format!("{} {seen}", seen.variant)).collect()
+}
+
+fn setup_error(transport: Transport, script: &str) -> String {
+    match run_over(transport, script) {
+        (_, Err(Stopped::SetUp(why))) => why,
+        other => panic!("{script}: {other:?}"),
+    }
+}
+
+fn unsupported(transport: Transport, script: &str) -> String {
+    match run_over(transport, script) {
+        (_, Err(Stopped::Unsupported(why))) => why,
+        other => panic!("{script}: {other:?}"),
+    }
+}
+
+fn open_numbers() -> Vec<i32> {
+    // SAFETY: F_GETFD on a number that is not open answers EBADF and does nothing else.
+    (0..400).filter(|&fd| fcntl(unsafe { BorrowedFd::borrow_raw(fd) }, FcntlArg::F_GETFD).is_ok()).collect()
+}
+
+/// poll(2) with registrations that keep the file open after a close, and the process that they are in.
+struct Keeping {
+    poll: Box<dyn Selector>,
+    kept: Mutex<Vec<OwnedFd>>,
+    process: Option<i32>,
+}
+
+impl Selector for Keeping {
+    fn name(&self) -> &str {
+        "keeping"
+    }
+
+    fn column(&self) -> selector::Column {
+        self.poll.column()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.poll.capabilities()
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        self.poll.views(mode)
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        // SAFETY: the script has the descriptor open while it adds it.
+        let copy = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().unwrap();
+        let added = self.poll.add(copy.as_raw_fd(), token, interest, mode);
+        self.kept.lock().unwrap().push(copy);
+        added
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        self.poll.modify(fd, token, interest, mode)
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        self.poll.remove(fd)
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        self.poll.wait(room, timeout)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.poll.wake()
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        self.poll.close()
+    }
+
+    fn process(&self) -> Option<i32> {
+        self.process
+    }
+}
+
+/// Such an end is a state to ask about, and no reason to give up. In this process it would be a mistake.
+#[test]
+fn a_poller_in_another_process_may_keep_a_file_open() {
+    fn make(process: Option<i32>) -> std::io::Result<Box<dyn Selector>> {
+        Ok(Box::new(Keeping { poll: poller_poll::selector()?, kept: Mutex::default(), process }))
+    }
+    let _alone = alone();
+    let script = "own and peer are connected, add own for reading, own closes, peer sends 1?, wait";
+    let run_in = |make| {
+        let patience = Duration::from_millis(50);
+        let setting =
+            Setting { transport: Transport::Tcp, mode: Mode::Level, make, queue: QUEUE, seed: 1, patience };
+        let (transcript, ended) = run(script, setting);
+        let seen: Vec<_> = transcript.observations.iter().map(|seen| seen.answer.to_string()).collect();
+        (seen, ended)
+    };
+    let (seen, ended) = run_in(&|| make(Some(1)));
+    assert_eq!((seen, ended), (vec!["1".into(), "IN".into()], Ok(())));
+    let why = "the end of the connection did not arrive within 50ms";
+    assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::SetUp(why.into()))));
+}
+
+/// The end is behind data that the other end has no room for.
+#[test]
+fn a_full_connection_can_be_closed() {
+    let _alone = alone();
+    for ends in ["closes", "shuts write"] {
+        let script = format!(
+            "own and peer are connected, own fills, own {ends}, peer reads 1? as full, peer drains, look at peer as end"
+        );
+        let seen = seen(Transport::Tcp, &script);
+        assert_eq!(seen[0], "tcp:full peer-read(1): 1");
+        // No data are left: what can be read is the end.
+        assert!(seen[1].starts_with("tcp:end poll@level: IN|"), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_failed_fact_is_a_set_up_error() {
+    let _alone = alone();
+    for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe] {
+        let why = setup_error(transport, "own and peer are connected, own reads 3, look at own");
+        assert_eq!(why, "own reads 3 -> EAGAIN: a clause without a question mark must succeed");
+        let why =
+            setup_error(transport, "own and peer are connected, peer sends 2, own reads 3, look at own");
+        assert_eq!(why, "own reads 3 -> 2: a clause without a question mark must succeed");
+    }
+}
+
+#[test]
+fn a_question_accepts_any_answer() {
+    let _alone = alone();
+    let script =
+        "own and peer are connected, own reads?, peer sends 3, own reads 2? as half, own drains, own reads?";
+    assert_eq!(
+        seen(Transport::Unix, script),
+        ["unix read: EAGAIN", "unix:half read(2): 2", "unix:half read: EAGAIN"]
+    );
+}
+
+#[test]
+fn a_call_on_another_descriptor_is_recorded_with_its_name() {
+    let _alone = alone();
+    let script = "own listens, client reaches own, own accepts conn?, client sends 1?, conn sends 2?, new reaches own?";
+    let expected = ["tcp accept: ok", "tcp client-write: 1", "tcp write: 2", "tcp new-connect: 0"];
+    assert_eq!(seen(Transport::Tcp, script), expected);
+}
+
+#[test]
+fn clauses_about_a_descriptor_that_a_question_did_not_make_are_left_out() {
+    let _alone = alone();
+    let (transcript, ended) =
+        run_over(Transport::Unix, "own listens, own accepts conn?, look at conn, conn sends 1?");
+    assert_eq!(ended, Ok(()));
+    assert_eq!(transcript.observations.len(), 1);
+    assert_eq!(transcript.trace[2], "look at conn -> left out: there is no 'conn'");
+    assert!(transcript.is_partial());
+}
+
+#[test]
+fn a_syntax_error_is_reported_with_its_column() {
+    let _alone = alone();
+    let (transcript, ended) = run_over(Transport::Unix, "own is frsh");
+    let Err(Stopped::Script(why)) = ended else { panic!("{ended:?}") };
+    assert!(why.starts_with("own is frsh\ncolumn 8: ") && why.ends_with("did you mean 'fresh'?"), "{why}");
+    assert!(transcript.trace.is_empty());
+}
+
+#[test]
+fn missing_features_of_a_transport_or_a_poller_are_unsupported() {
+    let _alone = alone();
+    assert_eq!(unsupported(Transport::Pipe, "own is fresh"), "pipe is not a socket");
+    assert_eq!(unsupported(Transport::Pipe, "own listens"), "pipe is not a socket");
+    assert_eq!(unsupported(Transport::Tcp, "own opens for reading"), "tcp is not a FIFO");
+    assert_eq!(
+        unsupported(Transport::None, "own is /dev/no-such-device"),
+        "this system has no /dev/no-such-device"
+    );
+    unsupported(Transport::None, "own and peer are connected");
+    let (_, ended) =
+        run_with(&poller_poll::selector, Transport::Unix, Mode::Edge, "own is fresh, look at own");
+    assert_eq!(ended, Err(Stopped::Unsupported("poll has no mode edge".into())));
+}
+
+#[test]
+fn the_number_of_a_closed_descriptor_stays_closed() {
+    let _alone = alone();
+    let script = "own and peer are connected, own closes, a and b are connected, look at own as closed";
+    assert_eq!(
+        seen(Transport::Unix, script),
+        ["unix:closed poll@level: NVAL", "unix:closed poll-events0@level: NVAL"]
+    );
+    let script = "own and peer are connected, own closes, a and b are connected, a takes the number of own, b sends 1, \
+                look at own as taken";
+    let expected = ["unix:taken poll@level: IN|OUT", "unix:taken poll-events0@level: -"];
+    assert_eq!(seen(Transport::Unix, script), expected);
+    let script = "own and peer are connected, peer takes the number of own";
+    assert_eq!(setup_error(Transport::Unix, script), "'own' is open: its number is not free");
+}
+
+#[test]
+fn the_first_end_of_a_fifo_reads() {
+    let _alone = alone();
+    for transport in [Transport::Pipe, Transport::Fifo] {
+        let script = "own and peer are connected, peer sends 3, own reads?, own sends 1?";
+        let name = transport.name();
+        // On the BSDs, both ends of a pipe are writable.
+        assert!(seen(transport, script).contains(&format!("{name} read: 3")), "{name}");
+    }
+}
+
+#[test]
+fn a_filled_buffer_has_no_room_for_a_byte() {
+    let _alone = alone();
+    for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe, Transport::Fifo] {
+        let script =
+            "peer and own are connected, own fills, own sends 1?, peer drains, peer reads?, own sends 1?";
+        let name = transport.name();
+        let expected = [
+            format!("{name} write: EAGAIN"),
+            format!("{name} peer-read: EAGAIN"),
+            format!("{name} write: 1"),
+        ];
+        assert_eq!(seen(transport, script), expected);
+    }
+}
+
+#[test]
+fn a_sleeping_thread_is_distinguished_from_a_woken_one() {
+    let _alone = alone();
+    let script = "own and peer are connected, add own for reading, t waits, t answers as before, peer sends 1, \
+                t answers as after";
+    assert_eq!(
+        seen(Transport::Unix, script),
+        ["unix:before poll@level: not woken", "unix:after poll@level: IN"]
+    );
+    let script = "own and peer are connected, add own for reading, 3 threads wait, threads answer as before, \
+                peer sends 1, threads answer as after";
+    assert_eq!(
+        seen(Transport::Unix, script),
+        ["unix:before poll@level: wakes=0/3", "unix:after poll@level: wakes=3/3"]
+    );
+    let script = "t waits, wake, t answers as woken";
+    assert_eq!(seen(Transport::None, script), ["none:woken poll@level: woken"]);
+}
+
+/// epoll whose waits sleep through the script's events, and report them when something else ends the sleep.
+#[cfg(target_os = "linux")]
+struct Drowsy {
+    /// Registrations of the script, whose tokens are small.
+    own: Box<dyn Selector>,
+    others: Box<dyn Selector>,
+}
+
+#[cfg(target_os = "linux")]
+impl Selector for Drowsy {
+    fn name(&self) -> &str {
+        "drowsy"
+    }
+
+    fn column(&self) -> selector::Column {
+        self.own.column()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.own.capabilities()
+    }
+
+    fn views(&self, mode: Mode) -> &'static [View] {
+        self.own.views(mode)
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        let of = if token < 100 { &self.own } else { &self.others };
+        of.add(fd, token, interest, mode)
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        self.own.modify(fd, token, interest, mode)
+    }
+
+    fn remove(&self, fd: RawFd) -> Changed {
+        self.own.remove(fd)
+    }
+
+    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
+        let mut events = self.own.wait(room, Some(Duration::ZERO))?;
+        if events.is_empty() {
+            events = self.others.wait(room, timeout)?;
+            events.extend(self.own.wait(room, Some(Duration::ZERO))?);
+        }
+        Ok(events)
+    }
+
+    fn wake(&self) -> Result<(), Unsupported> {
+        self.others.wake()
+    }
+
+    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
+        self.others.close()
+    }
+}
+
+/// The fence that ends the sleep must not make the event appear: the thread would sleep through it for ever.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_event_that_did_not_wake_a_thread_is_not_its_answer() {
+    let _alone = alone();
+    let make: MakeSelector =
+        &|| Ok(Box::new(Drowsy { own: poller_epoll::selector()?, others: poller_epoll::selector()? }));
+    for mode in [Mode::Level, Mode::Edge, Mode::OneShot] {
+        for (script, answer) in [
+            (
+                "own and peer are connected, add own for reading, t waits, peer sends 1, t answers",
+                "not woken",
+            ),
+            (
+                "own and peer are connected, add own for reading, 2 threads wait, peer sends 1, threads answer",
+                "wakes=0/2",
+            ),
+        ] {
+            let (transcript, ended) = run_with(make, Transport::Unix, mode, script);
+            assert_eq!(ended, Ok(()), "{:#?}", transcript.trace);
+            assert_eq!(transcript.observations[0].answer.to_string(), answer, "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn a_script_closes_all_its_descriptors() {
+    let _alone = alone();
+    let before = open_numbers();
+    for &transport in Transport::ALL {
+        let _ = run_over(
+            transport,
+            "own and peer are connected, add own, t waits, 2 threads wait alone, look at peer",
+        );
+        let _ = run_over(
+            transport,
+            "own listens, client reaches own, own accepts conn, look at conn, own reads 5",
+        );
+    }
+    assert_eq!(open_numbers(), before);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_event_of_another_descriptor_is_not_lost_unnoticed() {
+    let _alone = alone();
+    for mode in [Mode::Edge, Mode::OneShot] {
+        let script =
+            "own and peer are connected, watch own, watch peer, own sends 1, peer sends 1, look at own";
+        let (_, ended) = run_with(&poller_epoll::selector, Transport::Unix, mode, script);
+        let why = "looking at 'own' has consumed an event of another descriptor: watch that one `in second`";
+        assert_eq!(ended, Err(Stopped::SetUp(why.into())), "{mode:?}");
+    }
+    let script = "own and peer are connected, near and far are connected, watch own, peer sends 1, watch near, look at own";
+    let (_, ended) = run_with(&poller_epoll::selector, Transport::Unix, Mode::Edge, script);
+    let why = "watching 'near' has consumed an event of another descriptor: watch that one `in second`";
+    assert_eq!(ended, Err(Stopped::SetUp(why.into())));
+}

@@ -1,0 +1,76 @@
+//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the types of results and of
+//! the adapter protocol.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use matrix::Matrix;
+use matrix::{output, plan};
+
+use crate::args::GenerateArgs;
+use crate::error::Error;
+use crate::{exit, lab};
+
+const HELP: &str = "run it inside the source tree, or give --root DIR";
+
+/// Writes the files, or checks that they are up to date.
+pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
+    let root = match &args.root {
+        Some(root) => root.clone(),
+        None => find_root()?,
+    };
+    // Reads the files in the tree instead of the built-in ones, because they can have changed since the
+    // build.
+    let (matrix, _) = plan::read(&root.join("matrix.yml"), &lab::environment())?;
+    let mut stale = Vec::new();
+    for (name, text) in files(&matrix) {
+        let path = root.join(name);
+        if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
+            continue;
+        }
+        stale.push(name);
+        if !args.check {
+            create_folder(&path)?;
+            output::write_file(&path, &text)?;
+        }
+    }
+    let verb = if args.check { "stale" } else { "wrote" };
+    let lines: String = stale.iter().map(|name| format!("{verb}: {name}\n")).collect();
+    output::print(&lines)?;
+    if args.check && !stale.is_empty() {
+        matrix::diagnostics::note(
+            "`pollmatrix generate` writes them again (in the source tree: `cargo run -- generate`)",
+        );
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the path of every generated file, relative to the root of the tree, and its text.
+fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
+    [
+        (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
+        (".github/actionlint.yaml", matrix::linter_file(matrix)),
+        ("Cross.toml", matrix::cross_file(matrix)),
+        ("ci/targets.tsv", matrix::targets_file(matrix)),
+        ("crates/core/metadata/schema/results.schema.json", metadata::schema()),
+        ("docs/subject-protocol.schema.json", adapters::schema()),
+        ("docs/recorded-answers.schema.json", explore::recording_schema()),
+    ]
+}
+
+fn create_folder(path: &Path) -> Result<(), matrix::Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed =
+        |source| matrix::Error::Io { action: "create", path: folder.to_path_buf(), source, help: HELP };
+    std::fs::create_dir_all(folder).map_err(failed)
+}
+
+/// Returns the nearest parent folder that is the root of the source tree.
+pub fn find_root() -> Result<PathBuf, Error> {
+    let failed = |source| matrix::Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
+    let here = std::env::current_dir().map_err(failed)?;
+    let is_root =
+        |folder: &&Path| folder.join("matrix.yml").is_file() && folder.join("crates/matrix/report").is_dir();
+    here.ancestors().find(is_root).map(Path::to_path_buf).ok_or_else(|| Error::NoSourceTree(here.clone()))
+}

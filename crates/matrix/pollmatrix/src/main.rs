@@ -1,0 +1,5 @@
+//! The `pollmatrix` command.
+
+fn main() -> std::process::ExitCode {
+    pollmatrix::main()
+}

@@ -1,0 +1,137 @@
+//! `pollmatrix run`: runs cells, and writes the report.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use matrix::Runner;
+use matrix::command::word;
+use matrix::plan::{self, Source};
+use matrix::session::{self, Request};
+use matrix::signals::{self, Stop};
+use matrix::{Environment, faults, output, report_dir, runners};
+use metadata::{Results, Status, one_line};
+use report::{first_line, markdown, terminal};
+
+use crate::args::{self, DEFAULT_REPORT_DIR, RunArgs, RunFormat};
+use crate::error::Error;
+use crate::triage::triage;
+use crate::{all_targets, exit};
+
+/// Runs the selected cells, writes the report, and prints a summary.
+pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
+    let source = Source::load(matrix, environment)?;
+    if let Some(fault) = &args.attempts.fault.name {
+        faults::find(fault)?;
+    }
+    if args.runner.target.as_deref() == Some(all_targets::ALL) {
+        environment.refuse_adapters_elsewhere(false)?;
+        return all_targets::run(&source, args, &args.request(environment));
+    }
+    if let Some(typed) = args.not_run.first() {
+        let help = "use it with --target all only".to_owned();
+        return Err(Error::NotRunArg { typed: typed.clone(), why: "the run has one target", help });
+    }
+    let request = args.request(environment);
+    let chosen = runners::choose(&source, &request.runner)?;
+    environment.refuse_adapters_elsewhere(matches!(chosen.runner, Runner::Native))?;
+    environment.refuse_rows_elsewhere(&chosen.runner)?;
+    let stop = Stop::install().map_err(signals::cannot_start)?;
+    let (results, ended) = session::run(&source, &chosen, &request, &stop, None)?;
+    match args.format {
+        RunFormat::Json => output::print(&results.to_json())?,
+        RunFormat::Markdown => output::print(&markdown::report(&results))?,
+        RunFormat::Text => {
+            output::print_styled(&summary(
+                &results,
+                &RerunArguments::new(&source, &request),
+                &triage(environment, &results)?,
+            ))?;
+        }
+    }
+    Ok(match ended {
+        Some(code) => ExitCode::from(code),
+        None if results.has_failures() => ExitCode::from(exit::FAILED),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// The options that other commands need to refer to this run.
+struct RerunArguments {
+    dir: PathBuf,
+    /// The options for `pollmatrix show`.
+    show: String,
+    /// The options for `pollmatrix run --resume`.
+    resume: String,
+}
+
+impl RerunArguments {
+    fn new(source: &Source<'_>, request: &Request) -> Self {
+        let dir = request.dir.clone();
+        let mut show = String::new();
+        if let Some(matrix) = &source.path {
+            let _ = write!(show, " --matrix '{}'", matrix.display());
+        }
+        if dir != Path::new(DEFAULT_REPORT_DIR) {
+            let _ = write!(show, " --report-dir '{}'", dir.display());
+        }
+        let expectations = source.environment.expectations_option();
+        let rows = source.environment.rows().map(|rows| word(&rows.path.display().to_string()));
+        let rows = rows.map(|file| format!(" --rows {file}")).unwrap_or_default();
+        let mut resume = format!("{show}{expectations}{rows}{}", request.runner.to_arguments());
+        resume.push_str(&plan::disturbance_options(&request.spec));
+        if request.spec.repeat > 1 {
+            let _ = write!(resume, " --repeat {}", request.spec.repeat);
+        }
+        Self { dir, show, resume }
+    }
+}
+
+/// Returns the table, the failed cells, the totals, the triage of the subjects, and the path of the report.
+fn summary(results: &Results, rerun: &RerunArguments, triage: &str) -> String {
+    let mut out = terminal::matrix(results, output::colour());
+    let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();
+    // Cells that an interrupted run did not reach are only counted.
+    let named: Vec<_> =
+        failed.iter().filter(|cell| !(results.interrupted() && cell.status == Status::NotRun)).collect();
+    if !named.is_empty() {
+        out.push('\n');
+    }
+    for cell in named.iter().take(args::NAMED) {
+        let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
+        let line = format!("{} {}: {reason}", cell.status, cell.id);
+        let _ = writeln!(out, "{}", one_line(&line));
+    }
+    if named.len() > args::NAMED {
+        let _ = writeln!(out, "and {} more", named.len() - args::NAMED);
+    }
+    if let Some(first) = named.first() {
+        let _ = writeln!(
+            out,
+            "\nDetails: {}",
+            one_line(&format!("pollmatrix show {}{}", word(&first.id), rerun.show))
+        );
+        let _ = writeln!(out, "Rerun:   {}", one_line(&first.reproducer));
+    }
+    let mut fault = results.fault().map(|fault| format!(", fault {}", one_line(fault))).unwrap_or_default();
+    if let Some(one_in) = results.inject_errors() {
+        let _ = write!(fault, ", errors in one of {one_in} system calls");
+    }
+    if let Some(milliseconds) = results.late_data() {
+        let _ = write!(fault, ", data up to {milliseconds} ms late");
+    }
+    let seeds: Vec<_> = results.runs.iter().map(|run| run.seed.to_string()).collect();
+    let seed = format!(" (seed {}{fault})", seeds.join(", "));
+    for (index, line) in results.totals_lines().into_iter().enumerate() {
+        let _ = match index {
+            0 => writeln!(out, "\n{line}{seed}"),
+            _ => writeln!(out, "{line}"),
+        };
+    }
+    out.push_str(triage);
+    if results.interrupted() {
+        let _ = writeln!(out, "Interrupted: `pollmatrix run --resume{}` continues.", one_line(&rerun.resume));
+    }
+    let _ = writeln!(out, "Report: {}", one_line(&rerun.dir.join(report_dir::REPORT).display().to_string()));
+    out
+}

@@ -1,0 +1,305 @@
+//! `pollmatrix site`: static pages from recorded answers and the results of runs.
+
+mod catalogue;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use matrix::Selection;
+use matrix::plan::Source;
+use matrix::{diagnostics, output};
+use metadata::{Layer, Os, Results};
+use raw::expectations::{Expectation, Expectations, answers_file};
+use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, build};
+use report::{Input, Rules};
+use serde::{Deserialize, Serialize};
+
+use catalogue::{catalogue, proper_name, remarks};
+
+use crate::args::SiteArgs;
+use crate::below::beside;
+use crate::error::Error;
+use crate::{exit, faults, input, kernels, lab, site_check};
+
+/// The file by which a folder is known to be a site of this program. It lists the other files.
+const MARK: &str = "site.json";
+
+const OUT_HELP: &str = "choose another folder with --out DIR";
+
+/// The content of [`MARK`].
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    /// The version of this file.
+    pollmatrix_site: u32,
+    files: BTreeSet<String>,
+}
+
+/// Builds the site and writes it to its folder. Prints the number of its pages.
+pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Error> {
+    if let Some(folder) = &args.check {
+        return site_check::run(folder, known_files(folder)?);
+    }
+    let before = known_files(&args.out)?;
+    let results = merged(args)?;
+    let catalogue = catalogue(expectations, &results)?;
+    let pollers = pollers(expectations)?;
+    let findings = args.findings.as_deref().map(findings).transpose()?;
+    let contract = contract()?;
+    let built = build(&Site {
+        url: args.url.as_deref(),
+        catalogue: &catalogue,
+        contract: &contract,
+        results: &results,
+        pollers: &pollers,
+        findings: findings.as_deref(),
+    });
+    if !built.broken.is_empty() {
+        for broken in &built.broken {
+            diagnostics::error(&broken.to_string(), "nothing was written");
+        }
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    let files: BTreeSet<_> = built.files.iter().map(|page| page.path.clone()).collect();
+    // First the list: if this program is interrupted, the next one knows the folder as its own.
+    let all = before.union(&files).cloned().collect();
+    write(&args.out, MARK, &metadata::json(&Mark { pollmatrix_site: 1, files: all }))?;
+    for page in &built.files {
+        write(&args.out, &page.path, &page.text)?;
+    }
+    for stale in before.difference(&files) {
+        remove(&args.out.join(stale))?;
+    }
+    let pages = files.iter().filter(|path| path.ends_with(".html")).count();
+    write(&args.out, MARK, &metadata::json(&Mark { pollmatrix_site: 1, files }))?;
+    output::print(&format!("wrote {pages} pages: {}\n", args.out.join("index.html").display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the files that an earlier site has in the folder. Refuses a folder with other content.
+fn known_files(out: &Path) -> Result<BTreeSet<String>, Error> {
+    let unfit = |why: &str| Error::Unfit { path: out.to_path_buf(), why: why.to_owned(), help: OUT_HELP };
+    let failed = |source| io("read", out.join(MARK), source);
+    let text = match std::fs::read_to_string(out.join(MARK)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return match std::fs::read_dir(out) {
+                Ok(mut entries) => match entries.next() {
+                    None => Ok(BTreeSet::new()),
+                    Some(_) => Err(unfit("the folder has files, and was not made by `pollmatrix site`")),
+                },
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeSet::new()),
+                Err(error) => Err(io("read", out.to_path_buf(), error)),
+            };
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    let mark: Mark = serde_json::from_str(&text)
+        .map_err(|error| unfit(&format!("its {MARK} is not of `pollmatrix site`: {error}")))?;
+    let stays_inside =
+        |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    if mark.pollmatrix_site != 1 || !mark.files.iter().all(stays_inside) {
+        return Err(unfit(&format!("its {MARK} is of another version of pollmatrix, or was changed")));
+    }
+    Ok(mark.files)
+}
+
+fn io(action: &'static str, path: PathBuf, source: std::io::Error) -> Error {
+    matrix::Error::Io { action, path, source, help: OUT_HELP }.into()
+}
+
+fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
+    let path = out.join(path);
+    if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    create_folder(&path)?;
+    output::write_file(&path, text)?;
+    Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed =
+        |source| matrix::Error::Io { action: "create", path: folder.to_path_buf(), source, help: OUT_HELP };
+    Ok(std::fs::create_dir_all(folder).map_err(failed)?)
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path.to_path_buf(), error)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the results of the runs on a kernel of their own, or of all runs with `emulated`.
+fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
+    let mut results = input::read_undisturbed(path)?;
+    let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
+    for run in left_out {
+        let why = format!("{} was run {}", run.target, run.runner());
+        diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
+    }
+    Ok(results)
+}
+
+/// Merges the results. If one target was run on several kernels, each kernel is a target of its own.
+fn merged(args: &SiteArgs) -> Result<Results, Error> {
+    let read = |path: &PathBuf| {
+        let mut results = of_kernels(path, args.emulated)?;
+        let targets: BTreeSet<_> = results.runs.iter().map(|run| run.target.clone()).collect();
+        // The cells of the runs that were left out.
+        results.cells.retain(|cell| targets.contains(&cell.target));
+        results.costs.retain(|cost| targets.contains(&cost.target));
+        Ok((input::file(path), results))
+    };
+    let mut inputs = args.results.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+    if has_several_kernels(&inputs) {
+        for (file, results) in &mut inputs {
+            let read = std::mem::replace(results, Results::of_no_run(Vec::new()));
+            *results = kernels::by_kernel(file, read)?;
+        }
+    }
+    let input = |(file, results): (PathBuf, Results)| Input { name: file.display().to_string(), results };
+    let rules = Rules { prefer: Some(args.prefer.into()), mixed: true };
+    let merged = report::merge(inputs.into_iter().map(input).collect(), rules)?;
+    for note in &merged.notes {
+        diagnostics::note(note);
+    }
+    Ok(merged.results)
+}
+
+/// Whether one target was run on several kernels.
+fn has_several_kernels(inputs: &[(PathBuf, Results)]) -> bool {
+    let mut kernels: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut runs = inputs.iter().flat_map(|(_, results)| &results.runs);
+    runs.any(|run| kernels.insert(&run.target, &run.kernel).is_some_and(|other| other != run.kernel))
+}
+
+/// Returns the pollers with recorded answers, sorted by name.
+fn pollers(dir: Option<&Path>) -> Result<Vec<Poller>, Error> {
+    let names: BTreeSet<String> = match dir {
+        Some(dir) => folders(&dir.join("subjects"))?,
+        None => raw::expectations::subjects().map(str::to_owned).collect(),
+    };
+    let poller = |name: String| {
+        let mut systems = Vec::new();
+        for &os in Os::ALL {
+            systems.extend(on_system(dir, &name, os)?);
+        }
+        Ok(Poller { name, systems })
+    };
+    names.into_iter().map(poller).collect()
+}
+
+fn folders(dir: &Path) -> Result<BTreeSet<String>, Error> {
+    let failed = |source| io("read", dir.to_path_buf(), source);
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(failed))
+    };
+    entries.filter_map(name).collect()
+}
+
+/// Returns the answers of a poller on one system, if there are any.
+fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSystem>, Error> {
+    let answers = match dir {
+        Some(dir) if !dir.join(answers_file(os, Some(name))).exists() => return Ok(None),
+        Some(dir) => Expectations::load_of(dir, os, &[name])?,
+        None => Expectations::built_in_of(os, &[name]).map_err(Error::from)?,
+    };
+    let is_own = |answer: &&Expectation| {
+        answer.api.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let own: Vec<_> = answers.systems().flat_map(|(_, answers)| answers).filter(is_own).collect();
+    if own.is_empty() {
+        return Ok(None);
+    }
+    let sources: BTreeSet<_> = own.iter().map(|answer| answer.source.text.clone()).collect();
+    let answer = |answer: &&Expectation| PollerAnswer {
+        behaviour: answer.behaviour.clone(),
+        state: answer.variant.clone(),
+        asked: answer.question(),
+        allowed: answer.allowed.clone(),
+        means: answer.answers().map(|one| one.meaning(&answer.column).unwrap_or_default()).collect(),
+        remarks: remarks(os, answer),
+        beside: beside(&answers, os, name, answer),
+    };
+    Ok(Some(PollerOnSystem {
+        system: os.name().to_owned(),
+        name: proper_name(os).to_owned(),
+        sources: sources.into_iter().collect(),
+        below: own.iter().find_map(|answer| answer.column.over).map(|over| over.name().to_owned()),
+        answers: own.iter().map(answer).collect(),
+    }))
+}
+
+/// Returns the contract scenarios, with the recorded kills.
+fn contract() -> Result<Vec<Contract>, Error> {
+    let environment = lab::environment();
+    let source = Source::load(None, &environment)?;
+    let cells = match source.matrix.targets.first() {
+        Some(target) => source.plan(target, &Selection::default())?,
+        None => Vec::new(),
+    };
+    let record = faults::recorded(&cells);
+    let one = |scenario: &scenarios::Scenario| {
+        let mut kills: BTreeMap<&str, Killed> = BTreeMap::new();
+        for kill in record.kills.iter().filter(|kill| kill.scenario() == scenario.id) {
+            let (fault, summary) = (kill.fault.name(), kill.fault.summary().to_owned());
+            let killed = kills.entry(fault).or_insert_with(|| Killed {
+                fault: fault.to_owned(),
+                summary,
+                recorded: Vec::new(),
+            });
+            killed.recorded.push(format!("{} on {}", kill.cell, kill.os));
+        }
+        Contract {
+            id: scenario.id.to_owned(),
+            title: scenario.title.to_owned(),
+            clauses: scenario.clauses.iter().map(|clause| (*clause).to_owned()).collect(),
+            source: format!("crates/matrix/scenarios/src/{}.rs", scenario.id.replace('-', "_")),
+            kills: kills.into_values().collect(),
+            excuse: record.excuse(scenario.id).map(str::to_owned),
+        }
+    };
+    Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
+}
+
+/// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has
+/// its name.
+fn findings(folder: &Path) -> Result<String, Error> {
+    let at = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| {
+            let help = "give a folder with a page of Markdown for each finding, or omit --findings";
+            Error::from(matrix::Error::Io { action: "read", path, source, help })
+        }
+    };
+    let entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(at(folder))?;
+    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();
+    paths.sort();
+    let (pages, programs): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|path| path.extension().is_some_and(|own| own == "md"));
+    let mut text = String::new();
+    for page in pages.iter().filter(|path| !path.ends_with("README.md")) {
+        let content = metadata::read_text(page).map_err(at(page))?;
+        // The site has one page for all: the title of each becomes a heading.
+        text += &content.strip_prefix("# ").map_or_else(|| content.clone(), |rest| format!("## {rest}"));
+        for program in programs.iter().filter(|path| path.file_stem() == page.file_stem()) {
+            let language = program.extension().unwrap_or_default().to_string_lossy();
+            let code = metadata::read_text(program).map_err(at(program))?;
+            let _ = write!(text, "\n```{language}\n{}\n```\n", code.trim_end());
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
