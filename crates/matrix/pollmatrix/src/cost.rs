@@ -4,7 +4,7 @@ mod journal;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use cost::{Measurement, Operation, Plan, calls, has_threads, measure};
@@ -18,10 +18,75 @@ use matrix::{Environment, descriptor_limits, diagnostics, environment, output, p
 use metadata::{Calls, Cost, CostOutcome, Mode, Results, did_you_mean};
 
 use self::journal::{Identity, Journal};
-use crate::args::{CostArgs, OperationArgs, RunFormat};
+use crate::args::RunFormat;
 use crate::error::Error;
 use crate::shown::Shown;
 use crate::{exit, lab};
+
+#[derive(clap::Args)]
+pub struct CostArgs {
+    /// Only operations with this name: register, modify, remove, close, wait-one, wait-all, wake, hand-over
+    #[arg(value_name = "OPERATION")]
+    pub operations: Vec<String>,
+    /// Only this poller; repeatable [default: the backends of this system, and the `--adapter`s]
+    #[arg(long = "backend", value_name = "NAME")]
+    pub backends: Vec<String>,
+    /// Only this mode: level, edge; repeatable
+    #[arg(long = "mode", value_name = "MODE")]
+    pub modes: Vec<String>,
+    /// The numbers of registered descriptors
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "10,30,100,300,1000,3000,10000,30000,100000",
+        value_parser = clap::value_parser!(u64).range(2..=10_000_000)
+    )]
+    pub descriptors: Vec<u64>,
+    /// The numbers of threads that do it at once, each with a poller of its own [default: 1 and the number of
+    /// processors]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Vec<u32>,
+    /// The number of pairs of samples of each cost
+    #[arg(long, value_name = "N", default_value = "21", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub pairs: u32,
+    /// Refuse a figure whose 95 % interval is wider than this many percent of it
+    #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = noise)]
+    pub noise: f64,
+    /// Continue the interrupted run in the report directory, with the same options. Noise is measured again
+    #[arg(long)]
+    pub resume: bool,
+    /// The report directory
+    #[arg(long = "report-dir", value_name = "DIR", default_value = "pollmatrix-costs")]
+    pub report_dir: PathBuf,
+    /// The format to print; the report directory always gets every format
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// Reads a percentage.
+fn noise(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if percent > 0.0 => Ok(percent),
+        _ => Err("a number above 0 is needed".to_owned()),
+    }
+}
+
+#[derive(clap::Args)]
+pub struct OperationArgs {
+    /// The poller
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    /// The operation
+    #[arg(value_name = "OPERATION")]
+    pub operation: String,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: String,
+    /// The number of registered descriptors
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub descriptors: u64,
+}
 
 /// The modes that are measured.
 const MODES: [Mode; 2] = [Mode::Level, Mode::Edge];

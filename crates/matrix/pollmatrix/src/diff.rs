@@ -1,14 +1,79 @@
 //! `pollmatrix diff`: compares two reports.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use matrix::{diagnostics, output};
 use metadata::Results;
 use report::{Diff, Grown};
 
-use crate::args::{DiffArgs, DiffFormat, FailOn};
 use crate::error::Error;
 use crate::{exit, input, kernels};
+
+#[derive(clap::Args)]
+pub struct DiffArgs {
+    /// The old results: a results.json file, or a report directory
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The new results: a results.json file, or a report directory
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Compare kernels: the targets whose kernel changed, or, if each report has one target, these two. Also
+    /// compares the answers of each cell
+    #[arg(long)]
+    pub by_kernel: bool,
+    /// The differences for which the exit code is 1
+    ///
+    /// - any: a cell has another status or (with --by-kernel) answer, or is in one report only
+    /// - regression: a cell passed, and now fails, is only permitted, is unsupported or is missing
+    /// - cost:FACTOR: the cost of an operation is more than FACTOR times as great, and that is no chance;
+    ///   cost:1.2 for two reports of one job
+    #[arg(long, value_name = "WHAT", default_value = "any", verbatim_doc_comment)]
+    pub fail_on: FailOn,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+}
+
+/// The differences that make a comparison fail.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FailOn {
+    /// A cell has another status or (with --by-kernel) answer, or is in one report only.
+    Any,
+    /// A cell passed, and now fails, is unsupported or is missing.
+    Regression,
+    /// A cost is more than this many times as great.
+    Cost(f64),
+}
+
+impl std::str::FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "any" => return Ok(Self::Any),
+            "regression" => return Ok(Self::Regression),
+            _ => {}
+        }
+        let factor = text.strip_prefix("cost:").map(str::parse::<f64>);
+        match factor {
+            Some(Ok(factor)) if factor >= 1.0 && factor.is_finite() => Ok(Self::Cost(factor)),
+            Some(_) => Err("a factor of at least 1 is needed: cost:1.2".to_owned()),
+            None => Err(metadata::did_you_mean(text, ["any", "regression", "cost:1.2"])),
+        }
+    }
+}
+
+/// The output formats of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum DiffFormat {
+    /// Text for reading
+    Text,
+    /// Markdown for a comment on a pull request
+    Markdown,
+    /// JSON for programs
+    Json,
+}
 
 /// Prints the differences.
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {

@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use matrix::command::Words;
 use matrix::executable::Executable;
 use matrix::plan::{self, Planned, Source};
 use matrix::schedule::{self, Settings};
@@ -19,9 +20,40 @@ use matrix::{
 };
 use metadata::{CellResult, Run, Status};
 
-use crate::args::ExecArgs;
+use crate::args::{AttemptArgs, SelectionArgs};
 use crate::error::Error;
 use crate::exit;
+
+#[derive(clap::Args)]
+pub struct ExecArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Run every cell
+    #[arg(long, conflicts_with_all = ["prefixes", "backends", "filters", "layer", "cells"])]
+    pub all: bool,
+    /// Run the cells whose ids are in FILE, one per line; `-` is standard input, up to an empty line or its
+    /// end
+    #[arg(long, value_name = "FILE")]
+    pub cells: Option<PathBuf>,
+    /// The file for the lines; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Append each result to FILE, too, and do not run cells again that have a result in it
+    #[arg(long, value_name = "FILE")]
+    pub keep: Option<PathBuf>,
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
+    /// Put this command in front of each cell's process, if it works here: 'qemu-s390x-static -L
+    /// /usr/s390x-linux-gnu'
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// This program's file, if the program cannot find it
+    #[arg(long = "self", value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// End when standard input ends, which means that the process that started this one is gone
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
+}
 
 /// Runs the selected cells, and writes their results as lines.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) -> Result<ExitCode, Error> {

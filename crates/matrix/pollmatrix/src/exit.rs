@@ -51,7 +51,7 @@ Exit codes:
   127  the two sides have no mode in common, or a side does not exist on this machine
   130  interrupted (128 + signal); the corpus has what was found, and `--resume` continues";
 
-/// The section of `pollmatrix adapter-check --help`.
+/// The section of `pollmatrix adapter check --help`.
 pub const ADAPTER_CHECK_HELP: &str = "\
 Exit codes:
   0    no check failed (unsupported ones are listed, and are not failures)
@@ -74,14 +74,14 @@ Exit codes:
   1    some link leads nowhere, and nothing is written; --check: it has a problem
   2    wrong usage, results that cannot be published, a page that cannot be written; --check: no site";
 
-/// The section of `pollmatrix record --help`.
+/// The section of `pollmatrix expectations record --help`.
 pub const RECORD_HELP: &str = "\
 Exit codes:
   0    every answer is recorded, or was known
   1    some answer contradicts a measurement on the same version, or must be written by hand
   2    wrong usage, results that cannot be recorded, or a file that cannot be written";
 
-/// The section of `pollmatrix judge --help`.
+/// The section of `pollmatrix expectations judge --help`.
 pub const JUDGE_HELP: &str = "\
 Exit codes:
   0    no answer contradicts a measurement on its version, and no cell ended without answers

@@ -1,45 +1,96 @@
-//! `pollmatrix expectations`: the expected answers of each system, side by side.
+//! `pollmatrix expectations`: the expected answers of each system: shown side by side, checked, and extended.
+
+pub mod judge;
+pub mod record;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 
+use matrix::output;
 use matrix::plan::Source;
-use matrix::{Environment, output};
 use metadata::{Os, did_you_mean, nearest};
 use raw::expectations::{Compared, Divergences, Expectation, Expectations, History, Range, macos_of_darwin};
 use serde_json::{Value, json};
 
-use crate::args::{ExpectationsArgs, Format};
+use crate::args::Format;
 use crate::error::Error;
+use crate::{Common, exit};
+use judge::JudgeArgs;
+use record::RecordArgs;
 
-/// Prints the expected answers, or checks the files.
-pub fn run(
-    environment: &Environment,
-    matrix: Option<&Path>,
-    dir: Option<&Path>,
-    args: &ExpectationsArgs,
-) -> Result<ExitCode, Error> {
-    let loaded;
-    let answers = match dir {
-        Some(dir) => {
-            loaded = Expectations::load(dir)?;
-            &loaded
+#[derive(clap::Subcommand)]
+pub enum ExpectationsCommand {
+    /// Show the expected answers of each system's pollers, side by side
+    Show(ShowArgs),
+    /// Check the files; exit with 2 if one of them is malformed
+    Check,
+    /// Write new answers into the expectations, for review
+    ///
+    /// Reads results of characterisation cells, and adds the missing answers to answers/OS.yml, with the
+    /// kernel that gave them as the source. Existing answers stay, except hypotheses that a result
+    /// contradicts. An answer that contradicts a measurement is printed, but not written.
+    #[command(after_help = exit::RECORD_HELP)]
+    Record(RecordArgs),
+    /// Judge results again, by today's expectations
+    ///
+    /// Compares the answers of characterisation cells with the expectations for the system and the version
+    /// that gave them, which may be others than this machine's. Runs nothing. Contract cells keep their
+    /// verdicts.
+    #[command(after_help = exit::JUDGE_HELP)]
+    Judge(JudgeArgs),
+}
+
+#[derive(clap::Args)]
+pub struct ShowArgs {
+    /// Only behaviours, or states of one, that begin with PREFIX: V, V26, V26/pipe:read-end
+    #[arg(value_name = "PREFIX")]
+    pub prefixes: Vec<String>,
+    /// Only the answers of this system; repeatable
+    #[arg(long = "os", value_name = "OS")]
+    pub systems: Vec<Os>,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Carries out the command.
+pub fn run(common: &Common, command: &ExpectationsCommand) -> Result<ExitCode, Error> {
+    let dir = common.expectations.as_deref();
+    let text = match command {
+        ExpectationsCommand::Show(args) => read(dir, |answers| show(answers, args))?,
+        ExpectationsCommand::Check => {
+            let environment = common.environment(false, NonZeroU32::MIN)?;
+            let source = Source::load(common.matrix.as_deref(), &environment)?;
+            read(dir, |answers| check(answers, dir, &source))?
         }
-        None => Expectations::built_in()?,
-    };
-    let text = if args.check {
-        check(answers, dir, &Source::load(matrix, environment)?)?
-    } else {
-        let questions = asked(answers, args)?;
-        match args.format {
-            Format::Text => side_by_side(&questions),
-            Format::Json => metadata::json(&Value::from_iter(questions.iter().map(Question::describe))),
-        }
+        ExpectationsCommand::Record(args) => return record::run(dir, args),
+        ExpectationsCommand::Judge(args) => return judge::run(dir, args),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Calls `then` with the expectations of the folder, or with the built-in ones.
+fn read(
+    dir: Option<&Path>,
+    then: impl FnOnce(&Expectations) -> Result<String, Error>,
+) -> Result<String, Error> {
+    match dir {
+        Some(dir) => then(&Expectations::load(dir)?),
+        None => then(Expectations::built_in()?),
+    }
+}
+
+/// Formats the expected answers.
+fn show(answers: &Expectations, args: &ShowArgs) -> Result<String, Error> {
+    let questions = asked(answers, args)?;
+    Ok(match args.format {
+        Format::Text => side_by_side(&questions),
+        Format::Json => metadata::json(&Value::from_iter(questions.iter().map(Question::describe))),
+    })
 }
 
 /// Checks the names of cells against the matrix, and that every bound of versions is measured on both sides.
@@ -82,7 +133,7 @@ pub struct Question<'a> {
 }
 
 /// Returns the selected questions, in the order of the catalogue.
-fn asked<'a>(answers: &'a Expectations, args: &ExpectationsArgs) -> Result<Vec<Question<'a>>, Error> {
+fn asked<'a>(answers: &'a Expectations, args: &ShowArgs) -> Result<Vec<Question<'a>>, Error> {
     let key = |answer: &Expectation| format!("{}/{}", answer.behaviour, answer.variant);
     for prefix in &args.prefixes {
         let mut all = answers.systems().flat_map(|(_, answers)| answers);

@@ -10,8 +10,10 @@ mod text;
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use explore::compare::Comparison;
 use explore::{
@@ -22,7 +24,9 @@ use matrix::executable::{self, Executable};
 use matrix::signals::{self, Stop};
 use matrix::{backends, diagnostics, output, provenance};
 
-use crate::args::{ExploreArgs, Format};
+use metadata::{Mode, Transport};
+
+use crate::args::{ChanceArgs, Format, duration};
 use crate::error::Error;
 use crate::shown::Shown;
 use crate::{exit, input};
@@ -31,8 +35,76 @@ use folder::{Folder, State};
 use limits::Limits;
 use proposal::Proposal;
 use side::Processes;
-pub use side::perform;
+pub use side::{LinesArgs, perform};
 use text::Head;
+
+#[derive(clap::Args)]
+pub struct ExploreArgs {
+    /// The first poller: a backend (epoll), a built-in library (mio), or an adapter ('./my-adapter epoll')
+    /// [default: the first backend of this machine]
+    #[arg(long, value_name = "POLLER")]
+    pub left: Option<String>,
+    /// The second poller
+    #[arg(long, value_name = "POLLER", required_unless_present_any = ["record", "against"])]
+    pub right: Option<String>,
+    /// Record the answers of the left side in FILE, to compare them elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["right", "against", "propose"])]
+    pub record: Option<PathBuf>,
+    /// Compare the left side with the answers in FILE, which `--record` wrote here or elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["right", "lines", "duration", "resume", "corpus"])]
+    pub against: Option<PathBuf>,
+    /// Accept the disagreements in FILE, which `--propose=FILE.txt` writes: one per line. Those that do not
+    /// show any more are named
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub known: Option<PathBuf>,
+    /// The folder of lines that have shown something new. They are performed first, and others are drawn from
+    /// them [default: pollmatrix-corpus/LEFT-RIGHT]
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+    /// Draw this many lines [default: 10000, or as many as fit into --duration]
+    #[arg(long, value_name = "N")]
+    pub lines: Option<u64>,
+    /// Draw none: perform every line of at most N clauses, the shortest first. Each difference that they show
+    /// is then found at its shortest. Each further clause multiplies the number of lines by 30 or more
+    #[arg(long, value_name = "N", conflicts_with_all = ["lines", "resume", "against"])]
+    pub every: Option<NonZeroUsize>,
+    /// End before this time passes: 30s, 15m, 2h; a quarter of it is for the last round and the catalogue
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Only lines over this transport; repeatable
+    #[arg(long = "transport", value_name = "TRANSPORT")]
+    pub transports: Vec<Transport>,
+    /// Only lines whose registrations have this mode; repeatable
+    #[arg(long = "mode", value_name = "MODE")]
+    pub modes: Vec<Mode>,
+    /// A disagreement counts if it shows in at least K of N repetitions in new processes
+    #[arg(long, value_name = "K/N", default_value = "4/5", value_parser = confirmation)]
+    pub confirm: (u32, u32),
+    /// The number of lines to perform in parallel [default: the number of processors]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
+    /// Continue the exploration whose state is in the corpus, with its seed
+    #[arg(long, conflicts_with = "seed")]
+    pub resume: bool,
+    /// Print the disagreements without an explanation as behaviours for `pollmatrix run --behaviours`, and as
+    /// expectations. With FILE, write the behaviours into it; if its name ends in .txt, write lines for --known
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub propose: Option<Option<PathBuf>>,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Parses `K/N`.
+fn confirmation(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+    match parsed {
+        Some((k, n)) if (1..=n).contains(&k) => Ok((k, n)),
+        _ => Err("write K/N, with K from 1 to N: 4/5".into()),
+    }
+}
 
 /// The default folder of corpora.
 const CORPORA: &str = "pollmatrix-corpus";

@@ -7,9 +7,18 @@ use std::process::ExitCode;
 use matrix::Matrix;
 use matrix::{output, plan};
 
-use crate::args::GenerateArgs;
 use crate::error::Error;
 use crate::{exit, lab};
+
+#[derive(clap::Args)]
+pub struct GenerateArgs {
+    /// Write nothing; if files are out of date, list them and exit with 1
+    #[arg(long)]
+    pub check: bool,
+    /// The root of the source tree [default: the nearest parent folder with matrix.yml and crates]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
 
 const HELP: &str = "run it inside the source tree, or give --root DIR";
 

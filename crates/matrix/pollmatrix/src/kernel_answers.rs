@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use metadata::{Os, Results};
 use raw::expectations::Version;
 
+use crate::expectations::record::{collect, source};
 use crate::expectations::shared_name;
-use crate::record::{collect, source};
 
 /// One kernel, and its answers.
 pub struct KernelAnswers {

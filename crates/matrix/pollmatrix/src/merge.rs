@@ -14,9 +14,50 @@ use matrix::{Environment, diagnostics, output, report_dir};
 use metadata::{NotRun, Results, Status, did_you_mean, one_line};
 use report::{Input, Rules, first_line, markdown, terminal};
 
-use crate::args::{self, DEFAULT_REPORT_DIR, MergeArgs, Prefer, RunFormat};
+use crate::args::{DEFAULT_REPORT_DIR, ReportDirArg, RunFormat};
 use crate::error::Error;
+use crate::run::NAMED;
 use crate::{exit, input, kernels};
+
+#[derive(clap::Args)]
+pub struct MergeArgs {
+    /// Results to merge: results.json files, or report directories
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Which result to use if inputs have different results of the same cell on the same target [default: an
+    /// error]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub prefer: Option<Prefer>,
+    /// Merge results of different matrix files, or of different executables of one target
+    #[arg(long)]
+    pub allow_mixed: bool,
+    /// Make one column per kernel and processor, such as linux-6.1.192-x86_64, instead of one per target
+    #[arg(long)]
+    pub by_kernel: bool,
+    /// List a target that was not run, with a reason: x86_64-freebsd='built, not run: no such machine';
+    /// repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
+    /// Overwrite an input that is in the report directory
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// The format to print at the end; the report directory always gets every format
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+}
+
+/// The choices between several results.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Prefer {
+    /// The result of the first input that has one
+    First,
+    /// The result of the last input that has one
+    Last,
+    /// The worst result
+    Worst,
+}
 
 /// Merges the inputs, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &MergeArgs) -> Result<ExitCode, Error> {
@@ -147,13 +188,13 @@ fn summary(results: &Results, dir: &Path) -> String {
     if !named.is_empty() {
         out.push('\n');
     }
-    for cell in named.iter().take(args::NAMED) {
+    for cell in named.iter().take(NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
         let line = format!("{} {} on {}: {reason}", cell.status, cell.id, cell.target);
         let _ = writeln!(out, "{}", one_line(&line));
     }
-    if named.len() > args::NAMED {
-        let _ = writeln!(out, "and {} more", named.len() - args::NAMED);
+    if named.len() > NAMED {
+        let _ = writeln!(out, "and {} more", named.len() - NAMED);
     }
     if let Some(first) = named.iter().chain(&missing).next() {
         let place = match dir == Path::new(DEFAULT_REPORT_DIR) {

@@ -18,9 +18,58 @@ use raw::{Observation, Promises, Setting, Stopped, Transcript, scenarios};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Format, ProbeArgs, ScriptArgs};
+use crate::args::{ChanceArgs, Format, SlowArg};
 use crate::error::Error;
 use crate::exit;
+
+#[derive(clap::Args)]
+pub struct ProbeArgs {
+    /// A script of verbs, or the id of a behaviour, of a scenario
+    /// [default with --behaviours: every behaviour]
+    #[arg(value_name = "SCRIPT", required_unless_present = "behaviours")]
+    pub script: Option<String>,
+    /// Test this backend only; repeatable [default: every backend of this machine]
+    #[arg(long = "backend", value_name = "NAME")]
+    pub backends: Vec<String>,
+    /// The transport of the descriptors: tcp, unix, unix-dgram, seqpacket, udp, pipe, fifo, pty, none
+    /// [default: the first one of the scenario, or tcp]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub transport: Option<Transport>,
+    /// The mode of registrations without one in the script: level, edge, oneshot, dispatch, exclusive,
+    /// exclusive-edge
+    /// [default: the first one of the scenario, or level]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// Show the actions and answers of each clause
+    #[arg(long)]
+    pub trace: bool,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(clap::Args)]
+pub struct ScriptArgs {
+    /// The script
+    #[arg(value_name = "SCRIPT")]
+    pub script: String,
+    /// The poller: a backend, or the name of the `--adapter`
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    /// The transport
+    #[arg(value_name = "TRANSPORT")]
+    pub transport: Transport,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: Mode,
+    /// The seed of all random choices
+    #[arg(value_name = "SEED")]
+    pub seed: Seed,
+    #[command(flatten)]
+    pub slow: SlowArg,
+}
 
 /// The time limit of a script. Every wait in a script is shorter.
 const LIMIT: Duration = Duration::from_secs(60);

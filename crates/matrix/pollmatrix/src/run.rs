@@ -5,21 +5,128 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Runner;
-use matrix::command::word;
+use matrix::command::{Words, word};
 use matrix::plan::{self, Source};
+use matrix::runners::RunnerOptions;
 use matrix::session::{self, Request};
 use matrix::signals::{self, Stop};
 use matrix::{Environment, faults, output, report_dir, runners};
 use metadata::{Results, Status, one_line};
 use report::{first_line, markdown, terminal};
 
-use crate::args::{self, DEFAULT_REPORT_DIR, RunArgs, RunFormat};
+use crate::args::{AttemptArgs, DEFAULT_REPORT_DIR, ReportDirArg, RunFormat, SelectionArgs};
 use crate::error::Error;
 use crate::triage::triage;
+use crate::vm::{self, VmAction};
 use crate::{all_targets, exit};
+
+/// The greatest number of failed cells in the summary of a run. The report has all of them.
+pub const NAMED: usize = 25;
+
+#[derive(clap::Parser, Clone)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    pub attempts: AttemptArgs,
+    /// With --target all: skip a target, and list it with a reason: s390x-linux-gnu='not built: no linker';
+    /// repeatable
+    #[arg(long = "not-run", value_name = "TARGET=REASON")]
+    pub not_run: Vec<String>,
+    /// Continue the interrupted run in the report directory. Without a selection, continues with the same
+    /// cells
+    #[arg(long)]
+    pub resume: bool,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// The format to print at the end; the report directory always gets every format
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub format: RunFormat,
+    // Last, because its help heading applies to all options after it.
+    #[command(flatten)]
+    pub runner: RunnerArgs,
+}
+
+impl RunArgs {
+    /// Converts the options to the type of the runner crate.
+    pub fn request(&self, environment: &Environment) -> Request {
+        Request {
+            selection: self.selection.selection(environment),
+            is_selected: self.selection.is_given(),
+            runner: self.runner.options(),
+            spec: self.attempts.spec(),
+            has_seed: self.attempts.chance.given().is_some(),
+            resume: self.resume,
+            dir: self.report_dir.path.clone(),
+        }
+    }
+}
+
+/// The options that select a target and a runner.
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Target and runner")]
+pub struct RunnerArgs {
+    /// Run the cells of this target, or with `all` those of every target that this machine can run
+    /// [default: this machine's own target]
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// How to start the cells: native, prefix, container[:IMAGE], vm[:MACHINE], ssh or import
+    /// [default: the target's first runner that works on this machine]
+    #[arg(long, value_name = "RUNNER")]
+    pub runner: Option<String>,
+    /// The target's executable
+    #[arg(long, value_name = "FILE")]
+    pub executable: Option<PathBuf>,
+    /// The folder with executables: DIR/TRIPLE/release/pollmatrix or DIR/pollmatrix-TARGET
+    /// [default: the folder that ci/executable.sh writes to]
+    #[arg(long, value_name = "DIR", conflicts_with = "executable")]
+    pub executables: Option<PathBuf>,
+    /// For --runner prefix: the command in front of the executable: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    #[arg(long, value_name = "COMMAND")]
+    pub prefix: Option<Words>,
+    /// For --runner ssh: the other machine
+    #[arg(long, value_name = "[USER@]HOST")]
+    pub host: Option<String>,
+    /// For --runner ssh: the ssh command with its options
+    #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes -o ServerAliveInterval=15")]
+    pub ssh: Words,
+    /// For --runner vm: boot this kernel instead of the machine's own
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// For --runner vm: leave the machine up after the run, for --vm attach
+    #[arg(long)]
+    pub keep: bool,
+    /// For --runner vm: do this with the machine, and run no cells
+    #[arg(long, value_enum, value_name = "ACTION", conflicts_with_all = ["prefixes", "target", "resume", "keep"])]
+    pub vm: Option<VmAction>,
+    /// For --runner import: the output of `pollmatrix worker exec`, or a results.json; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub import: Option<PathBuf>,
+}
+
+impl RunnerArgs {
+    /// Converts the options to the type of the runner crate.
+    pub fn options(&self) -> RunnerOptions {
+        RunnerOptions {
+            target: self.target.clone(),
+            name: self.runner.clone(),
+            executable: self.executable.clone(),
+            executables: self.executables.clone(),
+            prefix: self.prefix.clone(),
+            host: self.host.clone(),
+            ssh: self.ssh.clone(),
+            kernel: self.kernel.clone(),
+            keep: self.keep,
+            import: self.import.clone(),
+        }
+    }
+}
 
 /// Runs the selected cells, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
+    if let Some(action) = args.runner.vm {
+        return vm::run(action, &args.runner);
+    }
     let source = Source::load(matrix, environment)?;
     if let Some(fault) = &args.attempts.fault.name {
         faults::find(fault)?;
@@ -98,13 +205,13 @@ fn summary(results: &Results, rerun: &RerunArguments, triage: &str) -> String {
     if !named.is_empty() {
         out.push('\n');
     }
-    for cell in named.iter().take(args::NAMED) {
+    for cell in named.iter().take(NAMED) {
         let reason = cell.reason.as_deref().map(first_line).unwrap_or_default();
         let line = format!("{} {}: {reason}", cell.status, cell.id);
         let _ = writeln!(out, "{}", one_line(&line));
     }
-    if named.len() > args::NAMED {
-        let _ = writeln!(out, "and {} more", named.len() - args::NAMED);
+    if named.len() > NAMED {
+        let _ = writeln!(out, "and {} more", named.len() - NAMED);
     }
     if let Some(first) = named.first() {
         let _ = writeln!(

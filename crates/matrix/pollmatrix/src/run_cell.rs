@@ -8,10 +8,34 @@ use matrix::Cell;
 use matrix::outcome::CellOutcome;
 use matrix::plan::{self, Source};
 use matrix::{Environment, cell, exit, faults, lifeline, output};
-use metadata::{Attempt, Layer, start_error};
+use metadata::{Attempt, Layer, Seed, start_error};
 
-use crate::args::CellArgs;
+use crate::args::{FaultArg, InjectArg, LateArg, SlowArg};
 use crate::error::Error;
+
+#[derive(clap::Args)]
+pub struct CellArgs {
+    /// The cell's full id
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// The seed of all random choices
+    #[arg(long, value_name = "SEED")]
+    pub seed: Seed,
+    #[command(flatten)]
+    pub fault: FaultArg,
+    #[command(flatten)]
+    pub inject: InjectArg,
+    #[command(flatten)]
+    pub late: LateArg,
+    #[command(flatten)]
+    pub slow: SlowArg,
+    /// How long to wait for an expected event, in milliseconds, for runs in which cells are expected to hang
+    #[arg(long, value_name = "MS", hide = true, value_parser = clap::value_parser!(u64).range(..=365 * 24 * 3_600_000))]
+    pub patience_ms: Option<u64>,
+    /// Kill this process group when standard input ends, which means that the process that started it is gone
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
+}
 
 /// Runs the cell, prints its result as one line, and exits.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CellArgs) -> Result<ExitCode, Error> {

@@ -9,9 +9,24 @@ use matrix::plan::{Source, unknown_cell};
 use matrix::{Environment, diagnostics, journal, output};
 use metadata::{CellResult, NotRun, did_you_mean, disturbance};
 
-use crate::args::{Format, ShowArgs};
+use crate::args::{Format, ReportDirArg};
 use crate::error::Error;
 use crate::input;
+
+#[derive(clap::Args)]
+pub struct ShowArgs {
+    /// The cell's id, or a prefix of it that no other cell has
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Only the result on this target
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub report_dir: ReportDirArg,
+    /// The output format. As JSON, a report of several targets gives a list, unless --target is given
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
 
 /// A result, and a description of its run.
 struct Found {

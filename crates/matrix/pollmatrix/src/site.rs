@@ -20,10 +20,52 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::{catalogue, proper_name, remarks};
 
-use crate::args::SiteArgs;
 use crate::below::beside;
 use crate::error::Error;
+use crate::merge::Prefer;
 use crate::{exit, faults, input, kernels, lab, site_check};
+
+#[derive(clap::Args)]
+pub struct SiteArgs {
+    /// Results of runs: results.json files, or report directories that have one. Each kernel has a column of
+    /// its own
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// The folder of the site. A folder with other files is refused
+    #[arg(long, value_name = "DIR", default_value = "site")]
+    pub out: PathBuf,
+    /// The web address that the folder will have. It is needed for the sitemap, for previews in other sites
+    /// and for badges
+    #[arg(long, value_name = "URL", value_parser = site_address)]
+    pub url: Option<String>,
+    /// Findings: a folder with a Markdown file for each. Its title is a `#` heading, and the paragraph below
+    /// it the day on which it was first described: `2026-11-21`. A program beside it has its name
+    #[arg(long, value_name = "DIR")]
+    pub findings: Option<PathBuf>,
+    /// Include answers that came through an emulator or another command: they may be its own, not the
+    /// kernel's
+    #[arg(long, requires = "results")]
+    pub emulated: bool,
+    /// Which result to use if inputs have different results of the same cell on the same target and kernel
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Prefer::Worst)]
+    pub prefer: Prefer,
+    /// Build nothing, and check the site in this folder: links and their places, titles, descriptions and
+    /// languages, missing and empty files, the sitemap, and the badges
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["results", "out", "url", "findings", "emulated", "prefer"])]
+    pub check: Option<PathBuf>,
+}
+
+/// Reads the web address of a folder.
+fn site_address(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/:%".contains(c);
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') && rest.chars().all(is_plain) => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err("a web address without a query is needed: https://example.org/pollmatrix".to_owned()),
+    }
+}
 
 /// The file by which a folder is known to be a site of this program. It lists the other files.
 const MARK: &str = "site.json";

@@ -1,7 +1,9 @@
 //! `pollmatrix soak`: random operations on all threads, with all invariants checked.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use fd_core::ids::{MAX_GROUPS, THREADS_PER_GROUP};
 use matrix::signals::{self, Stop};
@@ -11,10 +13,35 @@ use scenarios::soak::{Ended, Progress, Soak, Violation};
 use scenarios::{Failure, set_slowness};
 use serde_json::json;
 
-use crate::args::{Format, SoakArgs};
+use crate::args::{ChanceArgs, FaultArg, Format, InjectArg, duration};
 use crate::error::Error;
 use crate::exit;
 use crate::shown::Shown;
+
+#[derive(clap::Args)]
+pub struct SoakArgs {
+    /// The duration: 30s, 15m, 2h
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub duration: Duration,
+    /// The number of worker threads [default: two per processor]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// The number of groups to spread the threads over
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub groups: NonZeroUsize,
+    /// The backend [default: the first one of matrix.yml that this machine has]
+    #[arg(long, value_name = "NAME")]
+    pub backend: Option<String>,
+    #[command(flatten)]
+    pub fault: FaultArg,
+    #[command(flatten)]
+    pub inject: InjectArg,
+    #[command(flatten)]
+    pub chance: ChanceArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
 
 /// Runs the soak for its duration, or until Ctrl-C or a violation.
 pub fn run(args: &SoakArgs) -> Result<ExitCode, Error> {

@@ -1,32 +1,29 @@
-//! `pollmatrix targets`: the runners of each target, and what this machine lacks for them.
+//! `pollmatrix list --targets`: the runners of each target, and what this machine lacks for them.
 
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::PathBuf;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use matrix::plan::Source;
 use matrix::runners::{self, RunnerOptions};
+use matrix::vm::{cached_version, description::Machine};
 use matrix::{Build, Runner, Target};
-use matrix::{Environment, output};
 use serde_json::json;
 
-use crate::args::{Format, TargetsArgs};
+use crate::args::Format;
 use crate::error::Error;
+use crate::vm;
 
-/// Prints the runners of each target that work on this machine, and what the others lack.
-pub fn run(environment: &Environment, matrix: Option<&Path>, args: &TargetsArgs) -> Result<ExitCode, Error> {
-    let source = Source::load(matrix, environment)?;
-    let given = RunnerOptions { executables: args.executables.clone(), ..RunnerOptions::default() };
-    let text = match args.format {
+/// Formats the runners of each target that work on this machine, and what the others lack.
+pub fn list(source: &Source<'_>, executables: Option<PathBuf>, format: Format) -> Result<String, Error> {
+    let given = RunnerOptions { executables, ..RunnerOptions::default() };
+    match format {
         Format::Json => {
             let targets: Vec<_> =
                 source.matrix.targets.iter().map(|target| describe(target, &given)).collect();
-            metadata::json(&json!(targets))
+            Ok(metadata::json(&json!(targets)))
         }
-        Format::Text => table(&source, &given),
-    };
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+        Format::Text => Ok(table(source, &given) + &vm::up()?),
+    }
 }
 
 fn describe(target: &Target, given: &RunnerOptions) -> serde_json::Value {
@@ -56,7 +53,7 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
         let mut name = target.id.as_str();
         for runner in &target.runners {
             let state = match runners::missing(target, runner, given) {
-                None => "can run".to_owned(),
+                None => format!("can run{}", about(runner)),
                 Some(why) => format!("missing: {why}"),
             };
             table.add_row([name, &runners::label(runner), &state]);
@@ -69,6 +66,14 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
     let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     let table = lines.join("\n");
     format!("{table}\n\nRun one: pollmatrix run --target TARGET [--runner RUNNER]\n")
+}
+
+/// Returns the system of a virtual machine, and the version of its kernel in the cache.
+fn about(runner: &Runner) -> String {
+    let Runner::Vm(name) = runner else { return String::new() };
+    let Ok(machine) = Machine::load(name) else { return String::new() };
+    let version = cached_version(&machine).map(|version| format!("; {version}")).unwrap_or_default();
+    format!(" ({}{version})", machine.about)
 }
 
 /// Returns why no cell of the target was run, for the report.

@@ -9,7 +9,7 @@ use raw::expectations::NO_ANSWER;
 
 use crate::below::{closest, questions_below};
 use crate::error::Error;
-use crate::judge;
+use crate::expectations::judge;
 
 /// The width of the text.
 const WIDTH: usize = 80;

@@ -1,39 +1,73 @@
-//! `pollmatrix vm`: virtual machines.
+//! `pollmatrix run --vm`, and the processes of a virtual machine.
 
-use std::fmt::Write;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use matrix::vm::description::Machine;
 use matrix::vm::emulator::Purpose;
 use matrix::vm::{self, Contents, console, guard};
 use matrix::{diagnostics, executable, guest, output};
 
-use crate::args::{GuestArgs, VmArgs, VmCommand};
 use crate::error::Error;
+use crate::run::RunnerArgs;
 
-/// Carries out the command.
-pub fn run(args: &VmArgs) -> Result<ExitCode, Error> {
-    match &args.command {
-        VmCommand::List => list()?,
-        VmCommand::Fetch { machines } => fetch(machines)?,
-        VmCommand::Shell { machine, executable, kernel } => {
-            return shell(machine, executable.as_deref(), kernel.as_deref());
+#[derive(clap::Args)]
+pub struct GuestArgs {
+    /// Be the first process; the port is `virtio`, the name of a serial port, or `none`
+    #[arg(long, value_name = "PORT")]
+    pub init: Option<String>,
+    /// The console: a name in /dev with --init, or else a path
+    #[arg(long, value_name = "DEVICE")]
+    pub console: Option<PathBuf>,
+    /// Take commands from standard input
+    #[arg(long)]
+    pub commands: bool,
+}
+
+/// What to do with a machine instead of running cells in it.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum VmAction {
+    /// Get the newest kernel or image of the machine, of all by default, into the cache
+    Fetch,
+    /// Boot the machine with a shell on its console, which is this terminal; Ctrl-A X ends it. The shell is
+    /// that of /bin/busybox if that is installed and statically linked, or else takes commands of pollmatrix
+    Shell,
+    /// Connect this terminal to the console of the machine that --keep left up; Ctrl-] leaves it
+    Attach,
+    /// End the machine that --keep left up
+    Stop,
+}
+
+/// Does this with the machine of the options. For `attach` and `stop`, the beginning of its name is enough.
+pub fn run(action: VmAction, args: &RunnerArgs) -> Result<ExitCode, Error> {
+    let machine = match args.runner.as_deref().unwrap_or("vm").split_once(':') {
+        Some(("vm", machine)) if !machine.is_empty() => Some(machine),
+        None if args.runner.as_deref().is_none_or(|runner| runner == "vm") => None,
+        _ => return Err(needs_machine()),
+    };
+    match action {
+        VmAction::Fetch => fetch(machine)?,
+        VmAction::Shell => {
+            let machine = machine.ok_or_else(needs_machine)?;
+            return shell(machine, args.executable.as_deref(), args.kernel.as_deref());
         }
-        VmCommand::Attach { name } => {
-            let run = running(name)?;
+        VmAction::Attach => {
+            let run = running(machine.unwrap_or_default())?;
             diagnostics::note(&format!("the console of {}; Ctrl-] leaves it", named(&run)));
             console::attach(&run).map_err(|error| broken("connect to", &run, error))?;
         }
-        VmCommand::Stop { name } => {
-            let run = running(name)?;
+        VmAction::Stop => {
+            let run = running(machine.unwrap_or_default())?;
             console::stop(&run).map_err(|error| broken("end", &run, error))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn needs_machine() -> Error {
+    matrix::Error::RunnerNeeds { runner: "vm", option: "--runner vm:MACHINE" }.into()
 }
 
 /// Runs the machine of a specification until standard input ends.
@@ -62,40 +96,20 @@ pub fn guest(args: &GuestArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list() -> Result<(), Error> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["machine", "system", "this machine"]);
-    for name in Machine::names() {
-        let machine = Machine::load(name)?;
-        let mut state = match vm::missing(name, None) {
-            Some(why) => format!("missing: {why}"),
-            None => "can run".to_owned(),
-        };
-        if let Some(version) = vm::cached_version(&machine) {
-            let _ = write!(state, " ({version})");
-        }
-        table.add_row([name, &machine.about, &state]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    let mut text = lines.join("\n") + "\n";
+/// Returns one line for each machine that is up.
+pub fn up() -> Result<String, Error> {
     let up = vm::running().map_err(|error| broken("read", Path::new("the cache"), error))?;
-    for run in up {
-        let _ = writeln!(text, "up: {}", named(&run));
-    }
-    Ok(output::print(&text)?)
+    Ok(up.iter().map(|run| format!("up: {}\n", named(run))).collect())
 }
 
-fn fetch(machines: &[String]) -> Result<(), Error> {
-    let all: Vec<_> = Machine::names().map(str::to_owned).collect();
-    let named = if machines.is_empty() { &all } else { machines };
-    for name in named {
+fn fetch(machine: Option<&str>) -> Result<(), Error> {
+    if let Some(name) = machine {
+        return Ok(output::print(&format!("{name}: {}\n", vm::fetch(name)?))?);
+    }
+    for name in Machine::names() {
         match vm::missing(name, None) {
-            Some(why) if machines.is_empty() => diagnostics::note(&format!("{name}: {why}")),
-            _ => output::print(&format!("{name}: {}\n", vm::fetch(name)?))?,
+            Some(why) => diagnostics::note(&format!("{name}: {why}")),
+            None => output::print(&format!("{name}: {}\n", vm::fetch(name)?))?,
         }
     }
     Ok(())
@@ -133,6 +147,6 @@ fn named(run: &Path) -> String {
 }
 
 fn broken(action: &'static str, path: &Path, source: io::Error) -> Error {
-    let help = "`pollmatrix vm list` shows the machines, and what they lack here";
+    let help = "`pollmatrix list --targets` shows the machines, and what they lack here";
     matrix::Error::Io { action, path: path.to_path_buf(), source, help }.into()
 }

@@ -26,7 +26,7 @@ pub struct Machine {
     /// The name: that of the file, without `.yml`.
     #[serde(skip)]
     pub name: String,
-    /// One line for `pollmatrix vm list`.
+    /// One line for `pollmatrix list --targets`.
     pub about: String,
     /// The operating system.
     pub os: Os,

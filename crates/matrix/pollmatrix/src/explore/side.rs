@@ -12,12 +12,21 @@ use matrix::{backends, environment, lifeline, output, provenance};
 use raw::cell;
 use serde::{Deserialize, Serialize};
 
-use crate::args::LinesArgs;
+use crate::args::SlowArg;
 use crate::error::Error;
 use crate::exit;
 use crate::explore::explained::Cells;
 use crate::explore::limits::Limits;
 use crate::lab;
+
+#[derive(clap::Args)]
+pub struct LinesArgs {
+    /// The poller
+    #[arg(value_name = "POLLER")]
+    pub poller: String,
+    #[command(flatten)]
+    pub slow: SlowArg,
+}
 
 /// How long a line waits for an event that must come. The whole patience is spent only before a disagreement
 /// is reported.

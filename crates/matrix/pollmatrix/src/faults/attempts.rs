@@ -13,7 +13,7 @@ use matrix::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
 use metadata::{Attempt, PathNameError, PathNames, Run, Seed, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::args::FaultsArgs;
+use super::FaultsArgs;
 use crate::error::Error;
 
 /// The file name in the report directory.

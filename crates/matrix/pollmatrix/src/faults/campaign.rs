@@ -21,10 +21,10 @@ use matrix::{provenance, schedule};
 use metadata::{RunSpec, Seed, Status};
 use report::first_line;
 
+use super::FaultsArgs;
 use super::attempts::{AttemptKey, AttemptLog, Ended};
 use super::kills::{CONTROL, Kill, Kills, Proof};
 use super::record::RecordedKill;
-use crate::args::FaultsArgs;
 use crate::error::Error;
 
 /// The shortest time that a cell waits for an expected event.

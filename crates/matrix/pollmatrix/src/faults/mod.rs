@@ -1,5 +1,6 @@
 //! `pollmatrix faults`: the faults that can be switched on, and the proof that scenarios catch them.
 
+mod args;
 mod attempts;
 mod campaign;
 mod cells;
@@ -8,6 +9,7 @@ mod list;
 mod record;
 mod show;
 
+pub use args::FaultsArgs;
 pub use record::built_in as recorded;
 
 use std::path::Path;
@@ -22,7 +24,7 @@ use matrix::provenance::OS;
 use matrix::signals::{self, Stop};
 use matrix::{Environment, diagnostics, faults as switches, output, provenance};
 
-use crate::args::{FaultsArgs, RunFormat};
+use crate::args::RunFormat;
 use crate::error::Error;
 use crate::{exit, generate};
 use attempts::AttemptLog;

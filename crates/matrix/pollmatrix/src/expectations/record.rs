@@ -1,4 +1,4 @@
-//! `pollmatrix record`: writes new answers into the expectations.
+//! `pollmatrix expectations record`: writes new answers into the expectations.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +12,26 @@ use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, one_line};
 use raw::expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use similar::TextDiff;
 
-use crate::args::RecordArgs;
+use super::judge;
 use crate::error::Error;
-use crate::{exit, generate, input, judge};
+use crate::{exit, generate, input};
+
+#[derive(clap::Args)]
+pub struct RecordArgs {
+    /// Results to record: results.json files, or report directories
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Write nothing, and show the changes as a diff
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Record answers from behind an emulator or another command, too, which can differ from the kernel's
+    #[arg(long)]
+    pub emulated: bool,
+    /// The root of the source tree to write to, without --expectations
+    /// [default: the nearest parent folder with matrix.yml and crates]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
 
 /// The number of times that each answer was observed, by query.
 type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;

@@ -1,7 +1,7 @@
-//! `pollmatrix adapter-check`: checks that an adapter speaks the protocol and keeps the guarantees of
-//! scenarios.
+//! `pollmatrix adapter`: checks that an adapter speaks the protocol and keeps the guarantees of scenarios.
 
 use std::fmt::Write;
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,12 +10,46 @@ use matrix::cell::{SHORTER, long_temporary_folder};
 use matrix::output;
 use serde_json::json;
 
-use crate::args::{AdapterCheckArgs, Format};
+use crate::args::Format;
 use crate::error::Error;
 use crate::exit;
 
+#[derive(clap::Subcommand)]
+pub enum AdapterCommand {
+    /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
+    ///
+    /// Each check tests one property with a new adapter process, and prints what it observed if the property
+    /// does not hold. A feature that the adapter declares as missing is unsupported, which is not a failure.
+    /// docs/adapters.md documents the protocol.
+    #[command(after_help = exit::ADAPTER_CHECK_HELP)]
+    Check(CheckArgs),
+}
+
+#[derive(clap::Args)]
+pub struct CheckArgs {
+    /// The adapter and its arguments (./my-adapter epoll), or a built-in library (mio)
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<String>,
+    /// Only the greeting, and checks whose name contains TEXT; repeatable
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// The time limit for an answer, and for an event of a ready descriptor, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub patience: NonZeroU32,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Carries out the command.
+pub fn run(command: &AdapterCommand) -> Result<ExitCode, Error> {
+    match command {
+        AdapterCommand::Check(args) => check(args),
+    }
+}
+
 /// Runs the checks, and prints their outcomes.
-pub fn run(args: &AdapterCheckArgs) -> Result<ExitCode, Error> {
+fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
     // Otherwise an adapter that makes sockets itself would fail the checks.
     if let Some(why) = long_temporary_folder() {
         return Err(Error::Unfit { path: std::env::temp_dir(), why, help: SHORTER });

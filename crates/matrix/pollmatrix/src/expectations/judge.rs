@@ -1,8 +1,8 @@
-//! `pollmatrix judge`: judges the answers in results by today's expectations, without a new run.
+//! `pollmatrix expectations judge`: judges the answers in results by today's expectations, without a new run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::{backends, output};
@@ -10,9 +10,19 @@ use metadata::{Asked, CellResult, Os, Results, Run, Status, Variant};
 use raw::Promises;
 use raw::expectations::{Compared, Expectations, NO_ANSWER, Versions};
 
-use crate::args::JudgeArgs;
 use crate::error::Error;
 use crate::{exit, input};
+
+#[derive(clap::Args)]
+pub struct JudgeArgs {
+    /// Results to judge: results.json files, or report directories
+    #[arg(value_name = "RESULTS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Write the results with their new verdicts to this file, for `merge`, `diff` and `site`. Only for one
+    /// input
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// How many answers are what.
 #[derive(Default)]
