@@ -1,4 +1,4 @@
-//! docs/tutorial.md and README.md: the adapter passes `adapter-check`, and the probes print the output on the
+//! docs/tutorial.md and README.md: the adapter passes `adapter check`, and the probes print the output on the
 //! pages.
 
 use std::path::Path;
@@ -105,13 +105,13 @@ fn the_adapter_passes_the_checks_that_an_earlier_version_failed() {
     }
     let page = read("docs/tutorial.md");
     let folder = with_adapter(&page);
-    let session = |block| str::strip_prefix(block, "$ pollmatrix adapter-check ")?.split_once('\n');
+    let session = |block| str::strip_prefix(block, "$ pollmatrix adapter check ")?.split_once('\n');
     let [(command, shown)] = blocks(&page, "text").into_iter().filter_map(session).collect::<Vec<_>>()[..]
     else {
         panic!("the page does not have exactly one session");
     };
     let arguments: Vec<_> =
-        ["adapter-check"].into_iter().chain(command.split(' ')).map(str::to_owned).collect();
+        ["adapter", "check"].into_iter().chain(command.split(' ')).map(str::to_owned).collect();
     let (code, printed) = pollmatrix(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{printed}");
     for check in ["malformed-command", "number-again", "close"] {

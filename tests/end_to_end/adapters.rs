@@ -1,4 +1,4 @@
-//! Adapters: as columns of a run, and checked by `adapter-check`.
+//! Adapters: as columns of a run, and checked by `adapter check`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ fn cells(sandbox: &Sandbox) -> Vec<Value> {
 }
 
 fn check(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).arg("adapter-check").args(arguments))
+    answer(Command::new(POLLMATRIX).args(["adapter", "check"]).args(arguments))
 }
 
 #[test]
@@ -109,8 +109,9 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() 
         let notes = cell["notes"].to_string();
         assert!(notes.contains("the program ended (signal: 6 (SIGABRT)"), "{notes}");
     }
-    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG ", "2 are wrong in every reading"]);
-    run(&["record", "pollmatrix-report"]).expect(
+    run(&["expectations", "judge", "pollmatrix-report"])
+        .expect(1, &["WRONG ", "2 are wrong in every reading"]);
+    run(&["expectations", "record", "pollmatrix-report"]).expect(
         0,
         &["added ", "python-poll@level: aborts(SIGABRT) (wrong in every reading: the program ended)"],
     );
@@ -123,11 +124,12 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() 
         reason.contains("which is wrong in every reading; recorded (measured on python-poll"),
         "{reason}"
     );
-    run(&["judge", "pollmatrix-report"]).expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
+    run(&["expectations", "judge", "pollmatrix-report"])
+        .expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
     // The library without the bug: its answer is right, and the record is out of date.
     let mended = format!("python3 '{EXAMPLE}' poll");
     run(&["run", "--adapter", &mended]).expect(1, &["2 unexpected-pass"]);
-    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
+    run(&["expectations", "judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
 }
 
 #[test]
@@ -282,7 +284,7 @@ fn slow_multiplies_the_patience_for_a_fence() {
 /// Asks Python's poll, and records its answers. Returns the file that they are in, and its text.
 fn recorded(run: &dyn Fn(&[&str]) -> Answer, python: &str, expected: &Path) -> (PathBuf, String) {
     run(&["run", "--adapter", python]).expect(0, &["answers not known before"]);
-    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
     let own = expected.join(format!("adapters/python-poll/{}.yml", std::env::consts::OS));
     let text = std::fs::read_to_string(&own).expect("the answers were recorded");
     (own, text)
@@ -343,7 +345,7 @@ fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
     for other in [kernel.clone(), other_patch_level, "    version: '0.1'".to_owned()] {
         std::fs::write(&own, text.replace(&kernel, &other)).expect("writable");
         run(&["run", "--adapter", &python]).expect(1, &["fail"]);
-        run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
+        run(&["expectations", "judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
     }
     // Another version of the library: the answer was measured on that one.
     std::fs::write(&own, text.replace(&poller, "    poller: '2.7.1'")).expect("writable");
@@ -353,7 +355,7 @@ fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
         reason.contains("measured on version 2.7.1 of the poller and is a hypothesis for 3."),
         "{reason}"
     );
-    run(&["judge", "pollmatrix-report"]).expect(0, &["differs"]);
+    run(&["expectations", "judge", "pollmatrix-report"]).expect(0, &["differs"]);
 }
 
 #[test]
@@ -366,7 +368,7 @@ fn an_unusable_adapter_is_refused_before_any_cell_runs() {
         sandbox.run(&["run", "--adapter", adapter]).expect(2, says);
         assert!(!sandbox.path("pollmatrix-report").exists());
     };
-    refused("moi", &["--adapter moi: 'moi' cannot be started: ", "did you mean 'mio'?", "adapter-check"]);
+    refused("moi", &["--adapter moi: 'moi' cannot be started: ", "did you mean 'mio'?", "adapter check"]);
     refused("'open", &["a quote is not closed"]);
     refused(&format!("python3 '{BAD}' exits-127 poll"), &["exited with 127", "this system cannot run it"]);
     refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);

@@ -73,12 +73,14 @@ fn results_with_behaviours_are_read_without_the_file() {
     let merged = fs::read_to_string(sandbox.path("merged/report.html")).expect("there is a report");
     assert!(merged.contains("peer closes, look at own as writer-gone"), "the report has the script");
     sandbox.run(&["diff", "pollmatrix-report", "merged"]).expect(0, &[]);
-    sandbox.run(&["judge", "pollmatrix-report"]).expect(0, &["4 answers, 0 as expected, 4 not known"]);
+    sandbox
+        .run(&["expectations", "judge", "pollmatrix-report"])
+        .expect(0, &["4 answers, 0 as expected, 4 not known"]);
     sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
     // Only the catalogue's behaviours have expectations.
     empty_expectations(&sandbox.path("expected"));
     sandbox
-        .run(&["record", "pollmatrix-report", "--expectations", "expected"])
+        .run(&["expectations", "record", "pollmatrix-report", "--expectations", "expected"])
         .expect(2, &["the answers of mine/half-close are not recorded"]);
 }
 

@@ -26,7 +26,7 @@ impl Characterisation {
     fn recorded() -> Self {
         let sandbox = Self::new();
         sandbox.run(&["run", CELL]).expect(0, &[]);
-        sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["written, "]);
+        sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["written, "]);
         sandbox
     }
 
@@ -87,14 +87,14 @@ fn unknown_answers_are_counted_and_are_no_failure() {
 fn recorded_answers_are_expected_in_the_next_run() {
     let sandbox = Characterisation::recorded();
     let written = fs::read_to_string(sandbox.answers()).expect("the answers were recorded");
-    sandbox.run(&["expectations", "--check"]).expect(0, &[" measured, 0 hypotheses"]);
+    sandbox.run(&["expectations", "check"]).expect(0, &[" measured, 0 hypotheses"]);
     sandbox.run(&["run", CELL]).expect(0, &["1 cells: 1 as expected (seed "]);
     let cell = sandbox.cell();
     assert_eq!(cell["counters"], serde_json::json!({}));
     let checks = cell["checks"].as_array().expect("checks is a list");
     assert!(checks.iter().all(|check| check["evidence"] == "M" && check["holds"] == true), "{cell}");
     assert_eq!(checks[0]["asked"]["api"], "poll");
-    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["unchanged, 0 new"]);
+    sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["unchanged, 0 new"]);
     assert_eq!(fs::read_to_string(sandbox.answers()).expect("the answers were recorded"), written);
 }
 
@@ -123,7 +123,9 @@ fn a_difference_from_a_measured_answer_is_a_failure_outside_the_contract_totals(
         "{report}"
     );
     // The recorded answer is not overwritten: either of the two may be wrong.
-    sandbox.run(&["record", "pollmatrix-report"]).expect(1, &["CONTRADICTS", "unchanged, 0 new, 0 changed"]);
+    sandbox
+        .run(&["expectations", "record", "pollmatrix-report"])
+        .expect(1, &["CONTRADICTS", "unchanged, 0 new, 0 changed"]);
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn a_difference_from_a_hypothesis_is_permitted_and_recorded_with_the_old_answer(
     let reason = sandbox.cell()["reason"].clone();
     let hypothesis = "the expectation is a hypothesis with evidence K (kernel source)";
     assert!(reason.as_str().is_some_and(|reason| reason.contains(hypothesis)), "{reason}");
-    let diff = sandbox.run(&["record", "pollmatrix-report", "--dry-run"]);
+    let diff = sandbox.run(&["expectations", "record", "pollmatrix-report", "--dry-run"]);
     diff.expect(
         0,
         &[
@@ -163,7 +165,7 @@ fn a_difference_from_an_answer_of_another_version_is_permitted_and_bounds_the_ol
             .as_str()
             .is_some_and(|reason| reason.contains("was measured on 0.1 and is a hypothesis here"))
     );
-    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["bounded     V", "it is ERR|"]);
+    sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["bounded     V", "it is ERR|"]);
     sandbox.run(&["run", CELL]).expect(0, &["1 as expected"]);
 }
 
@@ -185,7 +187,7 @@ fn a_dry_run_writes_nothing() {
     let sandbox = Characterisation::new();
     sandbox.run(&["run", CELL]).expect(0, &[]);
     sandbox
-        .run(&["record", "pollmatrix-report", "--dry-run"])
+        .run(&["expectations", "record", "pollmatrix-report", "--dry-run"])
         .expect(0, &["+behaviours:\n", "would be written"]);
     assert!(!sandbox.answers().exists());
 }
@@ -194,7 +196,8 @@ fn a_dry_run_writes_nothing() {
 fn results_that_do_not_describe_the_kernel_are_not_recorded() {
     let sandbox = Characterisation::new();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);
-    let record = |more: &[&str]| sandbox.run(&[&["record", "pollmatrix-report"], more].concat());
+    let record =
+        |more: &[&str]| sandbox.run(&[&["expectations", "record", "pollmatrix-report"], more].concat());
     record(&[])
         .expect(2, &["it has no answers of raw pollers", "help: run them first: `pollmatrix run --layer"]);
     let path = sandbox.0.path("pollmatrix-report/results.json");
@@ -224,14 +227,16 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     let of_library = sandbox.0.path(&format!("expected/adapters/libkqueue/{os}.yml"));
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
     fs::write(&path, &library).expect("writable");
-    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["added ", "kqueue@level: ", "written"]);
+    sandbox
+        .run(&["expectations", "record", "pollmatrix-report"])
+        .expect(0, &["added ", "kqueue@level: ", "written"]);
     assert!(!answers.exists(), "the kernel gave none of the answers");
     let text = fs::read_to_string(&of_library).expect("the answers are recorded");
     assert!(text.contains("kqueue@level") && !text.contains("read:"), "{text}");
     assert!(text.contains(&format!("text: 'measured on libkqueue 2.7.0 on {os} ")), "{text}");
     assert!(text.contains("recorded-libkqueue-2.7.0-") && text.contains("\n    poller: '2.7.0'\n"), "{text}");
     // The version of the library decides, and not that of the kernel.
-    let judge = || sandbox.run(&["judge", "pollmatrix-report"]);
+    let judge = || sandbox.run(&["expectations", "judge", "pollmatrix-report"]);
     judge().expect(0, &["1 as expected"]);
     let observed = text.split_once("kqueue@level: '").and_then(|(_, rest)| rest.split_once('\''));
     let observed = observed.expect("the answer is recorded").0;
@@ -244,7 +249,7 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     fs::remove_file(&of_library).expect("it was written");
     // A kernel's kqueue, and the answers of read(2), belong to the kernel.
     fs::write(&path, results).expect("writable");
-    sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);
+    sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);
     let text = fs::read_to_string(&answers).expect("the answers are recorded");
     assert!(text.contains("kqueue@level") && text.contains("read:") && !text.contains("libkqueue"), "{text}");
 }
@@ -252,7 +257,8 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
 #[test]
 fn judge_gives_results_the_verdicts_of_other_expectations() {
     let sandbox = Characterisation::recorded();
-    let judge = |more: &[&str]| sandbox.run(&[&["judge", "pollmatrix-report"], more].concat());
+    let judge =
+        |more: &[&str]| sandbox.run(&[&["expectations", "judge", "pollmatrix-report"], more].concat());
     sandbox.run(&["run", CELL]).expect(0, &[]);
     judge(&[]).expect(0, &[" as expected\n"]);
 
@@ -283,7 +289,7 @@ fn judge_counts_the_answers_of_each_run() {
     cells.iter_mut().for_each(|cell| cell["target"] = "other".into());
     results["cells"].as_array_mut().expect("cells").splice(0..0, cells.drain(..));
     fs::write(&path, results.to_string()).expect("writable");
-    let judged = sandbox.run(&["judge", "pollmatrix-report"]);
+    let judged = sandbox.run(&["expectations", "judge", "pollmatrix-report"]);
     judged.expect(0, &[]);
     let lines: Vec<_> = judged.stdout.lines().collect();
     assert!(lines.len() == 2 && lines[0] == lines[1], "{}", judged.stdout);

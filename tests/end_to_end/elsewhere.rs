@@ -412,8 +412,8 @@ fn missing_requirements_of_a_runner_are_reported() {
     sandbox
         .run(&["run", "--prefix", "env", "--executable", "nowhere"])
         .expect(2, &["nowhere is not a file", "help: "]);
-    sandbox.run(&["targets"]).expect(0, &["here", "native", "can run"]);
-    let json = sandbox.run(&["targets", "--format", "json"]);
+    sandbox.run(&["list", "--targets"]).expect(0, &["here", "native", "can run"]);
+    let json = sandbox.run(&["list", "--targets", "--format", "json"]);
     let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("the text is JSON");
     assert_eq!(targets[0]["runners"][0]["possible"], true);
 }

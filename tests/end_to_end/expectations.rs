@@ -107,16 +107,16 @@ fn malformed_divergences_are_refused_before_any_cell_runs() {
     let place = format!("{}:7:5:", sandbox.path("expected/divergences.yml").display());
     run(&sandbox, &[]).expect(2, &[&place, "unknown field `expct`", "help: did you mean 'expect'?"]);
     assert!(!sandbox.path("pollmatrix-report").exists(), "nothing is written");
-    pollmatrix(&["expectations", "--check", "--dir", "/nowhere"])
+    pollmatrix(&["expectations", "check", "--dir", "/nowhere"])
         .expect(2, &["cannot read the expectations in /nowhere/divergences.yml", "help: give a folder"]);
 }
 
 #[test]
 fn the_built_in_expectations_pass_the_check() {
-    let built_in = pollmatrix(&["expectations", "--check"]);
+    let built_in = pollmatrix(&["expectations", "check"]);
     built_in.expect(0, &[" measured, 0 hypotheses", "freebsd: ", " measured, 1 hypotheses", "divergences: "]);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../expectations").display().to_string();
-    let loaded = pollmatrix(&["expectations", "--check", "--dir", &dir]);
+    let loaded = pollmatrix(&["expectations", "check", "--dir", &dir]);
     assert_eq!((loaded.code, loaded.stdout), (Some(0), built_in.stdout));
 }
 
@@ -124,7 +124,7 @@ fn the_built_in_expectations_pass_the_check() {
 fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     let check = |sandbox: &Sandbox| {
         let expected = sandbox.path("expected").display().to_string();
-        sandbox.run(&["expectations", "--check", "--dir", &expected])
+        sandbox.run(&["expectations", "check", "--dir", &expected])
     };
     check(&sandbox(&["fail"], DIVERGENCE)).expect(0, &["divergences: 1"]);
     check(&sandbox(&["pass"], DIVERGENCE))
@@ -137,7 +137,7 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
 
 #[test]
 fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
-    let shown = pollmatrix(&["expectations", "V26/pipe:read-end-drained"]);
+    let shown = pollmatrix(&["expectations", "show", "V26/pipe:read-end-drained"]);
     shown.expect(
         0,
         &[
@@ -158,13 +158,13 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
     assert_eq!(words, ["poll@level", "HUP", "(M)", "IN|HUP", "(M)", "IN|HUP", "(K)", "differs"]);
     assert!(!line("poll-events0@level").ends_with("differs"), "{}", shown.stdout);
 
-    let one = pollmatrix(&["expectations", "V26", "--os", "freebsd"]);
+    let one = pollmatrix(&["expectations", "show", "V26", "--os", "freebsd"]);
     one.expect(0, &["fifo:read-end", ", 0 with different answers"]);
     assert!(!one.stdout.contains("linux"), "{}", one.stdout);
-    pollmatrix(&["expectations", "A22/unix"])
+    pollmatrix(&["expectations", "show", "A22/unix"])
         .expect(0, &["since 24.4, macOS 15.4", "https://github.com/NixOS/nix"]);
-    pollmatrix(&["expectations", "V14/tcp:W-only"]).expect(0, &["SO_ERROR=0 x9"]);
-    let sizes = pollmatrix(&["expectations", "V29/tcp:full", "V21/unix-dgram"]);
+    pollmatrix(&["expectations", "show", "V14/tcp:W-only"]).expect(0, &["SO_ERROR=0 x9"]);
+    let sizes = pollmatrix(&["expectations", "show", "V29/tcp:full", "V21/unix-dgram"]);
     let line = |asked: &str| {
         sizes
             .stdout
@@ -182,7 +182,7 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
 
 #[test]
 fn answers_as_json_have_their_sources() {
-    let json = pollmatrix(&["expectations", "V07/tcp", "--format", "json"]);
+    let json = pollmatrix(&["expectations", "show", "V07/tcp", "--format", "json"]);
     json.expect(0, &[]);
     let questions: Vec<Value> = serde_json::from_str(&json.stdout).expect("a list");
     let poll = questions.iter().find(|question| question["asked"] == "poll@level").expect("poll is asked");
@@ -196,12 +196,13 @@ fn answers_as_json_have_their_sources() {
 
 #[test]
 fn unknown_behaviours_and_systems_get_suggestions() {
-    pollmatrix(&["expectations", "V26/pipe:read-edn"]).expect(2, &["did you mean 'V26/pipe:read-end'?"]);
-    pollmatrix(&["expectations", "v26"])
+    pollmatrix(&["expectations", "show", "V26/pipe:read-edn"])
+        .expect(2, &["did you mean 'V26/pipe:read-end'?"]);
+    pollmatrix(&["expectations", "show", "v26"])
         .expect(2, &["there is no expectation for 'v26'", "did you mean 'V26'?"]);
-    pollmatrix(&["expectations", "W13"]).expect(2, &["no answer is recorded"]);
-    pollmatrix(&["expectations", "--os", "frebsd"]).expect(2, &["did you mean 'freebsd'?"]);
-    pollmatrix(&["expectations", "--os", "illumos"])
+    pollmatrix(&["expectations", "show", "W13"]).expect(2, &["no answer is recorded"]);
+    pollmatrix(&["expectations", "show", "--os", "frebsd"]).expect(2, &["did you mean 'freebsd'?"]);
+    pollmatrix(&["expectations", "show", "--os", "illumos"])
         .expect(2, &["no such expectations of illumos", "omit --os"]);
-    pollmatrix(&["expectations", "V26", "--check"]).expect(2, &["cannot be used with"]);
+    pollmatrix(&["expectations", "check", "V26"]).expect(2, &["unexpected argument"]);
 }

@@ -285,7 +285,7 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
     let expected = ["--expectations", "expected"];
     let asked = ["run", "registration/absent", "registration/two-pollers", "--adapter", &bad];
     run(&[&asked[..], &expected].concat()).expect(1, &["wrong in every reading", "answers not known before"]);
-    run(&[&["record", "pollmatrix-report"][..], &expected].concat()).expect(0, &["written"]);
+    run(&[&["expectations", "record", "pollmatrix-report"][..], &expected].concat()).expect(0, &["written"]);
     let sides =
         ["--left", "poll", "--right", &bad, "--transport", "pipe", "--lines", "0", "--confirm", "1/1"];
     explore(&folder, &sides).expect(1, &[", 2 unexplained"]);

@@ -96,10 +96,10 @@ fn no_number_makes_a_command_panic() {
         &["soak", "--duration", "1s", "--threads", "18446744073709551615", "--groups"],
         &["faults", "selftest/pass", "--fault", "double-close", "--jobs", "1", "--cells"],
         &["faults", "selftest/pass", "--fault", "double-close", "--slow"],
-        &["adapter-check", "--patience"],
+        &["adapter", "check", "--patience"],
     ];
     let all = commands.iter().flat_map(|command| {
-        let last = if command[0] == "adapter-check" { vec!["true"] } else { Vec::new() };
+        let last = if command[0] == "adapter" { vec!["true"] } else { Vec::new() };
         NUMBERS.map(|number| [*command, &[number], &last].concat())
     });
     expect_no_panic(&sandbox, all);
@@ -228,17 +228,17 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
     let command = prop::sample::select(vec![
         "run",
         "list",
-        "targets",
+        "list --targets",
         "show",
         "merge",
         "diff",
         "faults",
         "soak",
-        "expectations",
+        "expectations show",
+        "expectations record",
         "probe",
-        "record",
         "site",
-        "adapter-check",
+        "adapter check",
         "worker exec",
         "worker cell",
     ]);
@@ -355,8 +355,8 @@ fn no_name_in_results_leads_a_command_out_of_its_folder() {
     let good = sandbox.results();
     let commands: [&[&str]; 8] = [
         &["site", "bad.json", "--out", "inner/site"],
-        &["record", "bad.json", "--expectations", "inner/expected"],
-        &["judge", "bad.json"],
+        &["expectations", "record", "bad.json", "--expectations", "inner/expected"],
+        &["expectations", "judge", "bad.json"],
         &["diff", "bad.json", "good.json"],
         &["diff", "good.json", "bad.json", "--by-kernel"],
         &["merge", "bad.json", "--by-kernel", "--report-dir", "inner/merged"],

@@ -138,12 +138,12 @@ fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
         &["list"],
         &["list", "--format", "json"],
         &["list", "--history"],
-        &["targets", "--format", "json"],
+        &["list", "--targets", "--format", "json"],
         &["show", &id("pass")],
         &["diff", "pollmatrix-report", "pollmatrix-report", "--format", "json"],
         &["merge", "pollmatrix-report", "--force"],
         &["faults", "--list"],
-        &["expectations", "--format", "json"],
+        &["expectations", "show", "--format", "json"],
         &["soak", "--duration", "50ms", "--format", "json"],
     ];
     for arguments in commands {

@@ -19,16 +19,17 @@ fn every_command_has_help() {
             "Exit codes:",
             "run",
             "list",
-            "targets",
             "show",
             "merge",
             "diff",
             "faults",
             "soak",
             "probe",
-            "record",
+            "expectations",
+            "explore",
             "cost",
             "site",
+            "adapter",
             "generate",
         ],
     );
@@ -46,12 +47,23 @@ fn every_command_has_help() {
             "--runner",
             "--prefix",
             "--host",
+            "--vm",
             "130",
         ],
     );
-    pollmatrix(&["list", "--help"])
-        .expect(0, &["--backend", "--filter", "--layer", "--shard", "--history", "--format"]);
-    pollmatrix(&["targets", "--help"]).expect(0, &["--executables", "--format"]);
+    pollmatrix(&["list", "--help"]).expect(
+        0,
+        &[
+            "--backend",
+            "--filter",
+            "--layer",
+            "--shard",
+            "--history",
+            "--targets",
+            "--executables",
+            "--format",
+        ],
+    );
     pollmatrix(&["worker", "exec", "--help"])
         .expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
     pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
@@ -62,10 +74,12 @@ fn every_command_has_help() {
         .expect(0, &["--list", "--quick", "--record", "--fault", "--jobs", "--resume", "Exit codes:"]);
     pollmatrix(&["soak", "--help"])
         .expect(0, &["--duration", "--threads", "--groups", "--backend", "--fault", "Exit codes:"]);
-    pollmatrix(&["expectations", "--help"]).expect(0, &["[PREFIX]", "--os", "--check", "--dir"]);
+    pollmatrix(&["expectations", "--help"]).expect(0, &["show", "check", "record", "judge"]);
+    pollmatrix(&["expectations", "show", "--help"]).expect(0, &["[PREFIX]", "--os", "--dir"]);
+    pollmatrix(&["adapter", "check", "--help"]).expect(0, &["--only", "--patience", "Exit codes:"]);
     pollmatrix(&["probe", "--help"])
         .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
-    pollmatrix(&["record", "--help"])
+    pollmatrix(&["expectations", "record", "--help"])
         .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
     pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
     let worker = pollmatrix(&["worker", "--help"]);

@@ -203,6 +203,25 @@ fn a_real_kernel_boots_and_runs_a_cell() {
     assert_ne!(kernel, host.trim(), "the cell ran on this machine's kernel");
 }
 
+#[test]
+fn only_a_machine_that_is_up_can_be_attached_to_or_stopped() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command(&[&["run"], arguments].concat());
+        answer(command.env("XDG_CACHE_HOME", sandbox.path("cache")).stdin(Stdio::null()))
+    };
+    for action in ["attach", "stop"] {
+        let none_is_up = "help: none is up: `pollmatrix run --runner vm --keep` leaves one up";
+        run(&["--vm", action]).expect(2, &[none_is_up]);
+        run(&["--runner", "vm:uml", "--vm", action]).expect(2, &["begins with 'uml'", none_is_up]);
+    }
+    for runner in [&["--runner", "vm"][..], &["--runner", "native"], &[]] {
+        run(&[runner, &["--vm", "shell"]].concat()).expect(2, &["help: give --runner vm:MACHINE"]);
+    }
+    run(&["--vm", "stop", "selftest/pass"]).expect(2, &["cannot be used with"]);
+    assert!(!sandbox.path("pollmatrix-report").exists(), "no cell runs");
+}
+
 /// apt waits without an end for room in the file system of its lists.
 #[cfg(target_os = "linux")]
 #[test]
@@ -216,7 +235,7 @@ fn a_full_cache_is_the_reason_and_nothing_waits_for_room() {
     );
     let fetch = |size: &str| {
         let script = format!(
-            "mount -t tmpfs -o size={size} tmpfs \"$XDG_CACHE_HOME\" && exec {POLLMATRIX} vm fetch debian-6-1"
+            "mount -t tmpfs -o size={size} tmpfs \"$XDG_CACHE_HOME\" && exec {POLLMATRIX} run --runner vm:debian-6-1 --vm fetch"
         );
         let path = std::env::var("PATH").expect("there is a PATH");
         let mut command = Command::new("unshare");

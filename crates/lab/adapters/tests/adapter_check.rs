@@ -1,4 +1,4 @@
-//! `adapter-check` detects mistakes of adapters: each check fails for its mistake.
+//! `adapter check` detects mistakes of adapters: each check fails for its mistake.
 
 #![allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic")]
 

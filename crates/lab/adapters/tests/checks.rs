@@ -1,4 +1,4 @@
-//! Every poller of this build passes the checks of `adapter-check`.
+//! Every poller of this build passes the checks of `adapter check`.
 
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;

@@ -299,7 +299,7 @@ fn failed(lab: &dyn Lab, typed: &str, source: &io::Error) -> Error {
     let help = if library(lab, typed).is_none() && source.kind() != io::ErrorKind::Unsupported {
         let names = lab.libraries().into_iter().map(|library| library.name);
         format!(
-            "{}; for a command line, `pollmatrix adapter-check {typed}` shows details",
+            "{}; for a command line, `pollmatrix adapter check {typed}` shows details",
             did_you_mean(typed, names)
         )
     } else {

@@ -115,7 +115,7 @@ impl Error {
             Self::PathName { .. } => PATH_NAME_HELP.into(),
             Self::NotAJournal { .. } => "omit --resume: the file is then moved aside".into(),
             Self::NoRunner { .. } => {
-                "`pollmatrix targets` shows what this machine can run and what the rest needs".into()
+                "`pollmatrix list --targets` shows what this machine can run and what the rest needs".into()
             }
             Self::BadPrefix { .. } => "close its quotes, and quote words that contain spaces".into(),
             Self::Container { .. } => {

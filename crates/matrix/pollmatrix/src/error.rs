@@ -118,7 +118,7 @@ impl Error {
             Self::NoControl(_) => {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
-            Self::Bounds(_) => "measure the other side (`pollmatrix record`), or remove the bound".into(),
+            Self::Bounds(_) => "measure the other side (`pollmatrix expectations record`), or remove the bound".into(),
             Self::Machine { up, .. } if up.is_empty() => {
                 "none is up: `pollmatrix run --runner vm --keep` leaves one up".into()
             }

@@ -178,7 +178,7 @@ fn suggest(prefix: &str, answers: &Expectations) -> String {
         return match nearest(prefix, behaviours()) {
             Some(_) => did_you_mean(prefix, behaviours()),
             None => {
-                "ids are 2.7, or a letter with two digits, such as V26; `pollmatrix expectations` shows all"
+                "ids are 2.7, or a letter with two digits, such as V26; `pollmatrix expectations show` shows all"
                     .into()
             }
         };
@@ -188,7 +188,7 @@ fn suggest(prefix: &str, answers: &Expectations) -> String {
     keys.dedup();
     match nearest(prefix, keys.iter().map(String::as_str)) {
         Some(near) => format!("did you mean '{near}'?"),
-        None => "`pollmatrix expectations ID` shows the states of a behaviour".into(),
+        None => "`pollmatrix expectations show ID` shows the states of a behaviour".into(),
     }
 }
 

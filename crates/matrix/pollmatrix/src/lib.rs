@@ -253,6 +253,8 @@ impl Common {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use clap::CommandFactory as _;
 
     use super::CommandLine;
@@ -260,5 +262,24 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    fn add_flags(command: &clap::Command, flags: &mut BTreeSet<String>) {
+        flags.extend(command.get_arguments().filter_map(|argument| argument.get_long()).map(str::to_owned));
+        command.get_subcommands().for_each(|command| add_flags(command, flags));
+    }
+
+    #[test]
+    fn the_command_line_stays_small() {
+        let command = CommandLine::command();
+        let (hidden, shown): (Vec<_>, Vec<_>) = command.get_subcommands().partition(|one| one.is_hide_set());
+        let names = |commands: &[&clap::Command]| -> Vec<_> {
+            commands.iter().map(|command| command.get_name().to_owned()).collect()
+        };
+        assert_eq!(names(&hidden), ["worker"]);
+        assert!(shown.len() <= 15, "{:?}", names(&shown));
+        let mut flags = BTreeSet::new();
+        add_flags(&command, &mut flags);
+        assert!((40..=90).contains(&flags.len()), "{flags:?}");
     }
 }

@@ -549,7 +549,8 @@ impl ExpectationText {
         sources: &Sources,
     ) -> Result<Expectation, ExpectationsError> {
         if self.answers.is_empty() || self.answers.iter().any(|answer| answer.is_empty() || answer == "*") {
-            let help = "give the answer, or leave the entry out; `pollmatrix record` measures it";
+            let help =
+                "give the answer, or leave the entry out; `pollmatrix expectations record` measures it";
             return at.error(position, "an empty answer, or one that allows everything".into(), help);
         }
         // An error of Rust's standard library, and so of this program.

@@ -262,7 +262,7 @@ fn unknown(asked: Asked, observed: String) -> Check {
         what: asked.to_string(),
         expected: vec![NOT_KNOWN.into()],
         observed,
-        source: "no answer is recorded: `pollmatrix record` records it".into(),
+        source: "no answer is recorded: `pollmatrix expectations record` records it".into(),
         holds: true,
         asked: Some(asked),
         evidence: Some(Evidence::Unknown),
