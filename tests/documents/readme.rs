@@ -5,15 +5,17 @@ use std::process::Command;
 use crate::tree::{blocks, read};
 
 /// The pages whose shell blocks are checked.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
     "docs/reports.md",
     "docs/adapters.md",
     "docs/expectations.md",
+    "docs/behaviours.md",
     "docs/elsewhere.md",
     "docs/explore.md",
+    "docs/vm.md",
 ];
 
 /// Returns the commands of the shell blocks, without comments and redirections.

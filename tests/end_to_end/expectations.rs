@@ -130,7 +130,7 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     check(&sandbox(&["pass"], DIVERGENCE))
         .expect(2, &["divergences.yml:2:", "no cell matches 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
-    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V99:\n    'x':\n      poll: '-'\n";
+    let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V99:\n    'x':\n      poll: '-'\n";
     fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
     check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no behaviour 'V99' in the catalogue"]);
 }

@@ -205,7 +205,7 @@ fn source_tree() -> Sandbox {
     sandbox
 }
 
-const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nrows:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n";
+const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n";
 
 #[test]
 fn the_site_shows_the_expectations_that_are_given() {

@@ -177,10 +177,8 @@ fn suggest(prefix: &str, answers: &Expectations) -> String {
     if !prefix.contains('/') {
         return match nearest(prefix, behaviours()) {
             Some(_) => did_you_mean(prefix, behaviours()),
-            None => {
-                "ids are 2.7, or a letter with two digits, such as V26; `pollmatrix expectations show` shows all"
-                    .into()
-            }
+            None => "ids are 2.7, or a letter with two digits: V26; `pollmatrix expectations show` shows all"
+                .into(),
         };
     }
     let all = answers.systems().flat_map(|(_, answers)| answers);

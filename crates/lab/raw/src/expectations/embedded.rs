@@ -119,7 +119,7 @@ fn built_in_files(os: Os, adapters: &[&str]) -> impl Iterator<Item = (&'static s
 /// The text of a file of answers without those of other behaviours. `None` if it has none of this one.
 /// Only for built-in files, each of which a test compares with its whole.
 fn excerpt(text: &str, behaviour: &str) -> Option<String> {
-    let (head, behaviours) = text.split_once("\nrows:\n")?;
+    let (head, behaviours) = text.split_once("\nbehaviours:\n")?;
     let mut kept = String::new();
     let mut is_wanted = false;
     for line in behaviours.split_inclusive('\n') {
@@ -132,7 +132,7 @@ fn excerpt(text: &str, behaviour: &str) -> Option<String> {
             kept.push_str(line);
         }
     }
-    (!kept.is_empty()).then(|| format!("{head}\nrows:\n{kept}"))
+    (!kept.is_empty()).then(|| format!("{head}\nbehaviours:\n{kept}"))
 }
 
 /// Returns the names of the adapters and libraries with built-in answers.

@@ -153,7 +153,7 @@ fn the_answer_of_another_version_of_a_poller_is_replaced_on_each_kernel() {
         let (text, results) = record(&file, "linux.yml", &recording).unwrap();
         assert_eq!(results, [expected], "{kernel} {poller}");
         let is_written = !matches!(results[..], [Recorded::Contradicts(_)]);
-        let source = format!("    version: '{kernel}'\n    poller: '{poller}'\nrows:");
+        let source = format!("    version: '{kernel}'\n    poller: '{poller}'\nbehaviours:");
         assert_eq!(text.contains(&source), is_written, "{text}");
     }
 }
