@@ -1,12 +1,13 @@
-//! The registry of mistakes. A build with the feature `faults` can switch one on by its name, to show that the
-//! scenario, the models or the exploration that must catch it fails with it. Without the feature,
-//! [`Fault::is_on`] is the constant `false`, and the compiler removes the mistakes.
+//! The registry of mistakes. A build with the feature `faults` can switch one on by its name, to show that
+//! the scenario or the models that must catch it fail with it. Without the feature, [`Fault::is_on`] is the
+//! constant `false`, and the compiler removes the mistakes. A row is
 //!
 //! ```text
 //! /// The mistake as a sentence.
-//! Variant = "name"[, "where it came from"][, on Backend …][, in file::model: "message", …][, within CLAUSES];
+//! Variant = "name", "origin", on Backend …, in file::model: "message", …, within CLAUSES;
 //! ```
 //!
+//! - `origin`: a commit, a bug, or a rule.
 //! - `on`: the backends that can contain the mistake, if not all can.
 //! - `in`: models that must fail with it, each with the beginning of its message: a rule of
 //!   `docs/invariants.md`, or loom's own. The path is below `src/models`.
@@ -576,8 +577,8 @@ faults! {
         /// A waker writes to a thread that has been notified already.
         NotifiedIgnored = "notified-ignored", "protocol 15.2", in sleep::m9_two_wakers_and_a_sleeper: "S17";
     }
-    /// The mistakes of a raw poller that `explore` must find between two pollers, one of which has the mistake:
-    /// `crates/exploration/tests/flawed`. They are those of adapters, emulators and event loops.
+    /// The mistakes of adapters, emulators and event loops. `explore` must find each between two raw pollers
+    /// of one process, one of which has the mistake (`crates/exploration/tests/flawed`).
     EXPLORE {
         /// The end of the peer's stream is not reported.
         DropHalfClose = "drop-half-close", on Epoll, within 4;
@@ -660,8 +661,8 @@ mod switch {
     }
 
     impl Fault {
-        /// Whether the fault is switched on. A mistake that no scenario catches is the constant `false` outside
-        /// the models: the orderings of a build for scenarios are those of a real build.
+        /// Whether the fault is switched on. A mistake that no scenario catches is the constant `false`
+        /// outside the models: the orderings of a build for scenarios are those of a real build.
         #[inline]
         pub fn is_on(self) -> bool {
             if !IN_MODELS && self as usize >= SCENARIOS {

@@ -14,9 +14,9 @@
 //! | `unless!(Name => step);` | `faults` | omits a correct step |
 //! | `ordering!(Name, AcqRel)` | `faults`, in the models | makes an ordering relaxed |
 //!
-//! A name is a [`Fault`](fault::Fault): the registry says who must catch it. A mistake is type-checked in every
-//! build, and executed only while its name is switched on. A mistake that does not fit into one line is a
-//! function of the `mistakes` module of its floor: a wrong variant of a whole step.
+//! A name is a [`Fault`](fault::Fault): the registry says who must catch it. A mistake is type-checked in
+//! every build, and executed only while its name is switched on. A mistake that does not fit into one line is
+//! a function of the `mistakes` module of its floor: a wrong variant of a whole step.
 
 #[macro_use]
 mod macros;
