@@ -274,7 +274,7 @@ impl Selector for Flawed {
         let own = self.events(own);
         let own = if self.base == Backend::Kqueue { self.filters(own) } else { own };
         // An event that is lost does not end the wait: the fence does.
-        if fence.is_empty() && own.is_empty() && timeout.is_none() && self.mistake != None {
+        if fence.is_empty() && own.is_empty() && timeout.is_none() && self.mistake.is_some() {
             return self.inner.wait(room, timeout).map(|events| {
                 events.into_iter().filter(|event| Some(event.token) == self.state().fence).collect()
             });
