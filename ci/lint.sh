@@ -64,7 +64,7 @@ lint() {
     docs)
       # Each crate alone, as docs.rs builds it: another crate's features can hide a broken link.
       local manifest
-      for manifest in crates/*/Cargo.toml; do
+      for manifest in crates/*/*/Cargo.toml; do
         RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --package "$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -1)"
       done
       CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/proofs RUSTDOCFLAGS=-Dwarnings \

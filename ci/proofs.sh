@@ -48,7 +48,7 @@ s/^( *)inject::(before|after)\([A-Za-z0-9:]+\)\?;$/\1();/
 s/inject::before\([A-Za-z0-9:]+\)\.is_ok\(\)/true/'
   local hook='\b(checkpoint|fault|unless|ordering)!\(|\binject::(before|after)\(' source
   for crate in fd-core $backends; do
-    source=$work/tree/crates/$crate/src
+    source=$work/tree/crates/core/$crate/src
     find "$source" -name '*.rs' ! -path '*/hooks/*' -exec sed -i -E "$hooks" {} +
     if grep -rnE "$hook" "$source" --include='*.rs' --exclude-dir=hooks; then
       echo "error: these hooks could not be taken out of the copy: each is one line, in a form of crates/core/fd-core/src/hooks/mod.rs" >&2
@@ -67,10 +67,10 @@ s/inject::before\([A-Za-z0-9:]+\)\.is_ok\(\)/true/'
 
 # code CRATE FEATURES: prints the assembly of the crate.
 code() {
-  rm -f "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s
+  rm -f "$CARGO_TARGET_DIR/release/deps/pollmatrix_${1//-/_}"-*.s
   (cd "$work/tree" && cargo rustc --quiet --release -p "pollmatrix-$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
   # Generated names contain hashes of the source text, and numbers. Number the labels in the order of their appearance.
-  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+\.?/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
+  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+\.?/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/pollmatrix_${1//-/_}"-*.s |
     awk '{
       rest = $0
       line = ""
