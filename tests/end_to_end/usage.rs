@@ -254,7 +254,7 @@ fn an_edit_of_the_matrix_makes_the_generated_files_stale() {
     generate(&[]).expect(0, &[]);
     let workflow =
         fs::read_to_string(sandbox.path(".github/workflows/conformance.yml")).expect("the file was written");
-    assert!(workflow.contains("\"runner\": \"macos-15\""), "{workflow}");
+    assert!(workflow.contains("\"label\": \"macos-15\""), "{workflow}");
 }
 
 #[test]

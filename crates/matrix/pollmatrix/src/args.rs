@@ -182,6 +182,9 @@ impl AttemptArgs {
     }
 }
 
+/// The greatest number of failed cells in the summary of a run. The report has all of them.
+pub const NAMED: usize = 25;
+
 /// The default report directory.
 pub const DEFAULT_REPORT_DIR: &str = "pollmatrix-report";
 

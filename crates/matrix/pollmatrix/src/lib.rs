@@ -2,7 +2,6 @@
 //! its code.
 
 mod adapter;
-mod all_targets;
 mod args;
 mod below;
 mod cost;

@@ -14,9 +14,8 @@ use matrix::{Environment, diagnostics, output, report_dir};
 use metadata::{NotRun, Results, Status, did_you_mean, one_line};
 use report::{Input, Rules, first_line, markdown, terminal};
 
-use crate::args::{DEFAULT_REPORT_DIR, ReportDirArg, RunFormat};
+use crate::args::{DEFAULT_REPORT_DIR, NAMED, ReportDirArg, RunFormat};
 use crate::error::Error;
-use crate::run::NAMED;
 use crate::{exit, input, kernels};
 
 #[derive(clap::Args)]

@@ -1,5 +1,7 @@
 //! `pollmatrix run`: runs cells, and writes the report.
 
+mod all_targets;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,14 +16,11 @@ use matrix::{Environment, faults, output, report_dir, runners};
 use metadata::{Results, Status, one_line};
 use report::{first_line, markdown, terminal};
 
-use crate::args::{AttemptArgs, DEFAULT_REPORT_DIR, ReportDirArg, RunFormat, SelectionArgs};
+use crate::args::{AttemptArgs, DEFAULT_REPORT_DIR, NAMED, ReportDirArg, RunFormat, SelectionArgs};
 use crate::error::Error;
+use crate::exit;
 use crate::triage::triage;
 use crate::vm::{self, VmAction};
-use crate::{all_targets, exit};
-
-/// The greatest number of failed cells in the summary of a run. The report has all of them.
-pub const NAMED: usize = 25;
 
 #[derive(clap::Parser, Clone)]
 pub struct RunArgs {
@@ -125,7 +124,8 @@ impl RunnerArgs {
 /// Runs the selected cells, writes the report, and prints a summary.
 pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(action) = args.runner.vm {
-        return vm::run(action, &args.runner);
+        let RunnerArgs { runner, executable, kernel, .. } = &args.runner;
+        return vm::run(action, runner.as_deref(), executable.as_deref(), kernel.as_deref());
     }
     let source = Source::load(matrix, environment)?;
     if let Some(fault) = &args.attempts.fault.name {

@@ -11,7 +11,6 @@ use matrix::vm::{self, Contents, console, guard};
 use matrix::{diagnostics, executable, guest, output};
 
 use crate::error::Error;
-use crate::run::RunnerArgs;
 
 #[derive(clap::Args)]
 pub struct GuestArgs {
@@ -40,18 +39,22 @@ pub enum VmAction {
     Stop,
 }
 
-/// Does this with the machine of the options. For `attach` and `stop`, the beginning of its name is enough.
-pub fn run(action: VmAction, args: &RunnerArgs) -> Result<ExitCode, Error> {
-    let machine = match args.runner.as_deref().unwrap_or("vm").split_once(':') {
-        Some(("vm", machine)) if !machine.is_empty() => Some(machine),
-        None if args.runner.as_deref().is_none_or(|runner| runner == "vm") => None,
-        _ => return Err(needs_machine()),
+/// Does this with the machine of `--runner`. For `attach` and `stop`, the beginning of its name is enough.
+pub fn run(
+    action: VmAction,
+    runner: Option<&str>,
+    executable: Option<&Path>,
+    kernel: Option<&Path>,
+) -> Result<ExitCode, Error> {
+    let machine = match runner {
+        None | Some("vm") => None,
+        Some(runner) => Some(runner.strip_prefix("vm:").ok_or_else(needs_machine)?),
     };
     match action {
         VmAction::Fetch => fetch(machine)?,
         VmAction::Shell => {
             let machine = machine.ok_or_else(needs_machine)?;
-            return shell(machine, args.executable.as_deref(), args.kernel.as_deref());
+            return shell(machine, executable, kernel);
         }
         VmAction::Attach => {
             let run = running(machine.unwrap_or_default())?;

@@ -14,8 +14,8 @@ use matrix::{diagnostics, report_dir};
 use metadata::{NotRun, Results};
 use report::{Input, Rules};
 
+use super::RunArgs;
 use crate::error::Error;
-use crate::run::RunArgs;
 use crate::{exit, merge, targets};
 
 /// The value of `--target` that selects every target.
