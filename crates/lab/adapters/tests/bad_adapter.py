@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "adapters/python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "adapters/python"))
 import acting  # noqa: E402
 import adapter  # noqa: E402
 
