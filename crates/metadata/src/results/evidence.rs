@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -83,6 +84,7 @@ impl<'de> Deserialize<'de> for Evidence {
     }
 }
 
+#[cfg(any(test, feature = "schema"))]
 impl JsonSchema for Evidence {
     fn schema_name() -> Cow<'static, str> {
         "Evidence".into()
