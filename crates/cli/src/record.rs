@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, one_line};
 use runner::{backends, characterise, diagnostics, output};
-use similar::TextDiff;
 
 use crate::args::RecordArgs;
 use crate::error::Error;
@@ -198,8 +197,7 @@ impl RecordedFile {
     fn finish(&self, defects: &BTreeMap<Asked, Defect>, dry_run: bool) -> Result<bool, Error> {
         let path = self.path.display();
         if dry_run && self.after != self.before {
-            let diff = TextDiff::from_lines(&self.before, &self.after);
-            output::print(&diff.unified_diff().header(&path.to_string(), &path.to_string()).to_string())?;
+            output::print(&format!("--- {path}\n+++ {path}\n{}", changes(&self.before, &self.after)))?;
         } else if self.after != self.before {
             if let Some(folder) = self.path.parent() {
                 std::fs::create_dir_all(folder).map_err(|source| runner::Error::Io {
@@ -254,5 +252,45 @@ impl RecordedFile {
             );
         }
         Ok(open)
+    }
+}
+
+/// Returns the lines that differ, as a unified diff without context.
+fn changes(before: &str, after: &str) -> String {
+    let (before, after): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+    let (mut old, mut new, mut text) = (0, 0, String::new());
+    while old < before.len() || new < after.len() {
+        // The nearest lines that are equal again.
+        let skipped = (0..).find_map(|count| {
+            let is_equal = |removed: &usize| {
+                let (one, other) = (before.get(old + removed), after.get(new + count - removed));
+                let is_end = old + removed == before.len() && new + count - removed == after.len();
+                is_end || one.is_some() && one == other
+            };
+            (0..=count).find(is_equal).map(|removed| (removed, count - removed))
+        });
+        let (removed, added) = skipped.expect("the ends are equal");
+        if removed + added > 0 {
+            // A part without lines has the number of the line before it.
+            let at = |start: usize, count: usize| format!("{},{count}", start + usize::from(count > 0));
+            let _ = writeln!(text, "@@ -{} +{} @@", at(old, removed), at(new, added));
+            before[old..old + removed].iter().for_each(|line| _ = writeln!(text, "-{line}"));
+            after[new..new + added].iter().for_each(|line| _ = writeln!(text, "+{line}"));
+        }
+        (old, new) = (old + removed + 1, new + added + 1);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_has_the_lines_that_differ() {
+        let changed = changes("a\nb\nc\nd\ne\n", "new\na\nb\nC\nd\n");
+        assert_eq!(changed, "@@ -0,0 +1,1 @@\n+new\n@@ -3,1 +4,1 @@\n-c\n+C\n@@ -5,1 +5,0 @@\n-e\n");
+        assert_eq!(changes("", "a\n"), "@@ -0,0 +1,1 @@\n+a\n");
+        assert_eq!(changes("a\n", "a\n"), "");
     }
 }

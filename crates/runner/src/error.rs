@@ -73,8 +73,6 @@ pub enum Error {
     CannotStart { why: Vec<(String, String)> },
     #[error("{} has no results of {target}: {why}", path.display())]
     NoImport { path: PathBuf, target: String, why: String, help: String },
-    #[error("cannot write the JUnit report: {0}")]
-    Junit(String),
 }
 
 /// The help for a report directory that cannot be written to.
@@ -134,7 +132,6 @@ impl Error {
             Self::CannotStart { .. } => {
                 "name its file with --self FILE, and the emulator with --prefix COMMAND".into()
             }
-            Self::Junit(_) => "this is a bug in pollmatrix: please report it".into(),
         }
     }
 

@@ -20,11 +20,10 @@ pub const REPORT: &str = "report.html";
 /// # Errors
 /// A file cannot be written.
 pub fn write(dir: &Path, results: &Results) -> Result<(), Error> {
-    let junit = junit::report(results).map_err(|error| Error::Junit(error.to_string()))?;
     let write_pages = || {
         output::write_file(&dir.join(REPORT), &html::report(results))?;
         output::write_file(&dir.join("report.md"), &markdown::report(results))?;
-        output::write_file(&dir.join("junit.xml"), &junit)
+        output::write_file(&dir.join("junit.xml"), &junit::report(results))
     };
     // The results of many targets have a hundred megabytes: on two processors at once.
     thread::scope(|scope| {

@@ -1,5 +1,6 @@
 //! Evidence tags.
 
+#[cfg(any(test, feature = "schema"))]
 use std::borrow::Cow;
 use std::fmt;
 

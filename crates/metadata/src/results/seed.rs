@@ -1,5 +1,6 @@
 //! The seed of a run's random choices.
 
+#[cfg(any(test, feature = "schema"))]
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;

@@ -20,7 +20,8 @@ use crate::conformance::{Conformance, Verdict};
 use crate::costs::Figure;
 use crate::grid::{Absent, Grid, Overview, Tally};
 use data::Data;
-use shell::{Shell, escaped, short_title};
+pub(crate) use shell::escaped;
+use shell::{Shell, short_title};
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),

@@ -92,7 +92,7 @@ pub(super) fn short_title(text: &str, site: &str) -> String {
 }
 
 /// Returns a text for XML, and for the title of a page, which needs no other escapes.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in metadata::visible(text).chars() {
         match c {

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 pub const PROTOCOL: u32 = 1;
 
 /// A line: an object with one key.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg(test)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[cfg_attr(test, schemars(title = "pollmatrix subject protocol"))]
+#[schemars(title = "pollmatrix subject protocol")]
 pub enum Line {
     /// A line to the adapter's standard input.
     Command(Command),
@@ -252,8 +252,8 @@ pub enum Answer {
 }
 
 /// An answer, and the time that the poller's own calls took.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg(test)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Timed {
     /// The command succeeded.
