@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use characterisation::verbs::Script;
 use characterisation::{Observation, Promises, Scenario, Setting, Stopped, Transcript, scenarios};
-use comfy_table::{ContentArrangement, Table, presets};
 use metadata::{Defect, Mode, Seed, Transport, did_you_mean};
+use report::table::Table;
 use runner::executable::{self, Executable};
 use runner::pipes::End;
 use runner::signals::{self, Stop};
@@ -331,9 +331,8 @@ fn table(all: &[BackendAnswers]) -> String {
         }
         answers.push(of_this);
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(std::iter::once("").chain(all.iter().map(|one| one.backend.as_str())));
+    let mut table = Table::default();
+    table.add(std::iter::once("").chain(all.iter().map(|one| one.backend.as_str())));
     let mut state = "";
     for key @ (variant, label, _) in &order {
         let name = match (variant == state, label.as_str()) {
@@ -344,12 +343,9 @@ fn table(all: &[BackendAnswers]) -> String {
         };
         state = variant;
         let cells = answers.iter().map(|of_this| of_this.get(key).copied().unwrap_or_default().to_owned());
-        table.add_row(std::iter::once(name).chain(cells));
+        table.add(std::iter::once(name).chain(cells));
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    table.lines().fold(String::new(), |out, line| out + line.trim_end() + "\n")
+    table.text(false)
 }
 
 /// Returns the label of a query that backends share. The first query of a state has an empty label.

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use report::table::Table;
 use runner::vm::description::Machine;
 use runner::vm::emulator::Purpose;
 use runner::vm::{self, Contents, console, guard};
@@ -63,9 +63,8 @@ pub fn guest(args: &GuestArgs) -> Result<ExitCode, Error> {
 }
 
 fn list() -> Result<(), Error> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["machine", "system", "this machine"]);
+    let mut table = Table::default();
+    table.add(["machine", "system", "this machine"]);
     for name in Machine::names() {
         let machine = Machine::load(name)?;
         let mut state = match vm::missing(name, None) {
@@ -75,13 +74,9 @@ fn list() -> Result<(), Error> {
         if let Some(version) = vm::cached_version(&machine) {
             let _ = write!(state, " ({version})");
         }
-        table.add_row([name, &machine.about, &state]);
+        table.add([name, &machine.about, &state]);
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    let mut text = lines.join("\n") + "\n";
+    let mut text = table.text(false);
     let up = vm::running().map_err(|error| broken("read", Path::new("the cache"), error))?;
     for run in up {
         let _ = writeln!(text, "up: {}", named(&run));
