@@ -204,7 +204,7 @@ pub enum Command {
     /// docs/subjects.md documents the protocol.
     #[command(after_help = exit::SUBJECT_CHECK_HELP)]
     SubjectCheck(SubjectCheckArgs),
-    /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
+    /// Write the files that are generated from matrix.yml
     Generate(GenerateArgs),
     /// List virtual machines, get their kernels, and open their consoles
     ///

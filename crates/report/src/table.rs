@@ -56,7 +56,9 @@ impl Table {
                     out.extend(std::iter::repeat_n(' ', spaces + before));
                     spaces = 0;
                     match of.filter(|_| colour) {
-                        Some(of) => out.push_str(&format!("{}{text}{}", of.render_fg(), anstyle::Reset.render())),
+                        Some(of) => {
+                            out.push_str(&format!("{}{text}{}", of.render_fg(), anstyle::Reset.render()))
+                        }
                         None => out.push_str(text),
                     }
                 } else {
@@ -81,7 +83,7 @@ mod tests {
         table.add(["é漢", "20", ""]);
         table.add(["a\nb", "3", "x"]);
         table.space.insert(0, 1);
-        assert_eq!(table.text(false), "        b  c\né漢     20\na\\nb     3  x\n");
+        assert_eq!(table.text(false), "        b  c\né漢    20\na\\nb    3  x\n");
     }
 
     #[test]
