@@ -1,5 +1,5 @@
-//! Gives the program a fixed address, and lets it find the library that provides kqueue(2), if it is built with
-//! one.
+//! Gives the program a fixed address, and lets it find the library that provides kqueue(2), if it is built
+//! with one.
 
 const LIBRARY: &str = "POLLMATRIX_KQUEUE_LIBRARY";
 

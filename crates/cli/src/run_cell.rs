@@ -18,7 +18,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CellArgs) ->
     if args.lifeline {
         lifeline::watch();
     }
-    // A runner has planned its cells from the matrix: to read that again takes a third of a short cell's time.
+    // A runner has planned its cells from the matrix. To read that again would take a third of a short cell's
+    // time.
     let planned = if args.lifeline { planned_cell(environment, &args.id) } else { None };
     let cell = match planned {
         Some(cell) => cell,

@@ -1,4 +1,5 @@
-//! The JSON schemas of published files. Only tests make them: they compare each committed schema with its types.
+//! The JSON schemas of published files. Only tests make them: they compare each committed schema with its
+//! types.
 
 use std::path::Path;
 
