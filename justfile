@@ -133,9 +133,10 @@ publish *ARGS:
 semver *COMMIT:
     ci/release.sh semver "$@"
 
-# Generate the files that follow from the targets in matrix.yml and from the types of results
+# Generate the files that follow from the targets in matrix.yml and from the types of published files
 generate:
     cargo run --release -- generate
+    POLLMATRIX_BLESS=1 cargo test -p pollmatrix-metadata -p pollmatrix-explore -p pollmatrix-adapters --lib committed_schema
 
 # Lint, link and check the targets that this machine cannot run
 check-targets:
