@@ -11,13 +11,13 @@ set -euo pipefail
 table() {
   cat <<'ROWS'
 built in | nothing -         | -            | true                      | mio; polling; tokio
-libuv    | module libuv      | libuv1-dev   | make -C subjects/libuv    | subjects/libuv/adapter
-libev    | header ev.h       | libev-dev    | make -C subjects/libev    | subjects/libev/adapter epoll; subjects/libev/adapter poll; subjects/libev/adapter select
-io_uring | module liburing   | liburing-dev | make -C subjects/io_uring | subjects/io_uring/adapter
-java     | program javac     | openjdk-17-jdk-headless | make -C subjects/java | java -cp subjects/java Nio
-go       | program go        | golang-go    | make -C subjects/go       | subjects/go/adapter
-node     | program node      | nodejs       | true                      | node subjects/node/adapter.js
-python   | program python3   | python3      | true                      | subjects/python/adapter.py epoll; subjects/python/adapter.py poll; subjects/python/adapter.py select
+libuv    | module libuv      | libuv1-dev   | make -C adapters/libuv    | adapters/libuv/adapter
+libev    | header ev.h       | libev-dev    | make -C adapters/libev    | adapters/libev/adapter epoll; adapters/libev/adapter poll; adapters/libev/adapter select
+io_uring | module liburing   | liburing-dev | make -C adapters/io_uring | adapters/io_uring/adapter
+java     | program javac     | openjdk-17-jdk-headless | make -C adapters/java | java -cp adapters/java Nio
+go       | program go        | golang-go    | make -C adapters/go       | adapters/go/adapter
+node     | program node      | nodejs       | true                      | node adapters/node/adapter.js
+python   | program python3   | python3      | true                      | adapters/python/adapter.py epoll; adapters/python/adapter.py poll; adapters/python/adapter.py select
 ROWS
 }
 
@@ -40,7 +40,7 @@ pollmatrix=${CARGO_TARGET_DIR:-target}/debug/pollmatrix
 report=${CARGO_TARGET_DIR:-target}/adapters
 mkdir -p "$report"
 
-subjects=()
+adapters=()
 while IFS='|' read -r name needs package build lines; do
   read -r name <<<"$name"
   read -r kind needed <<<"$needs"
@@ -56,17 +56,17 @@ while IFS='|' read -r name needs package build lines; do
   for line in "${lines[@]}"; do
     read -r -a command <<<"$line"
     echo "---- ${command[*]}"
-    "$pollmatrix" subject-check "${command[@]}" | tee "$report/check"
+    "$pollmatrix" adapter-check "${command[@]}" | tee "$report/check"
     # The kernel, or a sandbox, may refuse what the library is for.
     reason=$(sed -n 's/^- *hello: unsupported: *//p' "$report/check")
     if [ -n "$reason" ]; then
       echo "not run: test of the adapter ${command[*]}: ${reason//: /, }"
     else
-      subjects+=(--subject "${command[*]}")
+      adapters+=(--adapter "${command[*]}")
     fi
   done
 done < <(table)
-[ ${#subjects[@]} -gt 0 ] || not_run "no adapter can be built here"
+[ ${#adapters[@]} -gt 0 ] || not_run "no adapter can be built here"
 
 # ask REPORT OPTION...: asks every question. The kernel and the scheduler decide some answers of programs, and a loaded machine can show one
 # that nobody has recorded. So the cells that do not pass are asked once more, and fail if they do not pass then.
@@ -86,10 +86,10 @@ print("\n".join(sorted({cell["id"] for cell in json.load(open(sys.argv[1]))["cel
   "$pollmatrix" run "${again[@]}" "$@" --report-dir "$report-again"
 }
 
-ask "$report" "${subjects[@]}" "$@"
+ask "$report" "${adapters[@]}" "$@"
 
 # Adapters that act themselves. The answers of Python's are those of the adapter that takes descriptors, so they are asked in a run of
 # their own.
 acting=()
-for poller in epoll poll select; do acting+=(--subject "python3 subjects/python/acting.py $poller"); done
+for poller in epoll poll select; do acting+=(--adapter "python3 adapters/python/acting.py $poller"); done
 ask "$report-acting" "${acting[@]}" "$@"

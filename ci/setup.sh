@@ -19,7 +19,7 @@ tools() {
   have cc || packages+=(gcc libc6-dev)
   have shellcheck || packages+=(shellcheck)
   have npm || packages+=(nodejs npm)
-  # Features of subjects and of the benchmarks link to them.
+  # Features of adapters and of the benchmarks link to them.
   if [ "$(uname -sm)" = 'Linux x86_64' ]; then
     have valgrind || packages+=(valgrind)
     have objdump || packages+=(binutils)
