@@ -145,13 +145,14 @@ fn unknown_words_are_refused_before_any_step_runs() {
     }
     let tree = Tree::new();
     for (words, may_be_absent, wrong) in [
-        (&["docs", "tset"][..], "", "error: no gate, step or part begins with: tset\n"),
+        (&["docs", "tset"][..], "", "error: no gate is called, and no step or part begins with: tset\n"),
+        (&["cor"], "", "error: no gate is called, and no step or part begins with: cor\n"),
         (&[], "deny mrsv-*", "error: CI_MAY_BE_ABSENT: no step or part is called mrsv-*\n"),
     ] {
         let run = tree.run(words, &[("CI_MAY_BE_ABSENT", may_be_absent)]);
         run.expect(
             2,
-            &[wrong, "help: the gates, the steps and their parts are core matrix lab setup targets "],
+            &[wrong, "help: the gates are core, matrix and lab; the steps and their parts: setup targets "],
         );
         assert_eq!(run.stdout, "");
     }
