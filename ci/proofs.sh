@@ -67,10 +67,10 @@ s/inject::before\([A-Za-z0-9:]+\)\.is_ok\(\)/true/'
 
 # code CRATE FEATURES: prints the assembly of the crate.
 code() {
-  rm -f "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s
+  rm -f "$CARGO_TARGET_DIR/release/deps/pollmatrix_${1//-/_}"-*.s
   (cd "$work/tree" && cargo rustc --quiet --release -p "pollmatrix-$1" --lib --features "$2" -- --emit asm -C codegen-units=1)
   # Generated names contain hashes of the source text, and numbers. Number the labels in the order of their appearance.
-  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+\.?/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/${1//-/_}"-*.s |
+  sed -E 's/17h[0-9a-f]{16}E(\.[0-9]+)?/17hE/g; s/\.Lanon\.[0-9a-f]+\.?/.Lanon/g' "$CARGO_TARGET_DIR/release/deps/pollmatrix_${1//-/_}"-*.s |
     awk '{
       rest = $0
       line = ""

@@ -85,9 +85,9 @@ fn sample() -> Value {
     json!({
         "schema": 2,
         "runs": [{ "pollmatrix": "1.2.3", "commit": "c", "executable": "e", "matrix": "m", "selection": "s",
-            "target": "here", "via": "prefix", "emulator": "e", "triple": "t", "os": "linux", "kernel": "6.1",
+            "target": "here", "runner": "prefix", "emulator": "e", "triple": "t", "os": "linux", "kernel": "6.1",
             "machine": "m", "arch": "x86_64", "cpus": 1, "libc": "l", "kqueue": "libkqueue 2.7.0",
-            "subjects": { "mio": "1" }, "seed": "0x1", "repeat": 1, "started": "s", "finished": "f", "resumed": 0,
+            "adapters": { "mio": "1" }, "seed": "0x1", "repeat": 1, "started": "s", "finished": "f", "resumed": 0,
             "interrupted": false }],
         "not_run": [{ "target": "there", "os": "linux", "reason": "r" }],
         "scenarios": { "files/one": { "title": "t", "layer": "characterisation", "clauses": ["V26"],
@@ -151,7 +151,7 @@ pub fn path_names(text: &[u8]) {
         value["cells"][0]["scenario"] = format!("files/{text}").into();
         value["cells"][0]["id"] = format!("files/{text}/{text}@{backend}").into();
     });
-    change(&|value| value["runs"][0]["subjects"] = json!({ text: "1" }));
+    change(&|value| value["runs"][0]["adapters"] = json!({ text: "1" }));
     change(&|value| value["scenarios"] = json!({ format!("files/{text}"): value["scenarios"]["files/one"] }));
     assert_paths(&Results::read(changed.to_string().as_bytes()).expect("it was read before"));
 }

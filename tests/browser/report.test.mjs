@@ -193,7 +193,7 @@ test("a comparison of two columns shows only rows that differ, and their differe
     );
     assert.deepEqual(await rowsShown(page), [
       "tcp-level-2t1g F P status: fail ≠ pass",
-      "tcp-level-4t2g P K status: pass ≠ expected failure",
+      "tcp-level-4t2g P K status: pass ≠ known failure",
       "pipe-level-1t1g P P the first wait: IN|HUP ≠ HUP",
     ]);
     assert.equal(await page.$$eval("#lines .differs", (cells) => cells.length), 6);

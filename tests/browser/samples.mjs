@@ -22,7 +22,7 @@ function run(target, os, more = {}) {
     matrix: "a matrix",
     selection: "everything",
     target,
-    via: "native",
+    runner: "native",
     triple: target,
     os,
     kernel: os === "linux" ? "6.18.0" : "14.1-RELEASE",
@@ -159,7 +159,7 @@ function linux() {
 
 function freebsd() {
   const target = "x86_64-freebsd";
-  const runs = [run(target, "freebsd", { via: "prefix", emulator: "./in-a-machine" })];
+  const runs = [run(target, "freebsd", { runner: "prefix", emulator: "./in-a-machine" })];
   return { schema: 2, runs, not_run: [], scenarios: SCENARIOS, cells: system(target, "freebsd", "kqueue") };
 }
 

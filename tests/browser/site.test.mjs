@@ -33,7 +33,7 @@ async function screenshot(page, name) {
 /** One page of each kind. */
 const KINDS = [
   "index.html",
-  "rows/V26.html",
+  "behaviours/V26.html",
   "systems/linux.html",
   "systems/freebsd.html",
   "pollers/mio.html",
@@ -74,7 +74,7 @@ test("every page names itself for previews and has one heading of the first leve
 });
 
 test("the pages are read without JavaScript", async () => {
-  await open("rows/V26.html", { javaScriptEnabled: false }, async (page) => {
+  await open("behaviours/V26.html", { javaScriptEnabled: false }, async (page) => {
     assert.ok((await page.textContent("table.answers")).includes("poll@level"));
     await page.click("nav a.home");
     assert.equal(await page.textContent("h2#systems"), "Systems");
@@ -107,7 +107,7 @@ test("a reader gets from the front page to a system, a behaviour and a poller by
     const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
     assert.notEqual(outline, "none", "the focus is visible");
     await page.keyboard.press("Enter");
-    await eventually(async () => assert.equal(pathOf(page), "rows/V26.html"));
+    await eventually(async () => assert.equal(pathOf(page), "behaviours/V26.html"));
     await reach("mio");
     await page.keyboard.press("Enter");
     await eventually(async () => assert.equal(pathOf(page), "pollers/mio.html"));
@@ -129,7 +129,7 @@ test("the search finds behaviours by flags of scripts, and its address keeps the
     await page.fill("#search", "V26");
     assert.ok((await page.textContent("#found li")).startsWith("V26: "));
     await page.click("#found a");
-    await eventually(async () => assert.equal(pathOf(page), "rows/V26.html"));
+    await eventually(async () => assert.equal(pathOf(page), "behaviours/V26.html"));
   });
   await open("search.html", { fragment: "#text=FreeBSD" }, async (page) => {
     assert.equal(await page.inputValue("#search"), "FreeBSD");

@@ -70,6 +70,6 @@ pub fn have_targets(tree: &Tree, problems: &mut Vec<String>) -> usize {
 #[test]
 fn fragments_and_targets_are_found_as_github_does() {
     assert_eq!(fragment("18. Orderings"), "18-orderings");
-    assert_eq!(fragment("Subjects: `subjects/NAME/OS.yml`"), "subjects-subjectsnameosyml");
+    assert_eq!(fragment("Adapters: `adapters/NAME/OS.yml`"), "adapters-adaptersnameosyml");
     assert_eq!(targets("a [b](c.md#d) `[e](f)` [`g`](h)\n```\n[i](j)\n```\n"), ["c.md#d", "h"]);
 }

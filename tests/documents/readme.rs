@@ -10,7 +10,7 @@ const PAGES: [&str; 8] = [
     "CONTRIBUTING.md",
     "docs/tutorial.md",
     "docs/reports.md",
-    "docs/subjects.md",
+    "docs/adapters.md",
     "docs/expectations.md",
     "docs/elsewhere.md",
     "docs/explore.md",
@@ -31,8 +31,8 @@ fn commands(page: &str) -> Vec<Vec<String>> {
 /// invalid.
 fn parse(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pollmatrix"));
-    // The other arguments of subject-check belong to the adapter's command.
-    let own = if arguments[0] == "subject-check" { &arguments[..1] } else { arguments };
+    // The other arguments of adapter-check belong to the adapter's command.
+    let own = if arguments[0] == "adapter-check" { &arguments[..1] } else { arguments };
     let output = command.args(own).arg("--help").output().expect("the executable starts");
     match output.status.success() {
         true => Ok(()),

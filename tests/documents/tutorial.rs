@@ -1,4 +1,4 @@
-//! docs/tutorial.md and README.md: the adapter passes `subject-check`, and the probes print the output on the
+//! docs/tutorial.md and README.md: the adapter passes `adapter-check`, and the probes print the output on the
 //! pages.
 
 use std::path::Path;
@@ -88,7 +88,7 @@ fn no_copy_in_the_adapter_has_the_number_of_one_that_was_closed() {
             "EBADF",
         ),
     ] {
-        let columns = ["--subject", "python3 my-adapter.py", "--backend", "selectors", "--backend", "epoll"];
+        let columns = ["--adapter", "python3 my-adapter.py", "--backend", "selectors", "--backend", "epoll"];
         let arguments = [&["probe", script, "--transport", "unix"], &columns[..]].concat();
         let (code, printed) =
             pollmatrix(folder.path(), &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
@@ -105,13 +105,13 @@ fn the_adapter_passes_the_checks_that_an_earlier_version_failed() {
     }
     let page = read("docs/tutorial.md");
     let folder = with_adapter(&page);
-    let session = |block| str::strip_prefix(block, "$ pollmatrix subject-check ")?.split_once('\n');
+    let session = |block| str::strip_prefix(block, "$ pollmatrix adapter-check ")?.split_once('\n');
     let [(command, shown)] = blocks(&page, "text").into_iter().filter_map(session).collect::<Vec<_>>()[..]
     else {
         panic!("the page does not have exactly one session");
     };
     let arguments: Vec<_> =
-        ["subject-check"].into_iter().chain(command.split(' ')).map(str::to_owned).collect();
+        ["adapter-check"].into_iter().chain(command.split(' ')).map(str::to_owned).collect();
     let (code, printed) = pollmatrix(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{printed}");
     for check in ["malformed-command", "number-again", "close"] {

@@ -184,7 +184,9 @@ fn an_answer_that_varies_is_never_a_failure() {
 fn a_dry_run_writes_nothing() {
     let sandbox = Characterisation::new();
     sandbox.run(&["run", CELL]).expect(0, &[]);
-    sandbox.run(&["record", "pollmatrix-report", "--dry-run"]).expect(0, &["+rows:\n", "would be written"]);
+    sandbox
+        .run(&["record", "pollmatrix-report", "--dry-run"])
+        .expect(0, &["+behaviours:\n", "would be written"]);
     assert!(!sandbox.answers().exists());
 }
 
@@ -201,7 +203,7 @@ fn results_that_do_not_describe_the_kernel_are_not_recorded() {
         assert!(results.contains(part), "{part}");
         fs::write(&path, results.replace(part, other)).expect("writable");
     };
-    edited("\"via\": \"native\"", "\"via\": \"prefix\", \"emulator\": \"qemu-s390x\"");
+    edited("\"runner\": \"native\"", "\"runner\": \"prefix\", \"emulator\": \"qemu-s390x\"");
     record(&[]).expect(2, &["here was run prefix (qemu-s390x)", "give --emulated"]);
     record(&["--emulated"]).expect(2, &["no answers of raw pollers"]);
     edited("\"repeat\": 1", "\"repeat\": 1, \"fault\": \"double-close\"");
@@ -219,7 +221,7 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     let results = fs::read_to_string(&path).expect("there is a report").replace("poll\"", "kqueue\"");
     assert!(results.contains("\"api\":\"read\"") && results.contains("\"api\":\"kqueue\""), "{results}");
     let (answers, os) = (sandbox.answers(), std::env::consts::OS);
-    let of_library = sandbox.0.path(&format!("expected/subjects/libkqueue/{os}.yml"));
+    let of_library = sandbox.0.path(&format!("expected/adapters/libkqueue/{os}.yml"));
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
     fs::write(&path, &library).expect("writable");
     sandbox.run(&["record", "pollmatrix-report"]).expect(0, &["added ", "kqueue@level: ", "written"]);
@@ -316,7 +318,7 @@ fn equal_answers_of_different_runs_give_equal_pages() {
     let sandbox = Characterisation::recorded();
     let page = || {
         sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
-        fs::read_to_string(sandbox.0.path("pages/rows/V05.html")).expect("the file was written")
+        fs::read_to_string(sandbox.0.path("pages/behaviours/V05.html")).expect("the file was written")
     };
     let first = page();
     for text in ["<code>readiness&#x2f;pipe-idle</code>", "look at own", "poll@level", "measured on "] {
@@ -350,7 +352,7 @@ fn a_behaviour_has_a_column_for_each_kernel_and_marks_where_two_differ() {
         *cells = older.into_iter().chain(cells.drain(..)).collect();
         fs::write(&path, results.to_string()).expect("writable");
         sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
-        fs::read_to_string(sandbox.0.path("pages/rows/V05.html")).expect("the file was written")
+        fs::read_to_string(sandbox.0.path("pages/behaviours/V05.html")).expect("the file was written")
     };
     let (same, other) = (page_beside(None), page_beside(Some("never seen")));
     assert!(same.contains(" 5.4.1, ") && !same.contains("never seen"));

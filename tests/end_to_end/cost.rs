@@ -30,7 +30,7 @@ impl Sandbox {
 #[test]
 fn every_operation_of_every_poller_has_a_figure_or_a_reason() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let answer = sandbox.cost(&["--descriptors", "10,20", "--threads", "1,2", "--subject", "mio"]);
+    let answer = sandbox.cost(&["--descriptors", "10,20", "--threads", "1,2", "--adapter", "mio"]);
     answer.expect(
         0,
         &[
@@ -219,8 +219,8 @@ fn a_program_is_measured_by_its_own_clock_or_not_at_all() {
     }
     let sandbox = Sandbox::new(&["pass"], 20);
     let cost = |mistake: &str, operations: &[&str]| {
-        let subject = format!("python3 {BAD} {mistake} poll");
-        let of = ["--subject", &subject, "--backend", "python-poll", "--mode", "level"];
+        let adapter = format!("python3 {BAD} {mistake} poll");
+        let of = ["--adapter", &adapter, "--backend", "python-poll", "--mode", "level"];
         sandbox.cost(&[operations, &of, &["--descriptors", "4", "--threads", "1"]].concat()).expect(0, &[]);
         sandbox.costs()["costs"].as_array().expect("a list").clone()
     };

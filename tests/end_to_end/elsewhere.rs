@@ -118,7 +118,7 @@ fn results_of_an_executor_with_another_matrix_or_other_options_are_refused() {
     sandbox
         .run(&["run", "--seed", "7", "--prefix", &prefix])
         .expect(1, &["1 not-run", "the executor was started with other options"]);
-    sandbox.add_targets("  - { id: other, triple: a-b-c, os: linux, arch: vax, ways: [native] }\n");
+    sandbox.add_targets("  - { id: other, triple: a-b-c, os: linux, arch: vax, runners: [native] }\n");
     sandbox
         .run(&["run", "--target", "other", "--executable", POLLMATRIX, "--prefix", "env"])
         .expect(1, &["1 not-run", "the executor is built for", "not for a-b-c"]);
@@ -182,7 +182,7 @@ fn the_executor_and_its_cells_end_with_a_killed_driver() {
     assert_eq!(sandbox.cells_alive(), 0);
     sandbox
         .run(&["run", "--resume"])
-        .expect(2, &["a different one", "it was started with --target here --via prefix"]);
+        .expect(2, &["a different one", "it was started with --target here --runner prefix"]);
 }
 
 #[test]
@@ -338,15 +338,15 @@ fn target_all_runs_every_possible_target_into_one_report() {
     let prefix = sandbox.script("prefix", "echo \"$2\" >>\"${0%/*}/log\"; exec \"$@\"");
     let (os, arch, triple) = (std::env::consts::OS, std::env::consts::ARCH, matrix::provenance::TRIPLE);
     sandbox.add_targets(&format!(
-        "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, ways: [{{ prefix: {prefix} }}] }}\n  \
-         - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, ways: [native, ssh, import] }}\n"
+        "  - {{ id: there, triple: {triple}, os: {os}, arch: {arch}, runners: [{{ prefix: {prefix} }}] }}\n  \
+         - {{ id: nowhere, triple: a-b-c, os: freebsd, arch: vax, build: zig, runners: [native, ssh, import] }}\n"
     ));
     let run = ["run", "--target", "all", "--seed", "2"];
     let first = sandbox.run(&run);
     first.expect(
         1,
         &[
-            "there via prefix",
+            "there runner prefix",
             "nowhere: not built",
             "2 runs of 2 targets: 12 cells: 4 pass, 2 fail, 2 unsupported, 2 broken, 2 crash",
             "[12/12]",
@@ -355,7 +355,7 @@ fn target_all_runs_every_possible_target_into_one_report() {
     let results = sandbox.results();
     assert_eq!(results["runs"][0]["target"], "here");
     assert_eq!(
-        (&results["runs"][1]["target"], &results["runs"][1]["via"]),
+        (&results["runs"][1]["target"], &results["runs"][1]["runner"]),
         (&"there".into(), &"prefix".into())
     );
     assert_eq!(results["not_run"][0]["target"], "nowhere");
@@ -401,9 +401,11 @@ fn missing_requirements_of_a_runner_are_reported() {
     sandbox
         .run(&["run", "--target", "heer"])
         .expect(2, &["there is no target 'heer'", "did you mean 'here'?"]);
-    sandbox.run(&["run", "--via", "sssh"]).expect(2, &["there is no runner 'sssh'", "did you mean 'ssh'?"]);
-    sandbox.run(&["run", "--via", "ssh"]).expect(2, &["the runner 'ssh' needs --host"]);
-    sandbox.run(&["run", "--via", "prefix"]).expect(2, &["the runner 'prefix' needs --prefix COMMAND"]);
+    sandbox
+        .run(&["run", "--runner", "sssh"])
+        .expect(2, &["there is no runner 'sssh'", "did you mean 'ssh'?"]);
+    sandbox.run(&["run", "--runner", "ssh"]).expect(2, &["the runner 'ssh' needs --host"]);
+    sandbox.run(&["run", "--runner", "prefix"]).expect(2, &["the runner 'prefix' needs --prefix COMMAND"]);
     sandbox
         .run(&["run", "--prefix", "no-such-emulator"])
         .expect(2, &["here cannot be run from here", "there is no program no-such-emulator"]);
@@ -413,5 +415,5 @@ fn missing_requirements_of_a_runner_are_reported() {
     sandbox.run(&["targets"]).expect(0, &["here", "native", "can run"]);
     let json = sandbox.run(&["targets", "--format", "json"]);
     let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("the text is JSON");
-    assert_eq!(targets[0]["ways"][0]["possible"], true);
+    assert_eq!(targets[0]["runners"][0]["possible"], true);
 }

@@ -122,14 +122,14 @@ fn control_sequences_in_the_output_of_a_prefix_are_escaped() {
 #[test]
 fn control_sequences_from_an_adapter_and_in_file_names_are_escaped() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let subject =
-        sandbox.script("subject", &format!("printf 'no JSON{}\\n'; printf 'why{0}\\n' >&2", octal()));
-    let printed = sandbox.run(&["run", "--subject", &subject]);
-    printed.expect(2, &["error: --subject", SHOWN]);
+    let adapter =
+        sandbox.script("adapter", &format!("printf 'no JSON{}\\n'; printf 'why{0}\\n' >&2", octal()));
+    let printed = sandbox.run(&["run", "--adapter", &adapter]);
+    printed.expect(2, &["error: --adapter", SHOWN]);
     assert_harmless(&printed);
     let named = sandbox.path(&format!("named{TEXT}")).display().to_string();
     for arguments in
-        [&["--matrix", &named, "list"][..], &["diff", &named, &named], &["subject-check", &subject]]
+        [&["--matrix", &named, "list"][..], &["diff", &named, &named], &["adapter-check", &adapter]]
     {
         let printed = answer(Command::new(POLLMATRIX).args(arguments));
         assert!(matches!(printed.code, Some(1 | 2)), "{arguments:?}");

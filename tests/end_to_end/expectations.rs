@@ -69,7 +69,7 @@ fn a_difference_without_a_matching_divergence_is_a_failure() {
 }
 
 #[test]
-fn a_known_bug_is_an_expected_failure() {
+fn a_known_bug_is_a_known_failure() {
     let bug = DIVERGENCE.replace("permitted", "known-fail\n    url: https://example.org/bug");
     let sandbox = sandbox(&["fail"], &bug);
     run(&sandbox, &[]).expect(0, &["1 known-fail"]);
@@ -79,7 +79,7 @@ fn a_known_bug_is_an_expected_failure() {
 }
 
 #[test]
-fn a_pass_despite_an_expected_failure_fails_the_run() {
+fn a_pass_despite_a_known_failure_fails_the_run() {
     let difference = DIVERGENCE.replace("selftest/fail", "selftest/pass");
     let bug = difference.replace("permitted", "known-fail\n    url: https://example.org/bug");
     for always in [difference, bug] {
@@ -186,7 +186,7 @@ fn answers_as_json_have_their_sources() {
     json.expect(0, &[]);
     let questions: Vec<Value> = serde_json::from_str(&json.stdout).expect("a list");
     let poll = questions.iter().find(|question| question["asked"] == "poll@level").expect("poll is asked");
-    assert_eq!((&poll["row"], &poll["differs"]), (&"V07".into(), &true.into()));
+    assert_eq!((&poll["behaviour"], &poll["differs"]), (&"V07".into(), &true.into()));
     let freebsd = &poll["answers"]["freebsd"][0];
     assert_eq!((&freebsd["answers"][0], &freebsd["evidence"]), (&"OUT".into(), &"M".into()));
     assert_eq!((&freebsd["measured_on"], &freebsd["hypothesis"]), (&"12.3.5".into(), &false.into()));

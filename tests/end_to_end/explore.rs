@@ -103,14 +103,15 @@ fn a_bad_adapter_is_found_and_proposed_as_a_row() {
     ];
     found.expect(1, &scripts);
     found.expect(1, &["shown 2 of 2 times", "  ID:\n    'pipe:differs':", ", 2 unexplained"]);
-    // The rows that it proposes can be run, on the bad adapter as well.
-    let proposed = explore(&folder, &[&arguments[..], &["--propose=rows.yml", "--confirm", "2/2"]].concat());
-    proposed.expect(1, &["pollmatrix run --rows rows.yml"]);
-    let rows = fs::read_to_string(folder.path().join("rows.yml")).expect("it was written");
-    assert!(found.stdout.contains(&rows), "the same rows are printed: {rows}");
+    // The behaviours that it proposes can be run, on the bad adapter as well.
+    let proposed =
+        explore(&folder, &[&arguments[..], &["--propose=behaviours.yml", "--confirm", "2/2"]].concat());
+    proposed.expect(1, &["pollmatrix run --behaviours behaviours.yml"]);
+    let behaviours = fs::read_to_string(folder.path().join("behaviours.yml")).expect("it was written");
+    assert!(found.stdout.contains(&behaviours), "the same behaviours are printed: {behaviours}");
     let mut command = Command::new(POLLMATRIX);
-    command.args(["run", "--rows", "rows.yml", "--backend", "poll", "--backend", "python-poll"]);
-    let run = answer(command.args(["--subject", &bad]).current_dir(folder.path()));
+    command.args(["run", "--behaviours", "behaviours.yml", "--backend", "poll", "--backend", "python-poll"]);
+    let run = answer(command.args(["--adapter", &bad]).current_dir(folder.path()));
     run.expect(0, &["4 cells: 3 new, 1 unsupported", "explored/poll-python-poll-1"]);
 }
 
@@ -282,7 +283,7 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
     let run =
         |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
     let expected = ["--expectations", "expected"];
-    let asked = ["run", "registration/absent", "registration/two-pollers", "--subject", &bad];
+    let asked = ["run", "registration/absent", "registration/two-pollers", "--adapter", &bad];
     run(&[&asked[..], &expected].concat()).expect(1, &["wrong in every reading", "answers not known before"]);
     run(&[&["record", "pollmatrix-report"][..], &expected].concat()).expect(0, &["written"]);
     let sides =

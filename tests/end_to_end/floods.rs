@@ -92,7 +92,7 @@ fn a_program_that_floods_instead_of_an_answer_is_an_error() {
     // An executor does without a prefix that floods. An adapter that floods is an error.
     run(&sandbox, &["worker", "exec", "--all", "--prefix", &ssh])
         .expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
-    run(&sandbox, &["list", "--subject", &script(&sandbox, "tr -d '\\n' </dev/zero")])
+    run(&sandbox, &["list", "--adapter", &script(&sandbox, "tr -d '\\n' </dev/zero")])
         .expect(2, &["longer than 1048576 bytes"]);
 }
 
@@ -107,7 +107,7 @@ fn an_endless_file_is_refused_by_each_command_that_reads_one() {
     let text = "it is longer than 64 MiB";
     let results = "it is longer than 1024 MiB";
     for (arguments, expected) in [
-        (&["run", "--rows", "/dev/zero"][..], text),
+        (&["run", "--behaviours", "/dev/zero"][..], text),
         (&["list", "--expectations", "expected"], text),
         (&["site", "--findings", "found"], text),
         (&["explore", "--left", "poll", "--against", "/dev/zero"], results),

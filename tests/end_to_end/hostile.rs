@@ -96,10 +96,10 @@ fn no_number_makes_a_command_panic() {
         &["soak", "--duration", "1s", "--threads", "18446744073709551615", "--groups"],
         &["faults", "selftest/pass", "--fault", "double-close", "--jobs", "1", "--cells"],
         &["faults", "selftest/pass", "--fault", "double-close", "--slow"],
-        &["subject-check", "--patience"],
+        &["adapter-check", "--patience"],
     ];
     let all = commands.iter().flat_map(|command| {
-        let last = if command[0] == "subject-check" { vec!["true"] } else { Vec::new() };
+        let last = if command[0] == "adapter-check" { vec!["true"] } else { Vec::new() };
         NUMBERS.map(|number| [*command, &[number], &last].concat())
     });
     expect_no_panic(&sandbox, all);
@@ -238,7 +238,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "probe",
         "record",
         "site",
-        "subject-check",
+        "adapter-check",
         "worker exec",
         "worker cell",
     ]);
@@ -254,7 +254,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "--repeat",
         "--fault",
         "--target",
-        "--via",
+        "--runner",
         "--executable",
         "--prefix",
         "--host",
@@ -272,7 +272,7 @@ fn arguments() -> impl Strategy<Value = Vec<String>> {
         "--mode",
         "--patience",
         "--patience-ms",
-        "--subject",
+        "--adapter",
         "--expectations",
         "--only",
         "--keep",
@@ -344,8 +344,8 @@ fn leading_out() -> Vec<(&'static str, Edit)> {
         ("cells[0].backend` is '../../x'", |value| cell(value, "../../x", "here")),
         ("runs[0].arch` is '/../..'", |value| value["runs"][0]["arch"] = "/../..".into()),
         ("runs[0].kqueue` is '../../../x'", |value| value["runs"][0]["kqueue"] = "../../../x 1.0".into()),
-        ("runs[0].subjects` is '../x'", |value| value["runs"][0]["subjects"] = json!({ "../x": "1" })),
-        ("runs[0].via` is 'a/b'", |value| value["runs"][0]["via"] = "a/b".into()),
+        ("runs[0].adapters` is '../x'", |value| value["runs"][0]["adapters"] = json!({ "../x": "1" })),
+        ("runs[0].runner` is 'a/b'", |value| value["runs"][0]["runner"] = "a/b".into()),
     ]
 }
 
@@ -398,7 +398,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
     for (from, to, line, expected) in [
         ("@poll\"", "@README\"", 2, "the field `id` is 'readiness/pipe-idle/pipe-level-1t1g@README'"),
         ("\"backend\":\"poll\"", "\"backend\":\"../x\"", 2, "the field `backend` is '../x'"),
-        ("\"via\":\"native\"", "\"via\":\"../x\"", 1, "the field `via` is '../x'"),
+        ("\"runner\":\"native\"", "\"runner\":\"../x\"", 1, "the field `runner` is '../x'"),
     ] {
         assert!(lines.contains(from), "{lines}");
         fs::write(sandbox.path("lines"), lines.replace(from, to)).expect("writable");

@@ -195,7 +195,7 @@ fn a_temporary_folder_with_a_long_path_is_the_reason_of_cells_that_bind_sockets_
     let probed =
         answer(Command::new(POLLMATRIX).args(script).args(["--backend", "poll"]).env("TMPDIR", &folder));
     let all = format!("{}{}", probed.stdout, probed.stderr);
-    let checked = answer(Command::new(POLLMATRIX).args(["subject-check", "mio"]).env("TMPDIR", &folder));
+    let checked = answer(Command::new(POLLMATRIX).args(["adapter-check", "mio"]).env("TMPDIR", &folder));
     checked
         .expect(2, &["is too long for the addresses of UNIX sockets", "help: set TMPDIR to a shorter path"]);
     assert!(probed.code == Some(1) && all.contains(expected), "{:?}: {all}", probed.code);

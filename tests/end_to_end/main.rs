@@ -1,6 +1,8 @@
 //! Runs the `pollmatrix` executable as a user does, with scenarios that misbehave on purpose.
 
+mod adapters;
 mod answers;
+mod behaviours;
 mod characterisation;
 mod ci;
 mod cost;
@@ -21,14 +23,12 @@ mod merge;
 mod probe;
 mod replaced;
 mod reports;
-mod rows;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod scripts;
 mod shards;
 mod site;
 mod streams;
-mod subjects;
 mod terminal;
 mod usage;
 mod vm;

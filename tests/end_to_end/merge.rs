@@ -40,7 +40,7 @@ impl Sandbox {
             let run = &mut results["runs"][0];
             run["target"] = target.into();
             run["executable"] = format!("executable of {target}").into();
-            run["via"] = "prefix".into();
+            run["runner"] = "prefix".into();
             run["emulator"] = "qemu-some".into();
             for cell in results["cells"].as_array_mut().expect("cells is a list") {
                 cell["target"] = target.into();
@@ -268,12 +268,12 @@ fn results_in_version_1_of_the_format_are_merged() {
     let sandbox = parts();
     sandbox.edited("pass", "old", |results| {
         let mut run = results["runs"][0].take();
-        run.as_object_mut().expect("a run is an object").remove("via");
+        run.as_object_mut().expect("a run is an object").remove("runner");
         *results = json!({ "schema": 1, "run": run, "cells": results["cells"] });
     });
     sandbox.merge(&["old", "there"], &[]).expect(0, &["2 runs of 2 targets"]);
     let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("the text is JSON");
-    assert_eq!((&results["schema"], &results["runs"][0]["via"]), (&2.into(), &"native".into()));
+    assert_eq!((&results["schema"], &results["runs"][0]["runner"]), (&2.into(), &"native".into()));
 }
 
 #[test]

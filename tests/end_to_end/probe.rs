@@ -24,9 +24,11 @@ fn a_script_of_many_clauses_is_refused_with_its_place() {
     typed.expect(2, &expected);
     assert!(typed.stderr.len() < 500, "{}", typed.stderr);
     let many = script(200_000);
-    let row = format!("rows:\n  - id: mine/many\n    question: Is it long?\n    script: {many}\n");
-    std::fs::write(folder.path().join("rows.yml"), row).expect("writable");
-    run(&["probe", "--rows", "rows.yml"]).expect(2, &["rows.yml:4:6021: a script has at most 1000 clauses"]);
+    let behaviour =
+        format!("behaviours:\n  - id: mine/many\n    question: Is it long?\n    script: {many}\n");
+    std::fs::write(folder.path().join("behaviours.yml"), behaviour).expect("writable");
+    run(&["probe", "--behaviours", "behaviours.yml"])
+        .expect(2, &["behaviours.yml:4:6021: a script has at most 1000 clauses"]);
     std::fs::create_dir(folder.path().join("c")).expect("writable");
     std::fs::write(folder.path().join("c/tcp-level.txt"), format!("# Mine\n{many}\n")).expect("writable");
     let explored = run(&["explore", "--left", "poll", "--right", "select", "--corpus", "c"]);

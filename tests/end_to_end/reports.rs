@@ -108,7 +108,7 @@ fn cells_are_sorted_and_have_the_fields_that_other_tools_read() {
     }
     assert_eq!(results["schema"], 2);
     let run = &results["runs"][0];
-    assert_eq!((&run["os"], &run["via"]), (&std::env::consts::OS.into(), &"native".into()));
+    assert_eq!((&run["os"], &run["runner"]), (&std::env::consts::OS.into(), &"native".into()));
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Sandbox {
             "version: 2\n\
              defaults: {{ timeout: 300 }}\n\
              backends:\n  - {{ id: poll, os: all, triggers: [level] }}\n\
-             targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, ways: [native] }}\n\
+             targets:\n  - {{ id: here, triple: {triple}, os: {os}, arch: {arch}, runners: [native] }}\n\
              scenarios:\n{scenarios}"
         );
         fs::write(self.path("matrix.yml"), text).expect("the sandbox is writable");

@@ -178,7 +178,7 @@ impl Drop for Image {
 
 #[test]
 #[cfg(target_os = "linux")]
-#[ignore = "needs a container engine: `ci/ways.sh container` runs it"]
+#[ignore = "needs a container engine: `ci/runners.sh container` runs it"]
 fn the_pods_of_the_job_run_in_a_container_without_privileges() {
     let sandbox = Sandbox::new(&CELLS, 20);
     let image = Image::make(&sandbox);

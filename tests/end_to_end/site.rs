@@ -56,7 +56,7 @@ fn a_site_has_the_report_of_the_runs_and_is_the_same_when_it_is_built_again() {
     for path in [
         "index.html",
         "report.html",
-        "rows/V26.html",
+        "behaviours/V26.html",
         "systems/linux.html",
         "pollers/mio.html",
         "sitemap.xml",
@@ -98,7 +98,7 @@ fn pages_of_an_earlier_site_are_removed_and_other_files_are_not() {
     sandbox.site(&[]).expect(0, &[]);
     let pages = sandbox.pages();
     assert!(!pages.contains_key("report.html") && !pages.contains_key("pollers/poll.html"));
-    assert!(pages.contains_key("CNAME") && pages.contains_key("rows/V26.html"));
+    assert!(pages.contains_key("CNAME") && pages.contains_key("behaviours/V26.html"));
     let mark: Value = serde_json::from_str(&pages["site.json"]).expect("JSON");
     assert_eq!(mark["files"].as_array().expect("a list").len() + 2, pages.len(), "with CNAME and the list");
 }
@@ -174,10 +174,16 @@ fn a_site_is_checked_as_it_is_in_its_folder() {
     check().expect(1, &["pages/404.html:2: CNAME leads to no file\n", ", 1 problems\n"]);
     fs::write(sandbox.path("pages/CNAME"), "example.org").expect("writable");
     check().expect(0, &["0 problems"]);
-    fs::remove_file(sandbox.path("pages/rows/V26.html")).expect("it was built");
-    check().expect(1, &["pages/rows/V26.html: the file is missing\n", "rows/V26.html leads to no file"]);
-    fs::write(sandbox.path("pages/rows/V26.html"), b"\xff").expect("writable");
-    check().expect(1, &["pages/rows/V26.html: the page is not UTF-8\n", "V26.html: the page has no title"]);
+    fs::remove_file(sandbox.path("pages/behaviours/V26.html")).expect("it was built");
+    check().expect(
+        1,
+        &["pages/behaviours/V26.html: the file is missing\n", "behaviours/V26.html leads to no file"],
+    );
+    fs::write(sandbox.path("pages/behaviours/V26.html"), b"\xff").expect("writable");
+    check().expect(
+        1,
+        &["pages/behaviours/V26.html: the page is not UTF-8\n", "V26.html: the page has no title"],
+    );
     sandbox
         .run(&["site", "--check", "none"])
         .expect(2, &["none cannot be used: it has no site", "build one first"]);

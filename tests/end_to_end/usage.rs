@@ -43,7 +43,7 @@ fn every_command_has_help() {
             "--late-data",
             "--report-dir",
             "--target",
-            "--via",
+            "--runner",
             "--prefix",
             "--host",
             "130",
@@ -104,7 +104,7 @@ fn a_matrix_without_this_target_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
     let path = sandbox.path("matrix.yml");
     let text = fs::read_to_string(&path).expect("there is a matrix");
-    fs::write(&path, text.replace("ways: [native]", "ways: []")).expect("writable");
+    fs::write(&path, text.replace("runners: [native]", "runners: []")).expect("writable");
     sandbox.run(&["run"]).expect(2, &["has no native target for", "help: add it to `targets`"]);
 }
 
@@ -201,7 +201,7 @@ fn the_site_shows_the_expectations_that_are_given() {
     assert!(page("site/search.html").contains("queue-add-before"), "the built-in expectations");
     sandbox.run(&["site", "--expectations", "expectations"]).expect(0, &[]);
     assert!(!page("site/search.html").contains("queue-add-before"));
-    assert!(page("site/rows/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
+    assert!(page("site/behaviours/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn an_edit_of_the_matrix_makes_the_generated_files_stale() {
     generate(&[]).expect(0, &["wrote: .github/workflows/conformance.yml"]);
     let path = sandbox.path("matrix.yml");
     let text = fs::read_to_string(&path).expect("there is a matrix");
-    fs::write(&path, text.replace("ways: [native]", "ways: [native], ci: { runner: macos-15 }"))
+    fs::write(&path, text.replace("runners: [native]", "runners: [native], ci: { runs-on: macos-15 }"))
         .expect("writable");
     let checked = generate(&["--check"]);
     checked.expect(1, &[]);

@@ -31,8 +31,8 @@ impl Sandbox {
 
     /// Returns the command that runs the cells in that machine, with a cache in the sandbox.
     fn vm_command(&self, machine: &str, arguments: &[&str]) -> Command {
-        let via = format!("vm:{machine}");
-        let mut command = self.command(&["run", "--seed", "2", "--via", &via]);
+        let runner = format!("vm:{machine}");
+        let mut command = self.command(&["run", "--seed", "2", "--runner", &runner]);
         command.args(arguments).env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
@@ -64,9 +64,9 @@ fn one_boot_runs_every_cell_and_nothing_is_left() {
     sandbox.vm(&machine).expect(1, &[TOTALS]);
     assert_eq!(sandbox.emulators(), (1, 0));
     assert_eq!(sandbox.folders(), 0);
-    assert_eq!(sandbox.results()["runs"][0]["via"], "vm");
+    assert_eq!(sandbox.results()["runs"][0]["runner"], "vm");
     let again = sandbox.cell("fail")["reproducer"].as_str().expect("the value is text").to_owned();
-    assert!(again.contains("--via") && again.contains("machine.yml"), "{again}");
+    assert!(again.contains("--runner") && again.contains("machine.yml"), "{again}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn what_a_machine_lacks_is_said_before_it_starts() {
 
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[ignore = "needs user-mode Linux: `ci/ways.sh uml` runs it"]
+#[ignore = "needs user-mode Linux: `ci/runners.sh uml` runs it"]
 fn a_real_kernel_boots_and_runs_a_cell() {
     // user-mode Linux needs no download. It maps executable files of its temporary folder.
     let sandbox = Sandbox::new(&["pass", "fail"], 300);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// The longest text that a person writes, such as a matrix file or rows: 64 MiB.
+/// The longest text that a person writes, such as a matrix file or behaviours: 64 MiB.
 const TEXT: u64 = 64 << 20;
 
 /// Reads at most `limit` bytes, a whole number of MiB.

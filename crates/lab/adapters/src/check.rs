@@ -1,4 +1,4 @@
-//! The checks of a poller for `pollmatrix subject-check`. Each check covers one property that scenarios rely
+//! The checks of a poller for `pollmatrix adapter-check`. Each check covers one property that scenarios rely
 //! on, with a poller of its own.
 
 mod acts;

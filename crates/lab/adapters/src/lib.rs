@@ -1,5 +1,5 @@
 //! Pollers of other projects behind the raw interface: libraries, and adapters, which are programs that speak
-//! the protocol of docs/subjects.md.
+//! the protocol of docs/adapters.md.
 //!
 //! - A call that a library cannot express is unsupported, with the reason.
 //! - The events have the library's own names, in the order of its documentation.

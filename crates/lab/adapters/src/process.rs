@@ -1,7 +1,7 @@
 //! An adapter as a poller: a program that reads commands as lines of JSON from its standard input, and writes
 //! answers to its standard output.
 //!
-//! The protocol is docs/subjects.md. Standard input is a UNIX socket, because it has to carry the descriptors
+//! The protocol is docs/adapters.md. Standard input is a UNIX socket, because it has to carry the descriptors
 //! under test. One command is outstanding at a time; only a wake-up may be sent during a wait.
 
 mod acts;
@@ -508,7 +508,7 @@ mod tests {
     use crate::testing::lacks;
 
     fn started(poller: &str) -> Process {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/adapter.py");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
         let command_line = ["python3", path, poller].map(String::from);
         let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
         Process::new(conversation, hello, PATIENCE)

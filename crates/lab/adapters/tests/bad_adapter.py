@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example adapter with a mistake of tests/subject_check.rs: bad_adapter.py MISTAKE [acting-]epoll | poll | select"""
+"""The example adapter with a mistake of tests/adapter_check.rs: bad_adapter.py MISTAKE [acting-]epoll | poll | select"""
 import os
 import pathlib
 import socket
@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "subjects/python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "adapters/python"))
 import acting  # noqa: E402
 import adapter  # noqa: E402
 

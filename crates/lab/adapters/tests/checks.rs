@@ -1,4 +1,4 @@
-//! Every poller of this build passes the checks of `subject-check`.
+//! Every poller of this build passes the checks of `adapter-check`.
 
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
@@ -11,9 +11,9 @@ use pollmatrix_adapters::{Check, Outcome, PATIENCE, check, check_process, find};
 use rstest::rstest;
 use selector::{Changed, Event, Interest, MakeSelector, Record};
 
-const ACTING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/acting.py");
-const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/adapter.py");
-const NODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/node/adapter.js");
+const ACTING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/acting.py");
+const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
+const NODE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/node/adapter.js");
 
 /// The checks of the acts of an adapter, which those that take descriptors do not have.
 const ACTS: [&str; 6] = ["accepts", "connects", "shuts-and-closes", "shuts-reading", "datagrams", "pipes"];
@@ -136,7 +136,7 @@ fn the_adapters_in_c(
     // Cases run at once.
     let to = format!("{}/{adapter}-{}", env!("CARGO_TARGET_TMPDIR"), arguments.join("-"));
     std::fs::create_dir_all(&to).unwrap();
-    let folder = format!("{}/../../../subjects/{adapter}", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/../../../adapters/{adapter}", env!("CARGO_MANIFEST_DIR"));
     let made = Command::new("make").args(["-s", "-C", &folder]).arg(format!("TO={to}")).status().unwrap();
     assert!(made.success(), "{made}");
     let mut command_line = vec![format!("{to}/adapter")];
@@ -152,7 +152,7 @@ fn the_adapters_in_c_answer_an_error_without_a_name_by_its_number() {
         return;
     }
     let program = format!("{}/refusing", env!("CARGO_TARGET_TMPDIR"));
-    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/c");
+    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/c");
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/refusing.c");
     let sources = [own, &format!("{shared}/adapter.c")];
     let made = Command::new("cc").args(["-I", shared, "-o", &program]).args(sources).status().unwrap();

@@ -1,4 +1,4 @@
-/* A poller that answers errors for which adapter.c has no name. The test of subjects/c compiles it. */
+/* A poller that answers errors for which adapter.c has no name. The test of adapters/c compiles it. */
 #include <adapter.h>
 
 #include <errno.h>

@@ -13,7 +13,7 @@ use pollmatrix_adapters::{PATIENCE, find, process};
 use rstest::rstest;
 use selector::{Interest, Selector};
 
-const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/adapter.py");
+const ADAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
 
 fn selector_of(name: &str) -> Box<dyn Selector> {
     match name.strip_prefix("python-") {

@@ -49,7 +49,7 @@ pub enum RecordingError {
     /// The format is newer.
     #[error("it has version {0} of the format, and this program reads versions up to {RECORDING_VERSION}")]
     Newer(u32),
-    /// The name of the side, of which keys of rows are made, has other characters than names of pollers.
+    /// The name of the side, of which keys of answers are made, has other characters than names of pollers.
     #[error("the field `side.name` is '{}', which is no name of a poller: {PATH_NAME_HELP}", one_line(.0))]
     Side(String),
     /// A line is no line of the language.

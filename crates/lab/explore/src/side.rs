@@ -113,7 +113,7 @@ pub enum End {
     Unsupported(String),
     /// A clause that must succeed did not.
     Broken(String),
-    /// The process died, or the program of the subject.
+    /// The process died, or the program of the adapter.
     Crash(String),
     /// The process did not answer in time.
     Hang(String),
@@ -149,8 +149,8 @@ impl Performed {
         let end = match ended {
             Ok(()) => End::Performed,
             Err(Stopped::Unsupported(why)) => End::Unsupported(why),
-            Err(Stopped::SetUp(why) | Stopped::Script(why)) => End::Broken(why),
-            // The program of the poller, which is a subject.
+            Err(Stopped::Broken(why) | Stopped::Script(why)) => End::Broken(why),
+            // The program of the poller, which is an adapter.
             Err(Stopped::Ended(why)) => End::Crash(why),
         };
         if end != End::Performed && answers.len() == transcript.trace.len() {

@@ -1,4 +1,4 @@
-//! Reads a file of behaviours, `--rows FILE`.
+//! Reads a file of behaviours, `--behaviours FILE`.
 
 use matrix::{Error, YamlError};
 use metadata::{Mode, Scripted, Transport};
@@ -12,12 +12,12 @@ use crate::verbs::{ParseError, Script};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileText {
-    rows: Spanned<Vec<RowText>>,
+    behaviours: Spanned<Vec<BehaviourText>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RowText {
+struct BehaviourText {
     id: Spanned<String>,
     /// A behaviour of the catalogue, whose recorded answers are then the expected ones.
     behaviour: Option<Spanned<String>>,
@@ -35,7 +35,7 @@ const ANY: View = View { api: "epoll", interest: Interest::ALL, registered: Regi
 /// A place, a problem and its remedy.
 type Problem = ((u64, u64), String, String);
 
-/// Parses and checks a file of rows. `file` is the name for errors; `is_taken` says whether another scenario
+/// Parses and checks a file of behaviours. `file` is the name for errors; `is_taken` says whether another scenario
 /// has an id.
 ///
 /// # Errors
@@ -45,29 +45,29 @@ pub fn parse(
     file: &str,
     is_taken: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<&'static Scripted>, Error> {
-    let malformed = |((line, column), message, help): Problem| Error::Rows {
+    let malformed = |((line, column), message, help): Problem| Error::Behaviours {
         file: file.to_owned(),
         line,
         column,
         message,
         help,
     };
-    let FileText { rows } = matrix::read_yaml(text, "docs/verbs.md explains every key of a row")
+    let FileText { behaviours } = matrix::read_yaml(text, "docs/verbs.md explains every key of a behaviour")
         .map_err(|YamlError { line, column, message, help }| malformed(((line, column), message, help)))?;
-    if rows.value.is_empty() {
-        let help = "write a list of rows: docs/verbs.md has an example".to_owned();
-        return Err(malformed((place(rows.referenced), "the file has no rows".into(), help)));
+    if behaviours.value.is_empty() {
+        let help = "write a list of behaviours: docs/verbs.md has an example".to_owned();
+        return Err(malformed((place(behaviours.referenced), "the file has no behaviours".into(), help)));
     }
     let mut scenarios: Vec<&'static Scripted> = Vec::new();
-    for row in rows.value {
-        let scenario = row.check(text, &scenarios, is_taken).map_err(malformed)?;
-        // A program reads one file of rows, and needs it until it ends.
+    for behaviour in behaviours.value {
+        let scenario = behaviour.check(text, &scenarios, is_taken).map_err(malformed)?;
+        // A program reads one file of behaviours, and needs it until it ends.
         scenarios.push(Box::leak(Box::new(scenario)));
     }
     Ok(scenarios)
 }
 
-impl RowText {
+impl BehaviourText {
     fn check(
         self,
         text: &str,
@@ -81,7 +81,8 @@ impl RowText {
             && crate::expectations::title(value).is_none()
         {
             let message = format!("there is no behaviour '{value}'");
-            let help = format!("{}; omit it for a row of its own", crate::expectations::suggestion(value));
+            let help =
+                format!("{}; omit it for a behaviour of its own", crate::expectations::suggestion(value));
             return Err((place(*referenced), message, help));
         }
         if !question.value.trim_end().ends_with('?') {
@@ -130,10 +131,13 @@ fn check_id(
         |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed);
     if !id.split_once('/').is_some_and(|(family, name)| is_name(family) && is_name(name)) {
         let help = "write FAMILY/NAME with lower-case letters, digits and '-': mine/half-close";
-        return Err((format!("'{id}' is not the id of a row"), help.into()));
+        return Err((format!("'{id}' is not the id of a behaviour"), help.into()));
     }
     if earlier.iter().any(|other| other.id == id) {
-        return Err((format!("the row {id} appears twice"), "give each row an id of its own".into()));
+        return Err((
+            format!("the behaviour {id} appears twice"),
+            "give each behaviour an id of its own".into(),
+        ));
     }
     if crate::find(id).is_some() || is_taken(id) {
         let name = id.split_once('/').map_or(id, |(_, name)| name);
@@ -205,7 +209,7 @@ fn place_in(text: &str, at: Location, script: &str, column: usize) -> (u64, u64)
 mod tests {
     use super::*;
 
-    const ROW: &str = "rows:
+    const BEHAVIOUR: &str = "behaviours:
   - id: mine/half-close
     question: Does a half-close show?
     script: own and peer are connected, peer shuts write, look at own as shut
@@ -223,27 +227,27 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_defaults_and_can_name_a_behaviour() {
-        let rows = parse(ROW, "r.yml", &is_taken).unwrap();
-        assert_eq!((rows[0].behaviour, rows[0].id), ("mine/half-close", "mine/half-close"));
+    fn a_behaviour_has_defaults_and_can_name_one_of_the_catalogue() {
+        let behaviours = parse(BEHAVIOUR, "r.yml", &is_taken).unwrap();
+        assert_eq!((behaviours[0].behaviour, behaviours[0].id), ("mine/half-close", "mine/half-close"));
         assert_eq!(
-            (rows[0].transports, rows[0].modes),
+            (behaviours[0].transports, behaviours[0].modes),
             (&[Transport::Tcp][..], &[Mode::Level, Mode::Edge][..])
         );
         let more = "    behaviour: V06\n    transports: [unix, pipe]\n    modes: [edge]\n    bugs: ['https://example.org/1']\n";
-        let rows = parse(&format!("{ROW}{more}"), "r.yml", &is_taken).unwrap();
-        assert_eq!(rows[0].behaviour, "V06");
+        let behaviours = parse(&format!("{BEHAVIOUR}{more}"), "r.yml", &is_taken).unwrap();
+        assert_eq!(behaviours[0].behaviour, "V06");
         let variants: Vec<_> =
-            rows[0].description().axes.variants().map(|variant| variant.to_string()).collect();
+            behaviours[0].description().axes.variants().map(|variant| variant.to_string()).collect();
         assert_eq!(variants, ["unix-edge-1t1g", "pipe-edge-1t1g"]);
-        assert_eq!(rows[0].bugs, ["https://example.org/1"]);
+        assert_eq!(behaviours[0].bugs, ["https://example.org/1"]);
     }
 
     #[test]
     fn each_error_has_its_place_and_a_suggestion() {
         let with = |from: &str, to: &str| {
-            assert!(ROW.contains(from), "{from}");
-            ROW.replace(from, to)
+            assert!(BEHAVIOUR.contains(from), "{from}");
+            BEHAVIOUR.replace(from, to)
         };
         for (text, message, help) in [
             (with("question:", "qestion:"), "r.yml:3:5: unknown field `qestion`", "'question'"),
@@ -270,20 +274,24 @@ mod tests {
                 "look at own",
             ),
             (
-                format!("{ROW}    behaviour: nothing\n"),
+                format!("{BEHAVIOUR}    behaviour: nothing\n"),
                 "r.yml:5:16: there is no behaviour 'nothing'",
                 "omit it",
             ),
-            (format!("{ROW}    transports: [tpc]\n"), "r.yml:5:18: unknown transport 'tpc'", ""),
-            (format!("{ROW}    transports: []\n"), "the list of transports is empty", "default, tcp"),
-            (format!("{ROW}    modes: [level, level]\n"), "level appears twice in modes", "remove"),
-            (format!("{ROW}    bugs: [http://example.org]\n"), "is not the address of a bug", "https://"),
+            (format!("{BEHAVIOUR}    transports: [tpc]\n"), "r.yml:5:18: unknown transport 'tpc'", ""),
+            (format!("{BEHAVIOUR}    transports: []\n"), "the list of transports is empty", "default, tcp"),
+            (format!("{BEHAVIOUR}    modes: [level, level]\n"), "level appears twice in modes", "remove"),
             (
-                format!("{ROW}{}", &ROW["rows:\n".len()..]),
-                "r.yml:5:9: the row mine/half-close appears twice",
+                format!("{BEHAVIOUR}    bugs: [http://example.org]\n"),
+                "is not the address of a bug",
+                "https://",
+            ),
+            (
+                format!("{BEHAVIOUR}{}", &BEHAVIOUR["behaviours:\n".len()..]),
+                "r.yml:5:9: the behaviour mine/half-close appears twice",
                 "own",
             ),
-            ("rows: []\n".into(), "the file has no rows", "example"),
+            ("behaviours: []\n".into(), "the file has no behaviours", "example"),
         ] {
             let (said, remedy) = error(&text);
             assert!(said.contains(message), "{text}\n{said}");
@@ -302,13 +310,13 @@ mod tests {
             ("script: >-\n      own and peer are\n      connected, look at onw".to_owned(), 6, 26),
             ("script: '\n      own and peer are connected, look\n      at onw'".to_owned(), 6, 10),
         ] {
-            let (said, _) = error(&ROW.replace(
+            let (said, _) = error(&BEHAVIOUR.replace(
                 "script: own and peer are connected, peer shuts write, look at own as shut",
                 &written,
             ));
             assert!(said.starts_with(&format!("r.yml:{line}:{column}: expected")), "{written}\n{said}");
         }
-        let (said, _) = error(&ROW.replace(" own as shut", "\n    # A comment.\n"));
+        let (said, _) = error(&BEHAVIOUR.replace(" own as shut", "\n    # A comment.\n"));
         assert!(said.starts_with("r.yml:4:66: "), "{said}");
     }
 }

@@ -47,12 +47,12 @@ pub fn run(
         // The run has reported the error.
         _ => Default::default(),
     };
-    let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
-    let subject = is_subject.then_some(poller.name);
+    let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != poller.name);
+    let adapter = is_adapter.then_some(poller.name);
     let (kernel, version) = (kernel(), environment.version_of(poller.name));
     let versions = Versions { kernel: kernel.as_ref(), poller: version.as_deref() };
     let judged = (answers, os, versions);
-    let mut outcome = judge(scenario, (&due, &promises), subject, transcript, ended, judged);
+    let mut outcome = judge(scenario, (&due, &promises), adapter, transcript, ended, judged);
     outcome.notes.insert(0, format!("alone: {}", probe(scenario, variant, poller.name, environment)));
     outcome
 }
@@ -89,21 +89,21 @@ fn broken(reason: String) -> CellOutcome {
 }
 
 /// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce, and
-/// `promises` says what is wrong with them in every reading. `subject` is the poller's name, if it is not one
+/// `promises` says what is wrong with them in every reading. `adapter` is the poller's name, if it is not one
 /// of the system's own.
 fn judge(
     scenario: &Scripted,
     (due, promises): (&[Key], &Promises),
-    subject: Option<&str>,
+    adapter: Option<&str>,
     transcript: Transcript,
     ended: Result<(), Stopped>,
     (answers, os, versions): (&Expectations, Os, Versions<'_>),
 ) -> CellOutcome {
     let answered = |Observation { variant, api, trigger, answer }| {
-        let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
+        let asked = Asked { behaviour: scenario.behaviour.to_owned(), variant, api, trigger };
         let answer = answer.to_string();
-        match subject {
-            Some(subject) => (answers.attributed(os, versions.kernel, subject, asked, &answer), answer),
+        match adapter {
+            Some(adapter) => (answers.attributed(os, versions.kernel, adapter, asked, &answer), answer),
             None => (asked, answer),
         }
     };
@@ -114,9 +114,9 @@ fn judge(
     if complete {
         for Key { variant, api, trigger } in due.iter().cloned() {
             let trigger = trigger.map(str::to_owned);
-            let asked = Asked { row: scenario.behaviour.to_owned(), variant, api, trigger };
-            let is_answered = match subject {
-                Some(subject) => observed.answers_in_cell_of(subject, &asked),
+            let asked = Asked { behaviour: scenario.behaviour.to_owned(), variant, api, trigger };
+            let is_answered = match adapter {
+                Some(adapter) => observed.answers_in_cell_of(adapter, &asked),
                 None => observed.answers(&asked),
             };
             if !is_answered {
@@ -129,13 +129,13 @@ fn judge(
         // A wrong answer is a failure, whatever ended the script.
         (failed @ (Status::Fail, _), _) => failed,
         (_, Err(Stopped::Unsupported(why))) => (Status::Unsupported, Some(why)),
-        (_, Err(stopped @ (Stopped::SetUp(_) | Stopped::Script(_)))) => {
+        (_, Err(stopped @ (Stopped::Broken(_) | Stopped::Script(_)))) => {
             (Status::Broken, Some(stopped.to_string()))
         }
         (_, Ok(())) if observed.checks.is_empty() => {
             (Status::Unsupported, Some(format!("{NOT_QUERIED}, only this program or the system's queue")))
         }
-        (_, Ok(())) if subject.is_some_and(|subject| !observed.has_answer_of(subject)) => {
+        (_, Ok(())) if adapter.is_some_and(|adapter| !observed.has_answer_of(adapter)) => {
             (Status::Unsupported, Some(format!("{NOT_QUERIED}, only system calls")))
         }
         (judged, Ok(()) | Err(Stopped::Ended(_))) => judged,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn judged_of(
-        subject: Option<&str>,
+        adapter: Option<&str>,
         api: &str,
         answer: &str,
         trace: &str,
@@ -195,7 +195,7 @@ mod tests {
         judge(
             &SCENARIO,
             (&due, &Promises::default()),
-            subject,
+            adapter,
             transcript,
             ended,
             (&answers, Os::Linux, Versions::of_kernel(measured.as_ref())),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_a_subject_that_holds_only_system_calls_is_unsupported() {
+    fn a_cell_of_an_adapter_that_holds_only_system_calls_is_unsupported() {
         let left_out = "look at conn -> left out: there is no 'conn'";
         let outcome = judged_of(Some("libuv"), "poll", "HUP", left_out, Ok(()));
         assert_eq!(outcome.status, Status::Unsupported);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_effect_of_a_subject_is_not_judged_by_the_systems_file() {
+    fn a_side_effect_of_an_adapter_is_not_judged_by_the_systems_file() {
         let left_out = "look at conn -> left out: there is no 'conn'";
         let outcome = judged_of(Some("libuv"), "poll", "OUT", left_out, Ok(()));
         assert_eq!((outcome.status, outcome.counters["unknown"]), (Status::Pass, 1));
@@ -261,7 +261,7 @@ mod tests {
         let stopped = || Err(Stopped::Unsupported("not here".into()));
         let outcome = judged("HUP", "", stopped());
         assert_eq!((outcome.status, outcome.reason.as_deref()), (Status::Unsupported, Some("not here")));
-        assert_eq!(judged("HUP", "", Err(Stopped::SetUp("no pipe".into()))).status, Status::Broken);
+        assert_eq!(judged("HUP", "", Err(Stopped::Broken("no pipe".into()))).status, Status::Broken);
         let outcome = judged("OUT", "", stopped());
         assert_eq!(outcome.status, Status::Fail);
         assert!(outcome.reason.is_some_and(|reason| reason.contains("expected HUP, observed OUT")));

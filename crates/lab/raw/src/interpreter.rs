@@ -38,8 +38,8 @@ use settle::Settle;
 use waiters::{Responder, Waiter};
 use worker_pool::WorkerPool;
 
-fn setup_error(why: impl Into<String>) -> Stopped {
-    Stopped::SetUp(why.into())
+fn broken(why: impl Into<String>) -> Stopped {
+    Stopped::Broken(why.into())
 }
 
 /// Returns the reason after a failed call of the set-up. If the system lacks a resource, the script is
@@ -56,7 +56,7 @@ fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
         Some(Errno::ENFILE) => {
             Stopped::Unsupported(format!("needs more open files than the system has left: {failure}"))
         }
-        _ => Stopped::SetUp(failure),
+        _ => Stopped::Broken(failure),
     }
 }
 
@@ -276,7 +276,7 @@ impl Interpreter {
         rest: &[Clause],
         observed: &mut Vec<Observation>,
     ) -> Stopped {
-        let Failure { reason, answer: Some(answer) } = failure else { return setup_error(failure.reason) };
+        let Failure { reason, answer: Some(answer) } = failure else { return broken(failure.reason) };
         let mut naming = self.naming.clone();
         let key = std::iter::once(clause).chain(rest).find_map(|clause| {
             naming.advance(clause);
@@ -288,7 +288,7 @@ impl Interpreter {
                 observed.push(observation(key, answer.into()));
                 Stopped::Ended(reason)
             }
-            None => setup_error(reason),
+            None => broken(reason),
         }
     }
 
@@ -305,7 +305,7 @@ impl Interpreter {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
         match &clause.action {
-            Action::Times(_) => Err(setup_error("'N times' must be the first clause")),
+            Action::Times(_) => Err(broken("'N times' must be the first clause")),
             Action::Title(_) => Ok("ok".into()),
             Action::Make(name, kind) => self.make(name, kind),
             Action::Connect(one, other) => self.connect(one, other),
@@ -361,7 +361,7 @@ impl Interpreter {
             Action::ChildEnds => self.child()?.end(),
             Action::ChildWaits(timeout) => self.child_waits(*timeout),
             Action::ChildIsStopped => {
-                let child = self.child.as_ref().ok_or_else(|| setup_error("there is no child"))?;
+                let child = self.child.as_ref().ok_or_else(|| broken("there is no child"))?;
                 child.stop_and_continue()
             }
             Action::ThreadAnswers(thread) => {
@@ -452,7 +452,7 @@ impl Interpreter {
     fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<Answer, Stopped> {
         let responder = self.responder()?;
         let Some(waiter) = self.threads.get_mut(thread) else {
-            return Err(setup_error(format!("'{thread}' does not wait")));
+            return Err(broken(format!("'{thread}' does not wait")));
         };
         waiter.answer(&responder, is_last)
     }
@@ -479,7 +479,7 @@ impl Interpreter {
     /// Adds a descriptor, under a number that no other descriptor of this script has had.
     fn add_actor(&mut self, name: &str, fd: OwnedFd) -> Result<&mut Actor, Stopped> {
         if self.actors.get(name).is_some_and(Actor::is_open) {
-            return Err(setup_error(format!("'{name}' exists already and is open")));
+            return Err(broken(format!("'{name}' exists already and is open")));
         }
         let fd = descriptors::copy(&fd, self.next_number)?;
         self.next_number = fd.as_raw_fd() + 1;
@@ -502,23 +502,20 @@ impl Interpreter {
     }
 
     fn actor(&mut self, name: &str) -> Result<&mut Actor, Stopped> {
-        self.actors.get_mut(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))
+        self.actors.get_mut(name).ok_or_else(|| broken(format!("there is no '{name}'")))
     }
 
     fn fd(&self, name: &str) -> Result<&OwnedFd, Stopped> {
-        let actor = self.actors.get(name).ok_or_else(|| setup_error(format!("there is no '{name}'")))?;
+        let actor = self.actors.get(name).ok_or_else(|| broken(format!("there is no '{name}'")))?;
         if actor.held.as_ref().is_some_and(|held| held.open) {
             let why = format!("{} holds '{name}', and has no command for this", self.poller_name);
             return Err(Stopped::Unsupported(why));
         }
-        actor.fd.as_ref().ok_or_else(|| setup_error(format!("'{name}' is closed")))
+        actor.fd.as_ref().ok_or_else(|| broken(format!("'{name}' is closed")))
     }
 
     fn number(&self, name: &str) -> Result<RawFd, Stopped> {
-        self.actors
-            .get(name)
-            .map(|actor| actor.number)
-            .ok_or_else(|| setup_error(format!("there is no '{name}'")))
+        self.actors.get(name).map(|actor| actor.number).ok_or_else(|| broken(format!("there is no '{name}'")))
     }
 
     /// Returns the poller of this name, and makes it at its first use.
@@ -544,7 +541,7 @@ impl Interpreter {
 
     /// Takes the child out, for its end.
     fn child(&mut self) -> Result<Child, Stopped> {
-        self.child.take().ok_or_else(|| setup_error("there is no child"))
+        self.child.take().ok_or_else(|| broken("there is no child"))
     }
 
     /// Returns whether a thread waits. Its wait can hold a file open that the script has closed.
@@ -631,7 +628,7 @@ impl Interpreter {
         let why = "this system has neither epoll nor kqueue";
         let make = self.setting.queue.ok_or_else(|| Stopped::Unsupported(why.into()))?;
         if self.pollers.contains_key(name) {
-            return Err(setup_error(format!("there is a poller '{name}' already")));
+            return Err(broken(format!("there is a poller '{name}' already")));
         }
         let poller = FencedPoller::open(Setting { make, ..self.setting })?;
         let fd = poller.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
@@ -727,7 +724,7 @@ impl Interpreter {
     fn look_before(&mut self, at: &str) -> Result<Outcome, Stopped> {
         let number = self.number(at)?;
         let Some((poller, label)) = self.watched.get(at).cloned() else {
-            return Err(setup_error(format!("'{at}' is not watched")));
+            return Err(broken(format!("'{at}' is not watched")));
         };
         let poller = self.poller(&poller)?;
         let events = match poller.poll(ROOM)? {
@@ -749,7 +746,7 @@ fn refuse_others(looking: &str, token: Token, events: &[Event]) -> Result<(), St
         true => Ok(()),
         false => {
             let lost = "has consumed an event of another descriptor: watch that one `in second`";
-            Err(setup_error(format!("{looking} {lost}")))
+            Err(broken(format!("{looking} {lost}")))
         }
     }
 }
@@ -766,7 +763,7 @@ fn conclude(
         observed.extend(key.map(|key| observation(key, answer.clone())));
     } else if !done {
         let why = format!("{} -> {answer}: a clause without a question mark must succeed", clause.action);
-        return Err(setup_error(why));
+        return Err(broken(why));
     }
     Ok(answer.to_string())
 }

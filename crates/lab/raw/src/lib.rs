@@ -108,7 +108,7 @@ pub enum Stopped {
     Ended(String),
     /// The set-up failed; this says nothing about the poller.
     #[error("{0}")]
-    SetUp(String),
+    Broken(String),
 }
 
 /// Runs a script.

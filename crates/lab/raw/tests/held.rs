@@ -17,7 +17,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn adapter(program: &str, poller: &str) -> MakeSelector {
-    let path = format!("{}/../../../subjects/python/{program}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../../adapters/python/{program}", env!("CARGO_MANIFEST_DIR"));
     adapters::process(vec!["python3".into(), path, poller.into()], adapters::PATIENCE)
 }
 

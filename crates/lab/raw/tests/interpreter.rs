@@ -44,9 +44,9 @@ fn seen(transport: Transport, script: &str) -> Vec<String> {
     transcript.observations.iter().map(|seen| format!("{} {seen}", seen.variant)).collect()
 }
 
-fn setup_error(transport: Transport, script: &str) -> String {
+fn broken(transport: Transport, script: &str) -> String {
     match run_over(transport, script) {
-        (_, Err(Stopped::SetUp(why))) => why,
+        (_, Err(Stopped::Broken(why))) => why,
         other => panic!("{script}: {other:?}"),
     }
 }
@@ -139,7 +139,7 @@ fn a_poller_in_another_process_may_keep_a_file_open() {
     let (seen, ended) = run_in(&|| make(Some(1)));
     assert_eq!((seen, ended), (vec!["1".into(), "IN".into()], Ok(())));
     let why = "the end of the connection did not arrive within 50ms";
-    assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::SetUp(why.into()))));
+    assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::Broken(why.into()))));
 }
 
 /// The end is behind data that the other end has no room for.
@@ -161,10 +161,9 @@ fn a_full_connection_can_be_closed() {
 fn a_failed_fact_is_a_set_up_error() {
     let _alone = alone();
     for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe] {
-        let why = setup_error(transport, "own and peer are connected, own reads 3, look at own");
+        let why = broken(transport, "own and peer are connected, own reads 3, look at own");
         assert_eq!(why, "own reads 3 -> EAGAIN: a clause without a question mark must succeed");
-        let why =
-            setup_error(transport, "own and peer are connected, peer sends 2, own reads 3, look at own");
+        let why = broken(transport, "own and peer are connected, peer sends 2, own reads 3, look at own");
         assert_eq!(why, "own reads 3 -> 2: a clause without a question mark must succeed");
     }
 }
@@ -237,7 +236,7 @@ fn the_number_of_a_closed_descriptor_stays_closed() {
     let expected = ["unix:taken poll@level: IN|OUT", "unix:taken poll-events0@level: -"];
     assert_eq!(seen(Transport::Unix, script), expected);
     let script = "own and peer are connected, peer takes the number of own";
-    assert_eq!(setup_error(Transport::Unix, script), "'own' is open: its number is not free");
+    assert_eq!(broken(Transport::Unix, script), "'own' is open: its number is not free");
 }
 
 #[test]
@@ -394,10 +393,10 @@ fn an_event_of_another_descriptor_is_not_lost_unnoticed() {
             "own and peer are connected, watch own, watch peer, own sends 1, peer sends 1, look at own";
         let (_, ended) = run_with(&poller_epoll::selector, Transport::Unix, mode, script);
         let why = "looking at 'own' has consumed an event of another descriptor: watch that one `in second`";
-        assert_eq!(ended, Err(Stopped::SetUp(why.into())), "{mode:?}");
+        assert_eq!(ended, Err(Stopped::Broken(why.into())), "{mode:?}");
     }
     let script = "own and peer are connected, near and far are connected, watch own, peer sends 1, watch near, look at own";
     let (_, ended) = run_with(&poller_epoll::selector, Transport::Unix, Mode::Edge, script);
     let why = "watching 'near' has consumed an event of another descriptor: watch that one `in second`";
-    assert_eq!(ended, Err(Stopped::SetUp(why.into())));
+    assert_eq!(ended, Err(Stopped::Broken(why.into())));
 }

@@ -12,7 +12,7 @@ use pollmatrix_raw::expectations::{Expectation, Expectations};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/meanings.tsv");
 
 fn every_answer(check: &mut dyn FnMut(&Expectation)) {
-    let names: Vec<_> = pollmatrix_raw::expectations::subjects().collect();
+    let names: Vec<_> = pollmatrix_raw::expectations::adapters().collect();
     for os in Os::ALL {
         let answers = Expectations::built_in_of(*os, &names).unwrap();
         answers.systems().flat_map(|(_, all)| all).for_each(&mut *check);
@@ -82,7 +82,7 @@ fn every_recorded_event_means_what_the_table_says() {
 
 /// Returns the column of `libev-poll-R`, `epoll-add-before`.
 fn column(api: &str) -> String {
-    let names = pollmatrix_raw::expectations::subjects().chain(["epoll", "kqueue", "poll", "select"]);
+    let names = pollmatrix_raw::expectations::adapters().chain(["epoll", "kqueue", "poll", "select"]);
     let is_it =
         |name: &&str| api.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     names.into_iter().find(is_it).unwrap_or(api).to_owned()

@@ -62,11 +62,11 @@ fn the_recorded_answers_that_are_wrong_in_every_reading_are_known() {
             add(&format!("{poller} of {os}"), defects(os, poller, &answers));
         }
     }
-    for subject in pollmatrix_raw::expectations::subjects() {
+    for adapter in pollmatrix_raw::expectations::adapters() {
         let answers =
-            Expectations::built_in_of(Os::Linux, &[subject]).expect("the expectations are well-formed");
-        let name = if subject == "libkqueue" { "kqueue" } else { subject };
-        add(subject, defects(Os::Linux, name, &answers));
+            Expectations::built_in_of(Os::Linux, &[adapter]).expect("the expectations are well-formed");
+        let name = if adapter == "libkqueue" { "kqueue" } else { adapter };
+        add(adapter, defects(Os::Linux, name, &answers));
     }
     let expected = [
         ("io-uring", Defect::EndedRegistration, 7),

@@ -113,7 +113,7 @@ fn a_child_has_its_own_answers_and_shares_the_poller() {
 #[test]
 fn a_child_is_not_forked_while_threads_wait() {
     let (_, ended) = run_script("t waits, a child is forked", Mode::Level, EPOLL);
-    assert!(matches!(&ended, Err(Stopped::SetUp(why)) if why.contains("threads wait")), "{ended:?}");
+    assert!(matches!(&ended, Err(Stopped::Broken(why)) if why.contains("threads wait")), "{ended:?}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn run(
     Ok(outcome)
 }
 
-/// Adds the cause to the reason of a set-up error, if it is the path of the folder for temporary files.
+/// Adds the cause to the reason of a broken cell, if it is the path of the folder for temporary files.
 pub fn with_cause(reason: String) -> String {
     let is_about_length = ["SUN_LEN", "ENAMETOOLONG"].iter().any(|words| reason.contains(words));
     match long_temporary_folder().filter(|_| is_about_length) {

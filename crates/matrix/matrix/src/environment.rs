@@ -21,17 +21,17 @@ use crate::error::Error;
 use crate::matrix_yml::{Backend, Exclude, Matrix, Runner};
 use crate::{provenance, selftest};
 
-/// The laboratory, and the values of `--subject`, `--rows` and `--expectations`.
+/// The laboratory, and the values of `--adapter`, `--behaviours` and `--expectations`.
 pub struct Environment {
     lab: Box<dyn Lab>,
     adapters: Vec<Adapter>,
-    rows: Option<Added>,
+    behaviours: Option<Added>,
     expectations: Option<PathBuf>,
 }
 
 /// A third-party poller: a column beside the backends, for behaviours only.
 struct Adapter {
-    /// The value of `--subject`: the name of a built-in library, or a command line.
+    /// The value of `--adapter`: the name of a built-in library, or a command line.
     typed: String,
     poller: Poller,
     /// The version of the library or of the program, if known.
@@ -43,7 +43,7 @@ struct Adapter {
 impl Environment {
     /// Tests only this system's own pollers, and judges by the built-in expectations.
     pub fn new(lab: Box<dyn Lab>) -> Self {
-        Self { lab, adapters: Vec::new(), rows: None, expectations: None }
+        Self { lab, adapters: Vec::new(), behaviours: None, expectations: None }
     }
 
     /// Starts each adapter once, to learn its name and modes, and reads the expectations, before any cell
@@ -75,47 +75,51 @@ impl Environment {
         names.extend(backends::KQUEUE_LIBRARY);
         lab.expect(expectations, &names)?;
         let absolute = |dir: &Path| std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
-        Ok(Self { lab, adapters, rows: None, expectations: expectations.map(absolute) })
+        Ok(Self { lab, adapters, behaviours: None, expectations: expectations.map(absolute) })
     }
 
-    /// Adds the rows of a file.
+    /// Adds the behaviours of a file.
     ///
     /// # Errors
     /// The file cannot be read, or is malformed.
-    pub fn with_rows(self, file: Option<&Path>) -> Result<Self, Error> {
-        let rows = file.map(|path| Added::load(path, &*self.lab)).transpose()?;
-        Ok(Self { rows, ..self })
+    pub fn with_behaviours(self, file: Option<&Path>) -> Result<Self, Error> {
+        let behaviours = file.map(|path| Added::load(path, &*self.lab)).transpose()?;
+        Ok(Self { behaviours, ..self })
     }
 
-    /// Returns the rows that a file adds, if there is one.
-    pub fn rows(&self) -> Option<&Added> {
-        self.rows.as_ref()
+    /// Returns the behaviours that a file adds, if there is one.
+    pub fn behaviours(&self) -> Option<&Added> {
+        self.behaviours.as_ref()
     }
 
-    /// Returns the characterisation scenario of this id: one of the catalogue, or a row.
+    /// Returns the characterisation scenario of this id: one of the catalogue, or a behaviour.
     pub fn scripted(&self, id: &str) -> Option<&'static Scripted> {
         let known = self.lab.scripted().into_iter().find(|scripted| scripted.id == id);
-        known.or_else(|| self.rows()?.find(id))
+        known.or_else(|| self.behaviours()?.find(id))
     }
 
-    /// Returns the option that makes another command know a row: ` --rows 'FILE'`, or nothing for any other
+    /// Returns the option that makes another command know a behaviour: ` --behaviours 'FILE'`, or nothing for any other
     /// scenario.
-    pub fn rows_option(&self, scenario: &str) -> String {
-        let rows = self.rows().filter(|rows| rows.find(scenario).is_some());
-        rows.map(|rows| format!(" --rows {}", command::word(&rows.path.display().to_string())))
+    pub fn behaviours_option(&self, scenario: &str) -> String {
+        let behaviours = self.behaviours().filter(|behaviours| behaviours.find(scenario).is_some());
+        behaviours
+            .map(|behaviours| {
+                format!(" --behaviours {}", command::word(&behaviours.path.display().to_string()))
+            })
             .unwrap_or_default()
     }
 
-    /// Checks that the runner can give the rows to its cells.
+    /// Checks that the runner can give the behaviours to its cells.
     ///
     /// # Errors
-    /// There are rows, and the runner copies no file of rows to the other side.
-    pub fn refuse_rows_elsewhere(&self, runner: &Runner) -> Result<(), Error> {
-        match (self.rows(), runner) {
+    /// There are behaviours, and the runner copies no file of behaviours to the other side.
+    pub fn refuse_behaviours_elsewhere(&self, runner: &Runner) -> Result<(), Error> {
+        match (self.behaviours(), runner) {
             (None, _) | (Some(_), Runner::Native | Runner::Prefix(_) | Runner::Import) => Ok(()),
-            (Some(rows), _) => {
-                Err(Error::RowsElsewhere { path: rows.path.clone(), runner: runner.name().to_owned() })
-            }
+            (Some(behaviours), _) => Err(Error::BehavioursElsewhere {
+                path: behaviours.path.clone(),
+                runner: runner.name().to_owned(),
+            }),
         }
     }
 
@@ -181,17 +185,17 @@ impl Environment {
         self.adapters.iter().find(|adapter| adapter.poller.name == name)?.version.clone()
     }
 
-    /// Returns the value of `--subject` for the adapter of this name, to pass to another pollmatrix process.
+    /// Returns the value of `--adapter` for the adapter of this name, to pass to another pollmatrix process.
     pub fn adapter_argument(&self, name: &str) -> Option<&str> {
         let adapter = self.adapters.iter().find(|adapter| adapter.poller.name == name)?;
         Some(&adapter.typed)
     }
 
     /// Returns the option that passes the adapter of this name to another command:
-    /// ` --subject './my-adapter epoll'`, or nothing.
+    /// ` --adapter './my-adapter epoll'`, or nothing.
     pub fn adapter_option(&self, name: &str) -> String {
         let typed = self.adapter_argument(name);
-        typed.map(|typed| format!(" --subject {}", quoted(&[typed.to_owned()]))).unwrap_or_default()
+        typed.map(|typed| format!(" --adapter {}", quoted(&[typed.to_owned()]))).unwrap_or_default()
     }
 
     /// Checks that adapters are only used in a native run, because this program starts them.
@@ -291,7 +295,7 @@ fn words(typed: &str) -> Result<Vec<String>, Error> {
     shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| Error::Adapter {
         typed: typed.to_owned(),
         why: "a quote is not closed, or the command is empty".into(),
-        help: "quote it for a shell: --subject './my-adapter epoll'".into(),
+        help: "quote it for a shell: --adapter './my-adapter epoll'".into(),
     })
 }
 
@@ -299,7 +303,7 @@ fn failed(lab: &dyn Lab, typed: &str, source: &io::Error) -> Error {
     let help = if library(lab, typed).is_none() && source.kind() != io::ErrorKind::Unsupported {
         let names = lab.libraries().into_iter().map(|library| library.name);
         format!(
-            "{}; for a command line, `pollmatrix subject-check {typed}` shows details",
+            "{}; for a command line, `pollmatrix adapter-check {typed}` shows details",
             did_you_mean(typed, names)
         )
     } else {

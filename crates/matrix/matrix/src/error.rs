@@ -29,18 +29,18 @@ pub enum Error {
     NoFaults,
     #[error("there is no backend '{name}' here")]
     UnknownBackend { name: String, help: String },
-    #[error("--subject {typed}: {why}")]
+    #[error("--adapter {typed}: {why}")]
     Adapter { typed: String, why: String, help: String },
-    #[error("--subject {typed}: there is already a column '{name}'")]
+    #[error("--adapter {typed}: there is already a column '{name}'")]
     AdapterName { typed: String, name: &'static str },
-    #[error("--subject {0}: adapters run natively on this machine only")]
+    #[error("--adapter {0}: adapters run natively on this machine only")]
     AdapterElsewhere(String),
     #[error("{file}:{line}:{column}: {message}")]
-    Rows { file: String, line: u64, column: u64, message: String, help: String },
+    Behaviours { file: String, line: u64, column: u64, message: String, help: String },
     #[error("{} was changed while cells were started with it", .0.display())]
-    RowsChanged(PathBuf),
-    #[error("--rows {}: the runner '{runner}' does not take the file to the other side", path.display())]
-    RowsElsewhere { path: PathBuf, runner: String },
+    BehavioursChanged(PathBuf),
+    #[error("--behaviours {}: the runner '{runner}' does not take the file to the other side", path.display())]
+    BehavioursElsewhere { path: PathBuf, runner: String },
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error, help: &'static str },
     #[error("another pollmatrix is writing to {}", .0.display())]
@@ -98,16 +98,16 @@ impl Error {
             | Self::Machine { help, .. }
             | Self::NoImport { help, .. }
             | Self::Lab { help, .. }
-            | Self::Rows { help, .. } => help.clone(),
+            | Self::Behaviours { help, .. } => help.clone(),
             Self::Io { help, .. } => (*help).into(),
             Self::RunnerNeeds { option, .. } => format!("give {option}"),
             Self::NoTarget(_) => "add it to `targets` in matrix.yml".into(),
             Self::AdapterName { .. } => "give each adapter once, and a unique name".into(),
             Self::AdapterElsewhere(_) => {
-                "omit --target and --via, or start pollmatrix on the other machine".into()
+                "omit --target and --runner, or start pollmatrix on the other machine".into()
             }
-            Self::RowsChanged(_) => "run it again: a run has one file of rows".into(),
-            Self::RowsElsewhere { .. } => {
+            Self::BehavioursChanged(_) => "run it again: a run has one file of behaviours".into(),
+            Self::BehavioursElsewhere { .. } => {
                 "copy the file to the other machine, and start pollmatrix there".into()
             }
             Self::NoFaults => "build it with the feature `faults`, which is on by default".into(),

@@ -28,9 +28,9 @@ const LEFTOVER: Duration = Duration::from_secs(2);
 pub struct Identity {
     /// SHA-256 of the matrix file.
     pub matrix: String,
-    /// SHA-256 of the file of rows, if there is one.
+    /// SHA-256 of the file of behaviours, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<String>,
+    pub behaviours: Option<String>,
     /// SHA-256 of the executable.
     pub executable: String,
     /// What was asked of the attempts.
@@ -40,8 +40,8 @@ pub struct Identity {
     pub selection: Selected,
     /// The target.
     pub target: String,
-    /// The runner, as `--via` takes it.
-    pub via: String,
+    /// The runner, as `--runner` takes it.
+    pub runner: String,
 }
 
 /// A [`Selection`], as the journal stores it.
@@ -276,8 +276,8 @@ impl Contents {
             Some(value) => format!("with {name} {value}"),
             None => format!("without {name}"),
         };
-        if (&mine.target, &mine.via) != (&identity.target, &identity.via) {
-            let was = format!("--target {} --via {}", mine.target, mine.via);
+        if (&mine.target, &mine.runner) != (&identity.target, &identity.runner) {
+            let was = format!("--target {} --runner {}", mine.target, mine.runner);
             return Some((
                 format!("it was started with {was}"),
                 format!("resume it with {was}, or {}", new_run()),
@@ -286,19 +286,19 @@ impl Contents {
         if mine.matrix != identity.matrix {
             return Some(("it has another matrix".into(), new_run()));
         }
-        match (&mine.rows, &identity.rows) {
+        match (&mine.behaviours, &identity.behaviours) {
             (was, is) if was == is => {}
             (Some(_), None) => {
-                let help = format!("give the same file with --rows, or {}", new_run());
-                return Some(("it has rows of a file".into(), help));
+                let help = format!("give the same file with --behaviours, or {}", new_run());
+                return Some(("it has behaviours of a file".into(), help));
             }
             (Some(_), Some(_)) => {
-                let help = format!("restore the file of rows as it was, or {}", new_run());
-                return Some(("it has other rows".into(), help));
+                let help = format!("restore the file of behaviours as it was, or {}", new_run());
+                return Some(("it has other behaviours".into(), help));
             }
             (None, _) => {
-                let help = format!("omit --rows, or {}", new_run());
-                return Some(("it has no rows of a file".into(), help));
+                let help = format!("omit --behaviours, or {}", new_run());
+                return Some(("it has no behaviours of a file".into(), help));
             }
         }
         if mine.executable != identity.executable {
@@ -367,12 +367,12 @@ mod tests {
     fn identity() -> Identity {
         Identity {
             matrix: "hash".into(),
-            rows: None,
+            behaviours: None,
             executable: "hash".into(),
             spec: RunSpec::new(Seed(1)),
             selection: Selected::default(),
             target: "here".into(),
-            via: "native".into(),
+            runner: "native".into(),
         }
     }
 

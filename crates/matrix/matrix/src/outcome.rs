@@ -34,7 +34,7 @@ impl From<(Verdict, Outcome)> for CellOutcome {
             Verdict::Pass => (Status::Pass, None),
             Verdict::Fail(reason) => (Status::Fail, Some(reason)),
             Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
-            Verdict::SetUpError(reason) => (Status::Broken, Some(reason)),
+            Verdict::Broken(reason) => (Status::Broken, Some(reason)),
         };
         Self { status, reason, checks: outcome.checks, counters: outcome.counters, notes: outcome.notes }
     }

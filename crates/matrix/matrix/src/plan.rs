@@ -41,8 +41,8 @@ impl<'e> Source<'e> {
             }
         };
         backends::add_library(&mut matrix);
-        if let Some(rows) = environment.rows() {
-            rows.add_to(&mut matrix);
+        if let Some(behaviours) = environment.behaviours() {
+            behaviours.add_to(&mut matrix);
         }
         environment.add_columns(&mut matrix);
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
@@ -125,8 +125,8 @@ pub fn add_rerun_arguments(
     let is_late = spec.late_data.is_some();
     for cell in planned {
         let adapter = environment.adapter_option(&cell.spec.backend);
-        let rows = environment.rows_option(&cell.spec.scenario);
-        cell.spec.command += &format!("{options}{rows}{adapter}");
+        let behaviours = environment.behaviours_option(&cell.spec.scenario);
+        cell.spec.command += &format!("{options}{behaviours}{adapter}");
         if (injects || is_late) && environment.scripted(&cell.spec.scenario).is_some() {
             let why = if injects { RAW } else { PUNCTUAL };
             cell.unsupported.get_or_insert_with(|| why.to_owned());

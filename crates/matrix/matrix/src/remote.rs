@@ -359,7 +359,7 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     option("--jobs", settings.spec.jobs.map(|jobs| jobs.to_string()));
     option("--matrix", route.matrix.clone());
     option("--expectations", route.expectations.clone());
-    option("--rows", route.rows.clone());
+    option("--behaviours", route.behaviours.clone());
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.spec.seed)));

@@ -18,7 +18,7 @@ const ALL: [(&str, SelfTest); 16] = [
     ("selftest/unsupported", |_| {
         (Verdict::Unsupported("no system supports this".into()), Outcome::default())
     }),
-    ("selftest/broken", |_| (Verdict::SetUpError("the set-up failed".into()), Outcome::default())),
+    ("selftest/broken", |_| (Verdict::Broken("the set-up failed".into()), Outcome::default())),
     // The seed increases with each attempt, so half of the attempts pass.
     ("selftest/flaky", |seed| answer(seed.is_multiple_of(2))),
     ("selftest/hang", |_| hang()),
@@ -109,7 +109,7 @@ fn leave_a_child(command: &mut Command) -> (Verdict, Outcome) {
     let (verdict, mut outcome) = answer(true);
     match command.spawn() {
         Ok(child) => outcome.notes.push(format!("child {}", child.id())),
-        Err(error) => return (Verdict::SetUpError(format!("cannot start sleep: {error}")), outcome),
+        Err(error) => return (Verdict::Broken(format!("cannot start sleep: {error}")), outcome),
     }
     (verdict, outcome)
 }

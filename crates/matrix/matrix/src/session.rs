@@ -66,8 +66,8 @@ pub fn run(
     )?;
     let ended = session.run_cells(&planned, source, chosen, request, stop, overall)?;
 
-    if let Some(rows) = source.environment.rows() {
-        rows.check()?;
+    if let Some(behaviours) = source.environment.behaviours() {
+        behaviours.check()?;
     }
     let run = session.provenance(chosen, source.environment, ended.is_some());
     let specs = planned.into_iter().map(|cell| cell.spec).collect();
@@ -106,7 +106,7 @@ impl Session {
         };
         let mut identity = Identity {
             matrix: source.hash.clone(),
-            rows: source.environment.rows().map(|rows| rows.hash.clone()),
+            behaviours: source.environment.behaviours().map(|behaviours| behaviours.hash.clone()),
             // A run with imported results is only resumed with the same file.
             executable: match (&executable, &request.runner.import) {
                 (None, Some(file)) => file.display().to_string(),
@@ -116,7 +116,7 @@ impl Session {
             spec: request.spec.clone(),
             selection: (&request.selection).into(),
             target: chosen.target.id.clone(),
-            via: runners::identity(&chosen.runner, &request.runner),
+            runner: runners::identity(&chosen.runner, &request.runner),
         };
         if request.resume {
             if let Some(contents) = journal::read(dir)? {
@@ -288,7 +288,7 @@ impl Session {
         let here = match (&self.machine, &chosen.runner) {
             (Some(machine), _) => Run { target, ..machine.clone() },
             (None, Runner::Native) => Run {
-                subjects: environment.versions(),
+                adapters: environment.versions(),
                 columns: environment.columns(),
                 ..provenance::run_here(target, String::new())
             },
@@ -298,7 +298,7 @@ impl Session {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
             selection: self.identity.selection.selection().describe(),
-            via: chosen.runner.name().to_owned(),
+            runner: chosen.runner.name().to_owned(),
             emulator: runners::emulator(&chosen.runner),
             seed: self.identity.spec.seed,
             repeat: self.identity.spec.repeat,

@@ -132,12 +132,14 @@ fn command(order: &Order<'_>) -> Command {
         command.arg("--expectations").arg(dir);
     }
     let scenario = order.cell.rsplit_once('/').map_or(order.cell, |(scenario, _)| scenario);
-    if let Some(rows) = order.environment.rows().filter(|rows| rows.find(scenario).is_some()) {
-        command.arg("--rows").arg(&rows.path);
+    if let Some(behaviours) =
+        order.environment.behaviours().filter(|behaviours| behaviours.find(scenario).is_some())
+    {
+        command.arg("--behaviours").arg(&behaviours.path);
     }
     let poller = order.cell.rsplit('@').next();
     if let Some(typed) = poller.and_then(|name| order.environment.adapter_argument(name)) {
-        command.args(["--subject", typed]);
+        command.args(["--adapter", typed]);
     }
     if let Some(patience) = order.patience {
         command.args(["--patience-ms", &patience.as_millis().to_string()]);

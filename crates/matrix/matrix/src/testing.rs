@@ -35,7 +35,7 @@ impl CellRunner {
     /// Runs one attempt of a cell in its own process, as `pollmatrix run` does.
     ///
     /// Prints and accepts the status `unsupported`, which the test harness cannot express at run time, and an
-    /// expected failure.
+    /// known failure.
     ///
     /// # Panics
     /// If the cell does not pass, with its checks and its standard error.

@@ -118,9 +118,9 @@ fn the_workflow_runs_exactly_the_machines_of_matrix_yml() {
     for target in &matrix.targets {
         match &target.ci {
             None => {}
-            Some(Ci::Hosted { label, via, shards }) => {
+            Some(Ci::Hosted { label, runners, shards }) => {
                 for runner in
-                    target.runners.iter().filter(|runner| via.iter().any(|name| name == runner.name()))
+                    target.runners.iter().filter(|runner| runners.iter().any(|name| name == runner.name()))
                 {
                     let runner = match runner {
                         Runner::Container(image) => format!("container:{image}"),
@@ -152,8 +152,8 @@ fn the_workflow_runs_exactly_the_machines_of_matrix_yml() {
         found.insert(match machine["release"].as_str() {
             Some(release) => format!("{target} release {release}"),
             None => {
-                let [via, label, shard] = ["via", "runner", "shard"].map(|key| text(machine, key));
-                format!("{target} {via} {label} {shard}")
+                let [runner, label, shard] = ["runner", "label", "shard"].map(|key| text(machine, key));
+                format!("{target} {runner} {label} {shard}")
             }
         });
     }
@@ -205,7 +205,7 @@ fn jobs_without_machines_are_omitted() {
     let text = include_str!("../../../../matrix.yml");
     let without: String = text
         .lines()
-        .filter(|line| !line.contains("vm: freebsd") && !line.contains("via: [prefix]"))
+        .filter(|line| !line.contains("vm: freebsd") && !line.contains("runners: [prefix]"))
         .map(|line| format!("{line}\n"))
         .collect();
     let matrix = parse(&without);

@@ -14,8 +14,8 @@ targets:
     triple: t
     os: linux
     arch: a
-    ways: [native]
-    ci: { runner: r, shards: 3 }
+    runners: [native]
+    ci: { runs-on: r, shards: 3 }
 scenarios:
   - id: group/one
     exclude: [{ backend: epoll, trigger: edge, threads: 1 }]
@@ -39,7 +39,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("timeout: 5", "timeuot: 5", "2:13: unknown field `timeuot`", "did you mean 'timeout'?"),
     ("version: 2", "vresion: 1", "1:1: unknown field `vresion`", "did you mean 'version'?"),
     ("    threads: [1, 2]", "    title: Two", "18:5: unknown field `title`", "use one of id, transports"),
-    ("arch: a", "zzz: a", "10:5: unknown field `zzz`", "use one of id, triple, os, arch, build, ways, ci"),
+    ("arch: a", "zzz: a", "10:5: unknown field `zzz`", "use one of id, triple, os, arch, build, runners, ci"),
     ("trigger: edge", "tigger: edge", "15:33: unknown field `tigger`", "did you mean 'trigger'?"),
     ("timeout: 5", "", "2:11: missing field `timeout`", KEYS),
     ("    triple: t\n", "", "11:5: missing field `triple`", KEYS),
@@ -60,7 +60,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("- { id: poll, os: all, triggers: [level] }", "- poll", "5:5: ", KEYS),
     ("- { id: poll, os: all, triggers: [level] }", "- [poll]", "5:5: ", KEYS),
     ("- { id: poll, os: all, triggers: [level] }", "-", "5:4: missing field `id`", KEYS),
-    ("ci: { runner: r, shards: 3 }", "ci: 5", "12:9: ", KEYS),
+    ("ci: { runs-on: r, shards: 3 }", "ci: 5", "12:9: ", KEYS),
     ("[native]", "[{ prefix: [a] }]", "11:22: ", KEYS),
     ("version: 2\n", "[]\n", "1:1: ", KEYS),
     // Values.

@@ -49,13 +49,13 @@ targets:
     os: linux
     arch: arm
     build: gcc
-    ways:
+    runners:
       - native
       - prefix: qemu-arm-static -L /usr/arm-linux-gnueabihf
       - container: debian
       - container: scratch
-    ci: { runner: ubuntu-24.04, via: [prefix], shards: 3 }
-  - { id: there, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, ways: [ssh, import], ci: { vm: freebsd, releases: [\"15.0\"] } }
+    ci: { runs-on: ubuntu-24.04, runners: [prefix], shards: 3 }
+  - { id: there, triple: x86_64-unknown-freebsd, os: freebsd, arch: x86_64, runners: [ssh, import], ci: { vm: freebsd, releases: [\"15.0\"] } }
 ";
 
 /// Returns the small matrix with two targets.
@@ -218,7 +218,7 @@ fn a_target_has_its_runners_its_build_and_its_place_in_ci() {
     );
     assert_eq!(here.runner("container"), Some(&Runner::Container("debian".into())));
     assert_eq!((here.build, here.linker().as_deref()), (Build::Gcc, Some("arm-linux-gnueabihf-gcc")));
-    let runner = Ci::Hosted { label: "ubuntu-24.04".into(), via: vec!["prefix".into()], shards: 3 };
+    let runner = Ci::Hosted { label: "ubuntu-24.04".into(), runners: vec!["prefix".into()], shards: 3 };
     assert_eq!(here.ci, Some(runner));
     assert_eq!(matrix.native_target("armv7-unknown-linux-gnueabihf"), Some(here));
 
@@ -256,8 +256,8 @@ fn ambiguous_and_meaningless_runners_are_refused() {
         ("- container: scratch", "- container: Dockerfile", 16, "not a name for a container image"),
         ("prefix: qemu-arm-static -L /usr/arm-linux-gnueabihf", "prefix: ' '", 14, "an empty prefix"),
         ("triple: armv7-unknown-linux-gnueabihf", "triple: armv7-apple-ios", 7, "no gcc links for"),
-        ("via: [prefix]", "via: [ssh]", 17, "via 'ssh' in CI, which is none of its 'ways'"),
-        ("via: [prefix]", "via: []", 17, "empty list of via"),
+        ("runners: [prefix]", "runners: [ssh]", 17, "'ssh' in CI, which is none of its 'runners'"),
+        ("runners: [prefix]", "runners: []", 17, "empty list of runners"),
         ("shards: 3", "shards: 0", 17, "0 shards"),
         ("vm: freebsd", "runner: x, vm: freebsd", 18, "'ci' of there is incomplete or mixes two forms"),
         (", releases: [\"15.0\"]", "", 18, "'ci' of there is incomplete or mixes two forms"),

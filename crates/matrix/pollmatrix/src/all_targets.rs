@@ -28,10 +28,10 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     let selection = &request.selection;
     selection.apply(&source.matrix)?;
     let (chosen, mut not_run) = sort(source, args, request)?;
-    chosen.iter().try_for_each(|one| source.environment.refuse_rows_elsewhere(&one.runner))?;
+    chosen.iter().try_for_each(|one| source.environment.refuse_behaviours_elsewhere(&one.runner))?;
     let mut cells = 0;
     for one in &chosen {
-        diagnostics::note(&format!("{} via {}", one.target.id, runners::label(&one.runner)));
+        diagnostics::note(&format!("{} runner {}", one.target.id, runners::label(&one.runner)));
         cells += source.plan(one.target, selection)?.len();
     }
     for one in &not_run {
@@ -53,7 +53,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
         own.dir = dir.join("targets").join(&one.target.id);
         own.resume &= journal::exists(&own.dir);
         own.runner.target = Some(one.target.id.clone());
-        own.runner.via = Some(runners::label(&one.runner));
+        own.runner.name = Some(runners::label(&one.runner));
         match session::run(source, one, &own, &stop, Some(&mut progress)) {
             Ok((results, code)) => {
                 inputs.push(Input { name: one.target.id.clone(), results });

@@ -38,7 +38,7 @@ struct CommandLine {
     #[command(flatten)]
     adapters: AdaptersArg,
     #[command(flatten)]
-    rows: RowsArg,
+    behaviours: BehavioursArg,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -51,8 +51,8 @@ pub struct Args {
     pub expectations: Option<PathBuf>,
     /// The adapters to test.
     pub adapters: Vec<String>,
-    /// The file of rows.
-    pub rows: Option<PathBuf>,
+    /// The file of behaviours.
+    pub behaviours: Option<PathBuf>,
     /// The command.
     pub command: Command,
 }
@@ -71,7 +71,7 @@ pub fn parse() -> Result<Args, ExitCode> {
         matrix: line.matrix.matrix,
         expectations: line.expectations.dir,
         adapters: line.adapters.adapters,
-        rows: line.rows.file,
+        behaviours: line.behaviours.file,
         command: line.command.unwrap_or_else(|| unreachable!("`run` is a command")),
     })
 }
@@ -102,17 +102,17 @@ struct ExpectationsArg {
 #[derive(ClapArgs)]
 struct AdaptersArg {
     /// Test another poller: a built-in library (mio), or an adapter, a program that speaks the protocol of
-    /// docs/subjects.md ('./my-adapter epoll'); repeatable. Without --backend, selects the cells of these
+    /// docs/adapters.md ('./my-adapter epoll'); repeatable. Without --backend, selects the cells of these
     /// pollers only
-    #[arg(long = "subject", global = true, value_name = "NAME|COMMAND")]
+    #[arg(long = "adapter", global = true, value_name = "NAME|COMMAND")]
     adapters: Vec<String>,
 }
 
 #[derive(ClapArgs)]
-struct RowsArg {
+struct BehavioursArg {
     /// Add the behaviours in this YAML file, each with its question and its script, to the matrix
     /// (docs/verbs.md has an example). Without a PREFIX, selects their cells only
-    #[arg(id = "rows", long = "rows", global = true, value_name = "FILE")]
+    #[arg(id = "behaviours", long = "behaviours", global = true, value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
@@ -201,14 +201,14 @@ pub enum Command {
     ///
     /// Each check tests one property with a new adapter process, and prints what it observed if the property
     /// does not hold. A feature that the adapter declares as missing is unsupported, which is not a failure.
-    /// docs/subjects.md documents the protocol.
-    #[command(after_help = exit::SUBJECT_CHECK_HELP)]
-    SubjectCheck(SubjectCheckArgs),
+    /// docs/adapters.md documents the protocol.
+    #[command(after_help = exit::ADAPTER_CHECK_HELP)]
+    AdapterCheck(AdapterCheckArgs),
     /// Write the files that are generated from matrix.yml, the result types and the adapter protocol
     Generate(GenerateArgs),
     /// List virtual machines, get their kernels, and open their consoles
     ///
-    /// `pollmatrix run --via vm` boots a machine for a run. docs/vm.md describes the machines.
+    /// `pollmatrix run --runner vm` boots a machine for a run. docs/vm.md describes the machines.
     Vm(VmArgs),
     /// Be one of the processes that pollmatrix starts from its own file
     #[command(hide = true)]
@@ -241,10 +241,10 @@ impl Command {
 pub enum WorkerMode {
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
-    /// `pollmatrix run --via` starts this command on the other side. It also runs by hand on a machine that
+    /// `pollmatrix run --runner` starts this command on the other side. It also runs by hand on a machine that
     /// has nothing but this program and a serial console. Each line is one JSON object: first
     /// {"line":"begin"} with the provenance, then one {"line":"cell"} per result, and {"line":"end"} if the
-    /// results are complete. `pollmatrix run --via import` reads these lines, even with the messages of a
+    /// results are complete. `pollmatrix run --runner import` reads these lines, even with the messages of a
     /// console between them.
     #[command(after_help = exit::EXEC_HELP)]
     Exec(Box<ExecArgs>),
@@ -315,15 +315,16 @@ impl SelectionArgs {
     }
 
     /// Converts the options to a selection. Adapters select their own cells unless backends are given, and
-    /// rows theirs unless prefixes are given.
+    /// behaviours theirs unless prefixes are given.
     pub fn selection(&self, environment: &Environment) -> Selection {
         let adapters = || environment.adapters().map(str::to_owned).collect();
-        let rows = || {
-            let rows = environment.rows().map(|rows| rows.scenarios()).unwrap_or_default();
-            rows.iter().map(|row| format!("{}/", row.id)).collect()
+        let behaviours = || {
+            let behaviours =
+                environment.behaviours().map(|behaviours| behaviours.scenarios()).unwrap_or_default();
+            behaviours.iter().map(|behaviour| format!("{}/", behaviour.id)).collect()
         };
         Selection {
-            prefixes: if self.prefixes.is_empty() { rows() } else { self.prefixes.clone() },
+            prefixes: if self.prefixes.is_empty() { behaviours() } else { self.prefixes.clone() },
             backends: if self.backends.is_empty() { adapters() } else { self.backends.clone() },
             filters: self.filters.clone(),
             layer: self.layer,
@@ -509,7 +510,7 @@ pub struct RunnerArgs {
     /// How to start the cells: native, prefix, container[:IMAGE], vm[:MACHINE], ssh or import
     /// [default: the target's first runner that works on this machine]
     #[arg(long, value_name = "RUNNER")]
-    pub via: Option<String>,
+    pub runner: Option<String>,
     /// The target's executable
     #[arg(long, value_name = "FILE")]
     pub executable: Option<PathBuf>,
@@ -517,22 +518,22 @@ pub struct RunnerArgs {
     /// [default: the folder that ci/executable.sh writes to]
     #[arg(long, value_name = "DIR", conflicts_with = "executable")]
     pub executables: Option<PathBuf>,
-    /// For --via prefix: the command in front of the executable: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    /// For --runner prefix: the command in front of the executable: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
     #[arg(long, value_name = "COMMAND")]
     pub prefix: Option<Words>,
-    /// For --via ssh: the other machine
+    /// For --runner ssh: the other machine
     #[arg(long, value_name = "[USER@]HOST")]
     pub host: Option<String>,
-    /// For --via ssh: the ssh command with its options
+    /// For --runner ssh: the ssh command with its options
     #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes -o ServerAliveInterval=15")]
     pub ssh: Words,
-    /// For --via vm: boot this kernel instead of the machine's own
+    /// For --runner vm: boot this kernel instead of the machine's own
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
-    /// For --via vm: leave the machine up after the run, for `pollmatrix vm attach`
+    /// For --runner vm: leave the machine up after the run, for `pollmatrix vm attach`
     #[arg(long)]
     pub keep: bool,
-    /// For --via import: the output of `pollmatrix worker exec`, or a results.json; `-` is standard input
+    /// For --runner import: the output of `pollmatrix worker exec`, or a results.json; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub import: Option<PathBuf>,
 }
@@ -542,7 +543,7 @@ impl RunnerArgs {
     pub fn options(&self) -> RunnerOptions {
         RunnerOptions {
             target: self.target.clone(),
-            via: self.via.clone(),
+            name: self.runner.clone(),
             executable: self.executable.clone(),
             executables: self.executables.clone(),
             prefix: self.prefix.clone(),
@@ -859,7 +860,7 @@ pub struct ExpectationsArgs {
 }
 
 #[derive(ClapArgs)]
-pub struct SubjectCheckArgs {
+pub struct AdapterCheckArgs {
     /// The adapter and its arguments (./my-adapter epoll), or a built-in library (mio)
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<String>,
@@ -876,9 +877,9 @@ pub struct SubjectCheckArgs {
 
 #[derive(ClapArgs)]
 pub struct ProbeArgs {
-    /// A script of verbs, or the id of a behaviour, of a scenario or of a row
-    /// [default with --rows: every row]
-    #[arg(value_name = "SCRIPT", required_unless_present = "rows")]
+    /// A script of verbs, or the id of a behaviour, of a scenario
+    /// [default with --behaviours: every behaviour]
+    #[arg(value_name = "SCRIPT", required_unless_present = "behaviours")]
     pub script: Option<String>,
     /// Test this backend only; repeatable [default: every backend of this machine]
     #[arg(long = "backend", value_name = "NAME")]
@@ -952,8 +953,8 @@ pub struct ExploreArgs {
     /// Continue the exploration whose state is in the corpus, with its seed
     #[arg(long, conflicts_with = "seed")]
     pub resume: bool,
-    /// Print the disagreements without an explanation as rows for `pollmatrix run --rows`, and as
-    /// expectations. With FILE, write the rows into it; if its name ends in .txt, write lines for --known
+    /// Print the disagreements without an explanation as behaviours for `pollmatrix run --behaviours`, and as
+    /// expectations. With FILE, write the behaviours into it; if its name ends in .txt, write lines for --known
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub propose: Option<Option<PathBuf>>,
     /// The output format
@@ -975,7 +976,7 @@ pub struct ScriptArgs {
     /// The script
     #[arg(value_name = "SCRIPT")]
     pub script: String,
-    /// The poller: a backend, or the name of the `--subject`
+    /// The poller: a backend, or the name of the `--adapter`
     #[arg(value_name = "POLLER")]
     pub poller: String,
     /// The transport
@@ -1049,7 +1050,7 @@ pub struct CostArgs {
     /// Only operations with this name: register, modify, remove, close, wait-one, wait-all, wake, hand-over
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// Only this poller; repeatable [default: the backends of this system, and the `--subject`s]
+    /// Only this poller; repeatable [default: the backends of this system, and the `--adapter`s]
     #[arg(long = "backend", value_name = "NAME")]
     pub backends: Vec<String>,
     /// Only this mode: level, edge; repeatable

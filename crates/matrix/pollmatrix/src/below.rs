@@ -18,7 +18,7 @@ pub fn closest(column: &Column, os: Os) -> Interface {
 pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation) -> Option<Beside> {
     let interface = answer.column.over?;
     let asked = Asked {
-        row: answer.behaviour.clone(),
+        behaviour: answer.behaviour.clone(),
         variant: answer.variant.clone(),
         api: answer.api.clone(),
         trigger: answer.trigger.clone(),
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_recorded_words_are_those_that_each_poller_declares() {
-        let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../subjects/python/adapter.py");
+        let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
         let adapter = |poller: &str| {
             adapters::process(["python3", python, poller].map(String::from).to_vec(), adapters::PATIENCE)
         };
@@ -107,7 +107,7 @@ mod tests {
             let answers = Expectations::built_in_of(Os::Linux, &[made.name()]).unwrap();
             let own = answers.systems().flat_map(|(_, all)| all).find(|answer| answer.api == made.name());
             if let Some(own) = own {
-                assert_eq!(*own.column, made.column(), "expectations/subjects/{}/linux.yml", made.name());
+                assert_eq!(*own.column, made.column(), "expectations/adapters/{}/linux.yml", made.name());
                 compared.insert(made.name().to_owned());
             }
         }

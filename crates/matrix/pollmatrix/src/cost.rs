@@ -39,7 +39,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CostArgs) ->
     let held = Executable::hold(&executable::own()?, &args.report_dir, true)?;
     let mut run = provenance::run_here(target, provenance::now());
     run.executable = held.hash().unwrap_or_default().to_owned();
-    run.subjects = environment.versions();
+    run.adapters = environment.versions();
     run.selection = selection(environment, args);
     let identity = Identity {
         machine: machine(),
@@ -256,7 +256,7 @@ fn selection(environment: &Environment, args: &CostArgs) -> String {
     words.extend(args.operations.iter().cloned());
     let mut option = |name: &str, value: &str| words.extend([format!("--{name}"), value.to_owned()]);
     for typed in environment.adapters().filter_map(|name| environment.adapter_argument(name)) {
-        option("subject", &if typed.contains(' ') { word(typed) } else { typed.to_owned() });
+        option("adapter", &if typed.contains(' ') { word(typed) } else { typed.to_owned() });
     }
     args.backends.iter().for_each(|backend| option("backend", backend));
     args.modes.iter().for_each(|mode| option("mode", mode));

@@ -120,7 +120,7 @@ impl Error {
             }
             Self::Bounds(_) => "measure the other side (`pollmatrix record`), or remove the bound".into(),
             Self::Machine { up, .. } if up.is_empty() => {
-                "none is up: `pollmatrix run --via vm --keep` leaves one up".into()
+                "none is up: `pollmatrix run --runner vm --keep` leaves one up".into()
             }
             Self::Machine { up, .. } => format!("these are up: {up}"),
             Self::CutCells => {

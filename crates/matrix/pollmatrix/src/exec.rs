@@ -218,7 +218,7 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
         fault: settings.spec.fault.clone(),
         inject_errors: settings.spec.inject_errors,
         late_data: settings.spec.late_data,
-        subjects: source.environment.versions(),
+        adapters: source.environment.versions(),
         columns: source.environment.columns(),
         ..provenance::run_here(source.target()?.id.clone(), now)
     })

@@ -51,8 +51,8 @@ Exit codes:
   127  the two sides have no mode in common, or a side does not exist on this machine
   130  interrupted (128 + signal); the corpus has what was found, and `--resume` continues";
 
-/// The section of `pollmatrix subject-check --help`.
-pub const SUBJECT_CHECK_HELP: &str = "\
+/// The section of `pollmatrix adapter-check --help`.
+pub const ADAPTER_CHECK_HELP: &str = "\
 Exit codes:
   0    no check failed (unsupported ones are listed, and are not failures)
   1    some check failed

@@ -74,7 +74,7 @@ fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Res
 
 /// One question, and the answers of the systems to it.
 pub struct Question<'a> {
-    pub row: &'a str,
+    pub behaviour: &'a str,
     pub variant: &'a str,
     /// The API and the trigger, with `queue` for epoll and kqueue.
     pub asked: String,
@@ -112,20 +112,20 @@ pub fn questions(answers: &Expectations, wanted: impl Fn(Os, &Expectation) -> bo
             same.entry(os).or_default().push(answer);
         }
     }
-    let question = |((row, variant, asked), answers)| Question { row, variant, asked, answers };
+    let question = |((behaviour, variant, asked), answers)| Question { behaviour, variant, asked, answers };
     questions.into_iter().map(question).collect()
 }
 
 /// Returns the help for a prefix without expectations.
 fn suggest(prefix: &str, answers: &Expectations) -> String {
-    let rows = || raw::expectations::BEHAVIOURS.iter().map(|(id, _)| *id);
+    let behaviours = || raw::expectations::BEHAVIOURS.iter().map(|(id, _)| *id);
     // The id is correct, but there is no answer yet.
     if let Some(title) = raw::expectations::title(prefix) {
         return format!("the catalogue has it ({title}), but no answer is recorded");
     }
     if !prefix.contains('/') {
-        return match nearest(prefix, rows()) {
-            Some(_) => did_you_mean(prefix, rows()),
+        return match nearest(prefix, behaviours()) {
+            Some(_) => did_you_mean(prefix, behaviours()),
             None => {
                 "ids are 2.7, or a letter with two digits, such as V26; `pollmatrix expectations` shows all"
                     .into()
@@ -179,8 +179,8 @@ impl Question<'_> {
             .map(|(os, answers)| (os.name(), answers.iter().map(|answer| describe(answer)).collect()))
             .collect();
         json!({
-            "row": self.row,
-            "title": raw::expectations::title(self.row),
+            "behaviour": self.behaviour,
+            "title": raw::expectations::title(self.behaviour),
             "variant": self.variant,
             "asked": self.asked,
             "differs": self.differs(),
@@ -226,13 +226,17 @@ fn describe(answer: &Expectation) -> Value {
 /// Formats one table per state: questions as rows, systems as columns.
 fn side_by_side(questions: &[Question<'_>]) -> String {
     let mut out = String::new();
-    let mut row = "";
-    for state in questions.chunk_by(|one, two| (one.row, one.variant) == (two.row, two.variant)) {
+    let mut behaviour = "";
+    for state in questions.chunk_by(|one, two| (one.behaviour, one.variant) == (two.behaviour, two.variant)) {
         let first = &state[0];
-        if first.row != row {
-            let _ =
-                writeln!(out, "{}: {}\n", first.row, raw::expectations::title(first.row).unwrap_or_default());
-            row = first.row;
+        if first.behaviour != behaviour {
+            let _ = writeln!(
+                out,
+                "{}: {}\n",
+                first.behaviour,
+                raw::expectations::title(first.behaviour).unwrap_or_default()
+            );
+            behaviour = first.behaviour;
         }
         table(&mut out, state);
     }

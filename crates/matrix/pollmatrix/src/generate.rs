@@ -54,7 +54,7 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
         ("crates/core/metadata/schema/results.schema.json", metadata::schema()),
-        ("docs/subject-protocol.schema.json", adapters::schema()),
+        ("docs/adapter-protocol.schema.json", adapters::schema()),
         ("docs/recorded-answers.schema.json", explore::recording_schema()),
     ]
 }

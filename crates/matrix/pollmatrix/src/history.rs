@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::args::Format;
 use crate::error::Error;
 
-/// Prints every row of the history, and the scenarios that look for it, or why there are none.
+/// Prints every defect of the history, and the scenarios that look for it, or why there are none.
 pub fn run(format: Format) -> Result<ExitCode, Error> {
     let history = history().map_err(|error| Error::Record {
         path: FILE.into(),
@@ -19,8 +19,8 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
         help: error.help.into(),
     })?;
     let text = match format {
-        Format::Text => history.iter().fold(String::new(), |mut text, row| {
-            let _ = writeln!(text, "{:<10}  {}\n{:12}{}", row.name, row.description, "", seen(row));
+        Format::Text => history.iter().fold(String::new(), |mut text, defect| {
+            let _ = writeln!(text, "{:<10}  {}\n{:12}{}", defect.name, defect.description, "", seen(defect));
             text
         }),
         Format::Json => metadata::json(&json!(history.iter().map(describe).collect::<Vec<_>>())),
@@ -30,9 +30,9 @@ pub fn run(format: Format) -> Result<ExitCode, Error> {
 }
 
 /// Returns `-> scenario, scenario`, or the model or test that there is instead, with the reason.
-fn seen(row: &Defect) -> String {
-    let (names, why) = (row.names.join(", "), row.reason);
-    match row.coverage {
+fn seen(defect: &Defect) -> String {
+    let (names, why) = (defect.names.join(", "), defect.reason);
+    match defect.coverage {
         Coverage::Scenario => format!("-> {names}"),
         Coverage::Model => format!("no scenario: {why} (model {names})"),
         Coverage::UnitTest => format!("no scenario: {why} (test {names})"),
@@ -40,13 +40,13 @@ fn seen(row: &Defect) -> String {
     }
 }
 
-fn describe(row: &Defect) -> serde_json::Value {
+fn describe(defect: &Defect) -> serde_json::Value {
     json!({
-        "row": row.name,
-        "commits": row.commits,
-        "wrong": row.description,
-        "seen_by": row.coverage.word(),
-        "names": row.names,
-        "reason": Some(row.reason).filter(|reason| !reason.is_empty()),
+        "defect": defect.name,
+        "commits": defect.commits,
+        "wrong": defect.description,
+        "seen_by": defect.coverage.word(),
+        "names": defect.names,
+        "reason": Some(defect.reason).filter(|reason| !reason.is_empty()),
     })
 }

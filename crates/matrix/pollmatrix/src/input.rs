@@ -47,7 +47,7 @@ pub fn read_undisturbed(path: &Path) -> Result<Results, Error> {
 
 /// Whether the answers of a run may be those of an emulator or another command, and not those of a kernel.
 pub fn is_emulated(run: &Run) -> bool {
-    run.emulator.is_some() && run.via == "prefix"
+    run.emulator.is_some() && run.runner == "prefix"
 }
 
 /// Reads undisturbed results; unless `emulated`, all of them must come from a kernel.
@@ -56,7 +56,7 @@ pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     match results.runs.iter().find(|run| !emulated && is_emulated(run)) {
         Some(run) => Err(Error::Unfit {
             path: path.to_path_buf(),
-            why: format!("{} was run {}", run.target, run.runner()),
+            why: format!("{} was run {}", run.target, run.runner_in_full()),
             help: "if the answers are the kernel's and not the command's, give --emulated",
         }),
         None => Ok(results),

@@ -120,9 +120,9 @@ fn judge(
     }
     let given: Vec<(Asked, String)> =
         cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
-    let is_subject = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
+    let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
-    let answered = answered.map(|(asked, answer)| match is_subject {
+    let answered = answered.map(|(asked, answer)| match is_adapter {
         true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),
         false => (asked, answer),
     });

@@ -37,7 +37,7 @@ impl KernelAnswers {
             });
             for (asked, counts) in answers {
                 let name = shared_name(&asked.api_and_trigger());
-                let seen = kernel.answers.entry((asked.row, asked.variant, name)).or_default();
+                let seen = kernel.answers.entry((asked.behaviour, asked.variant, name)).or_default();
                 seen.extend(counts.into_keys());
             }
         }
@@ -50,8 +50,8 @@ impl KernelAnswers {
         &'a self,
         behaviour: &str,
     ) -> impl Iterator<Item = (&'a str, &'a str, &'a BTreeSet<String>)> {
-        let is_it = move |((row, variant, asked), answers): (&'a (String, String, String), _)| {
-            (row == behaviour).then_some((variant.as_str(), asked.as_str(), answers))
+        let is_it = move |((of, variant, asked), answers): (&'a (String, String, String), _)| {
+            (of == behaviour).then_some((variant.as_str(), asked.as_str(), answers))
         };
         self.answers.iter().filter_map(is_it)
     }

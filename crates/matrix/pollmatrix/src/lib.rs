@@ -1,5 +1,6 @@
 //! The `pollmatrix` command: its arguments, its subcommands, and their output.
 
+mod adapter_check;
 mod all_targets;
 mod args;
 mod below;
@@ -29,7 +30,6 @@ mod shown;
 mod site;
 mod site_check;
 mod soak;
-mod subject_check;
 mod targets;
 mod triage;
 mod vm;
@@ -73,7 +73,7 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
         Command::Judge(given) => judge::run(expectations, given),
         Command::Site(args) => site::run(expectations, args),
         Command::Cost(args) => cost::run(&environment()?, matrix, args),
-        Command::SubjectCheck(args) => subject_check::run(args),
+        Command::AdapterCheck(args) => adapter_check::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Vm(args) => vm::run(args),
         Command::Worker { mode } => worker(mode, args),
@@ -101,5 +101,5 @@ fn environment(args: &Args, keep: bool) -> Result<Environment, Error> {
     let expectations = args.expectations.as_deref();
     let loaded =
         Environment::load(lab::boxed(), expectations, &args.adapters, keep, args.command.slowness())?;
-    Ok(loaded.with_rows(args.rows.as_deref())?)
+    Ok(loaded.with_behaviours(args.behaviours.as_deref())?)
 }

@@ -118,7 +118,7 @@ fn exit_code<'a>(mut all: impl Iterator<Item = &'a BackendAnswers> + Clone) -> E
 
 /// Returns the scripts that the argument stands for.
 fn questions(environment: &Environment, args: &ProbeArgs) -> Result<Vec<Question>, Error> {
-    let rows = environment.rows().map(|rows| rows.scenarios()).unwrap_or_default();
+    let behaviours = environment.behaviours().map(|behaviours| behaviours.scenarios()).unwrap_or_default();
     let question = |scenario: &'static Scripted| Question {
         scenario: Some(scenario),
         script: scenario.script.to_owned(),
@@ -126,9 +126,9 @@ fn questions(environment: &Environment, args: &ProbeArgs) -> Result<Vec<Question
         mode: args.mode.unwrap_or(scenario.modes[0]),
     };
     let Some(typed) = args.script.as_deref().map(str::trim) else {
-        return Ok(rows.iter().copied().map(question).collect());
+        return Ok(behaviours.iter().copied().map(question).collect());
     };
-    let scenarios = || scenarios().chain(rows.iter().copied());
+    let scenarios = || scenarios().chain(behaviours.iter().copied());
     // An id is one word; a script has several.
     if !typed.contains(char::is_whitespace) {
         let named: Vec<_> =
@@ -200,7 +200,7 @@ pub fn perform(environment: &Environment, args: &ScriptArgs) -> Result<ExitCode,
             // The answers have the end of the poller's program.
             Ok(()) | Err(Stopped::Ended(_)) => Ending::Performed,
             Err(Stopped::Unsupported(why)) => Ending::Unsupported(why),
-            Err(Stopped::SetUp(why) | Stopped::Script(why)) => Ending::Broken(matrix::cell::with_cause(why)),
+            Err(Stopped::Broken(why) | Stopped::Script(why)) => Ending::Broken(matrix::cell::with_cause(why)),
         },
         answers: transcript.observations.into_iter().map(answer).collect(),
         trace: transcript.trace,
@@ -231,7 +231,7 @@ fn run_in_process(
     command.args(["worker", "script", &question.script, backend]);
     command.args([question.transport.name(), question.mode.name(), &seed.to_string()]);
     if let Some(typed) = environment.adapter_argument(backend) {
-        command.args(["--subject", typed]);
+        command.args(["--adapter", typed]);
     }
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
@@ -271,7 +271,7 @@ fn describe((question, answers): &(Question, Vec<BackendAnswers>)) -> serde_json
 fn text(question: &Question, all: &[BackendAnswers], trace: bool) -> String {
     let mut out = String::new();
     if let Some(scenario) = question.scenario {
-        // A row can be a behaviour of its own.
+        // A behaviour of a file can be one of the catalogue.
         if scenario.behaviour != scenario.id {
             let _ = write!(out, "{} ", scenario.behaviour);
         }

@@ -50,14 +50,14 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
                 let (version, text) = (version.clone(), text.clone());
                 let poller = adapter.as_ref().and_then(|adapter| run.version_of(adapter));
                 let poller = poller.map(|version| one_line(version).into_owned());
-                let is_subject = |name: &&String| run.kqueue_library() != Some(name.as_str());
+                let is_adapter = |name: &&String| run.kqueue_library() != Some(name.as_str());
                 let column =
-                    adapter.as_ref().filter(is_subject).and_then(|name| run.columns.get(name)).cloned();
+                    adapter.as_ref().filter(is_adapter).and_then(|name| run.columns.get(name)).cloned();
                 let new = || SourceAnswers { version, poller, column, text, answered: Answered::new() };
                 let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
                 for (asked, counts) in answered {
-                    if raw::expectations::title(&asked.row).is_none() {
-                        outside.insert(asked.row);
+                    if raw::expectations::title(&asked.behaviour).is_none() {
+                        outside.insert(asked.behaviour);
                         continue;
                     }
                     let known = all.entry(asked).or_default();
@@ -67,10 +67,10 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         }
     }
     if !outside.is_empty() {
-        let rows: Vec<_> = outside.into_iter().collect();
+        let behaviours: Vec<_> = outside.into_iter().collect();
         diagnostics::note(&format!(
             "the answers of {} are not recorded: only behaviours of the catalogue have expectations",
-            rows.join(", ")
+            behaviours.join(", ")
         ));
     }
     if sources.values().all(|source| source.answered.is_empty()) {
@@ -97,10 +97,11 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
 /// Returns the key and the text of a run's source, for the answers of an adapter or of the kernel.
 pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, String) {
     let build = run.commit.as_deref().unwrap_or(&run.pollmatrix);
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
+    let runner =
+        if run.runner == "native" { String::new() } else { format!(", runner {}", run.runner_in_full()) };
     let library = run.kqueue.clone().filter(|_| adapter.is_some() && adapter == run.kqueue_library());
     let poller = library.or_else(|| {
-        let (name, version) = run.subjects.get_key_value(adapter?)?;
+        let (name, version) = run.adapters.get_key_value(adapter?)?;
         Some(format!("{name} {}", one_line(version)))
     });
     // A key needs no quotes.
@@ -110,7 +111,7 @@ pub fn source(run: &Run, version: &Version, adapter: Option<&str>) -> (String, S
     let of = poller.map(|poller| format!("{poller} on ")).unwrap_or_default();
     let name = format!("recorded-{prefix}{version}-{}-{build}", run.arch);
     let text = format!(
-        "measured on {of}{} {}, {}{via}, by pollmatrix {}",
+        "measured on {of}{} {}, {}{runner}, by pollmatrix {}",
         run.os,
         run.kernel,
         run.machine,
@@ -214,7 +215,8 @@ impl RecordedFile {
         let mut text = String::new();
         let mut open = false;
         for (asked, answer, result) in &self.results {
-            let mut line = format!("{}/{} {}: {answer}", asked.row, asked.variant, asked.api_and_trigger());
+            let mut line =
+                format!("{}/{} {}: {answer}", asked.behaviour, asked.variant, asked.api_and_trigger());
             if let Some(defect) = defects.get(asked) {
                 let _ = write!(line, " (wrong in every reading: {})", defect.meaning());
             }

@@ -35,7 +35,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
     let request = args.request(environment);
     let chosen = runners::choose(&source, &request.runner)?;
     environment.refuse_adapters_elsewhere(matches!(chosen.runner, Runner::Native))?;
-    environment.refuse_rows_elsewhere(&chosen.runner)?;
+    environment.refuse_behaviours_elsewhere(&chosen.runner)?;
     let stop = Stop::install().map_err(signals::cannot_start)?;
     let (results, ended) = session::run(&source, &chosen, &request, &stop, None)?;
     match args.format {
@@ -76,9 +76,10 @@ impl RerunArguments {
             let _ = write!(show, " --report-dir '{}'", dir.display());
         }
         let expectations = source.environment.expectations_option();
-        let rows = source.environment.rows().map(|rows| word(&rows.path.display().to_string()));
-        let rows = rows.map(|file| format!(" --rows {file}")).unwrap_or_default();
-        let mut resume = format!("{show}{expectations}{rows}{}", request.runner.to_arguments());
+        let behaviours =
+            source.environment.behaviours().map(|behaviours| word(&behaviours.path.display().to_string()));
+        let behaviours = behaviours.map(|file| format!(" --behaviours {file}")).unwrap_or_default();
+        let mut resume = format!("{show}{expectations}{behaviours}{}", request.runner.to_arguments());
         resume.push_str(&plan::disturbance_options(&request.spec));
         if request.spec.repeat > 1 {
             let _ = write!(resume, " --repeat {}", request.spec.repeat);
@@ -87,7 +88,7 @@ impl RerunArguments {
     }
 }
 
-/// Returns the table, the failed cells, the totals, the triage of the subjects, and the path of the report.
+/// Returns the table, the failed cells, the totals, the triage of the adapters, and the path of the report.
 fn summary(results: &Results, rerun: &RerunArguments, triage: &str) -> String {
     let mut out = terminal::matrix(results, output::colour());
     let failed: Vec<_> = results.cells.iter().filter(|cell| cell.status.is_failure()).collect();

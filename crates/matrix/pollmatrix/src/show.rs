@@ -64,7 +64,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the title of the scenario: of the matrix, or else of the report, which also has rows of a file.
+/// Returns the title of the scenario: of the matrix, or else of the report, which also has behaviours of a file.
 fn title(source: &Source<'_>, dir: &Path, results: &FoundResults) -> Result<String, Error> {
     let Some(found) = results.found.first() else { return Ok(String::new()) };
     if let Some(scenario) = source.matrix.scenario(&found.cell.scenario) {
@@ -105,7 +105,7 @@ impl FoundResults {
 }
 
 /// Returns the id of the one cell that the argument selects: of the matrix, or else of the report, which also
-/// has the cells of subjects.
+/// has the cells of adapters.
 fn full_id(source: &Source<'_>, dir: &Path, typed: &str) -> Result<String, Error> {
     let cells = source.matrix.cells();
     let mut ids: Vec<_> = cells.iter().map(|cell| cell.id.to_string()).collect();

@@ -140,7 +140,7 @@ fn of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
     let mut results = input::read_undisturbed(path)?;
     let left_out = results.runs.extract_if(.., |run| !emulated && input::is_emulated(run));
     for run in left_out {
-        let why = format!("{} was run {}", run.target, run.runner());
+        let why = format!("{} was run {}", run.target, run.runner_in_full());
         diagnostics::note(&format!("{why}, so its answers are left out; --emulated includes them"));
     }
     Ok(results)
@@ -182,8 +182,8 @@ fn has_several_kernels(inputs: &[(PathBuf, Results)]) -> bool {
 /// Returns the pollers with recorded answers, sorted by name.
 fn pollers(dir: Option<&Path>) -> Result<Vec<Poller>, Error> {
     let names: BTreeSet<String> = match dir {
-        Some(dir) => folders(&dir.join("subjects"))?,
-        None => raw::expectations::subjects().map(str::to_owned).collect(),
+        Some(dir) => folders(&dir.join("adapters"))?,
+        None => raw::expectations::adapters().map(str::to_owned).collect(),
     };
     let poller = |name: String| {
         let mut systems = Vec::new();

@@ -30,21 +30,21 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &TargetsArgs)
 }
 
 fn describe(target: &Target, given: &RunnerOptions) -> serde_json::Value {
-    let ways = target.runners.iter().map(|runner| {
+    let runners = target.runners.iter().map(|runner| {
         let missing = runners::missing(target, runner, given);
         json!({
-            "way": runners::label(runner),
+            "runner": runners::label(runner),
             "possible": missing.is_none(),
             "missing": missing,
         })
     });
-    let ways: Vec<_> = ways.collect();
+    let runners: Vec<_> = runners.collect();
     json!({
         "id": target.id,
         "triple": target.triple,
         "os": target.os.name(),
         "executable": runners::built(target, given.executables.as_deref()),
-        "ways": ways,
+        "runners": runners,
     })
 }
 
@@ -68,7 +68,7 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
     }
     let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     let table = lines.join("\n");
-    format!("{table}\n\nRun one: pollmatrix run --target TARGET [--via RUNNER]\n")
+    format!("{table}\n\nRun one: pollmatrix run --target TARGET [--runner RUNNER]\n")
 }
 
 /// Returns why no cell of the target was run, for the report.

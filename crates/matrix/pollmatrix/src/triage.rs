@@ -1,4 +1,4 @@
-//! How a subject's answers differ from those of the interface below it, the most surprising first.
+//! How an adapter's answers differ from those of the interface below it, the most surprising first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,11 +19,11 @@ const WIDTH: usize = 80;
 enum Kind {
     /// The answer is wrong in every reading.
     Wrong,
-    /// A call would not block, and the subject does not say so: its program waits.
+    /// A call would not block, and the adapter does not say so: its program waits.
     HidesReadiness,
-    /// The subject reports what the interface denies.
+    /// The adapter reports what the interface denies.
     Adds,
-    /// The subject does not show a hang-up, an error or the like.
+    /// The adapter does not show a hang-up, an error or the like.
     HidesDetail,
     /// The result of a call is another one.
     Result,
@@ -45,7 +45,7 @@ fn parts(difference: &Difference) -> Option<Vec<(Kind, String)>> {
     Some(hidden.chain(adds.iter().map(|meaning| (Kind::Adds, format!("adds {meaning}")))).collect())
 }
 
-/// What is found in the answers of one subject.
+/// What is found in the answers of one adapter.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Found {
     /// The answers that can be compared.
@@ -56,15 +56,15 @@ struct Found {
     differences: BTreeMap<(Kind, String), usize>,
 }
 
-/// Returns the triage of each subject in the results. Empty without subjects.
+/// Returns the triage of each adapter in the results. Empty without adapters.
 ///
 /// # Errors
 /// The expectations cannot be read.
 pub fn triage(environment: &Environment, results: &Results) -> Result<String, Error> {
-    let is_subject = |backend: &str| backends::BACKENDS.iter().all(|(name, _)| *name != backend);
-    let (subjects, own): (Vec<_>, Vec<_>) =
-        results.characterisation().partition(|cell| is_subject(&cell.backend));
-    let Some(os) = environment::os().filter(|_| !subjects.is_empty()) else { return Ok(String::new()) };
+    let is_adapter = |backend: &str| backends::BACKENDS.iter().all(|(name, _)| *name != backend);
+    let (adapters, own): (Vec<_>, Vec<_>) =
+        results.characterisation().partition(|cell| is_adapter(&cell.backend));
+    let Some(os) = environment::os().filter(|_| !adapters.is_empty()) else { return Ok(String::new()) };
     let (known, version) = (judge::load(environment.expectations(), os, results)?, raw::cell::kernel());
     let in_this_run: BTreeMap<&Asked, &str> =
         answers(own.into_iter()).map(|(asked, check)| (asked, &*check.observed)).collect();
@@ -72,13 +72,13 @@ pub fn triage(environment: &Environment, results: &Results) -> Result<String, Er
         Some(answer) => Some(vec![Answer::of(answer, asked.trigger.as_deref(), interface)]),
         None => known.expected(os, version.as_ref(), asked).map(|expected| expected.answers().collect()),
     };
-    let column = |subject: &str| results.runs.first().map(|run| run.column(subject)).unwrap_or_default();
-    let names: BTreeSet<_> = subjects.iter().map(|cell| cell.backend.as_str()).collect();
-    let texts = names.into_iter().map(|subject| {
-        let column = column(subject);
+    let column = |adapter: &str| results.runs.first().map(|run| run.column(adapter)).unwrap_or_default();
+    let names: BTreeSet<_> = adapters.iter().map(|cell| cell.backend.as_str()).collect();
+    let texts = names.into_iter().map(|adapter| {
+        let column = column(adapter);
         let interface = closest(&column, os);
-        let cells = subjects.iter().copied().filter(|cell| cell.backend == subject);
-        text(subject, interface, &found((subject, &column), interface, answers(cells), &of_interface))
+        let cells = adapters.iter().copied().filter(|cell| cell.backend == adapter);
+        text(adapter, interface, &found((adapter, &column), interface, answers(cells), &of_interface))
     });
     Ok(texts.collect())
 }
@@ -92,7 +92,7 @@ fn answers<'a>(cells: impl Iterator<Item = &'a CellResult>) -> impl Iterator<Ite
 }
 
 fn found<'a>(
-    (subject, column): (&str, &Column),
+    (adapter, column): (&str, &Column),
     interface: Interface,
     answers: impl Iterator<Item = (&'a Asked, &'a Check)>,
     of_interface: &dyn Fn(&Column, &Asked) -> Option<Vec<Answer>>,
@@ -102,7 +102,7 @@ fn found<'a>(
         let differences = match check.defect {
             Some(defect) => vec![(Kind::Wrong, defect.meaning().to_owned())],
             None => {
-                let mut below = questions_below(asked, subject, interface).into_iter();
+                let mut below = questions_below(asked, adapter, interface).into_iter();
                 let below = below.find_map(|asked| of_interface(&below_column, &asked));
                 let own = [Answer::of(&check.observed, asked.trigger.as_deref(), column)];
                 let difference =
@@ -122,21 +122,21 @@ fn found<'a>(
     found
 }
 
-fn text(subject: &str, interface: Interface, Found { compared, different, differences }: &Found) -> String {
-    let subject = one_line(subject);
+fn text(adapter: &str, interface: Interface, Found { compared, different, differences }: &Found) -> String {
+    let adapter = one_line(adapter);
     if *compared == 0 {
-        return wrapped(&format!("{subject}: no answer can be compared with one of {interface}"));
+        return wrapped(&format!("{adapter}: no answer can be compared with one of {interface}"));
     }
     if *different == 0 {
         return wrapped(&format!(
-            "{subject} answers as {interface} in all {compared} answers that can be compared"
+            "{adapter} answers as {interface} in all {compared} answers that can be compared"
         ));
     }
     let mut all: Vec<_> = differences.iter().collect();
     all.sort_by_key(|((kind, _), count)| (*kind, Reverse(*count)));
     let parts: Vec<_> = all.into_iter().map(|((_, words), count)| format!("{words} ({count})")).collect();
     let plural = if *different == 1 { "" } else { "s" };
-    let beginning = format!("{subject} differs from {interface} in {different} answer{plural} of {compared}");
+    let beginning = format!("{adapter} differs from {interface} in {different} answer{plural} of {compared}");
     wrapped(&format!("{beginning}: {}", parts.join(", ")))
 }
 
@@ -166,7 +166,7 @@ mod tests {
 
     fn asked(state: &str, api: &str) -> Asked {
         let trigger = Some("level".to_owned());
-        Asked { row: "V06".into(), variant: format!("tcp:{state}"), api: api.into(), trigger }
+        Asked { behaviour: "V06".into(), variant: format!("tcp:{state}"), api: api.into(), trigger }
     }
 
     /// Returns the triage of `nio4r-epoll`, whose answers stand beside epoll's to the same question.

@@ -30,7 +30,7 @@ pub enum Verdict {
         /// The number of cells that differ in a documented way.
         documented: usize,
     },
-    /// No cell fails, but some cells were not run or have a set-up error.
+    /// No cell fails, but some cells were not run or are broken.
     Incomplete {
         /// The number of cells without an answer.
         missing: usize,

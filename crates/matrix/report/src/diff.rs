@@ -591,8 +591,8 @@ mod tests {
     fn a_changed_answer_says_what_it_means() {
         let results = |words: &[(&str, &str)], observed: &str| {
             let mut results = samples::results("here", &[("a", "mine", Pass)]);
-            let (row, variant, api) = ("V06".into(), "tcp".into(), "mine".into());
-            let asked = Asked { row, variant, api, trigger: Some("level".into()) };
+            let (behaviour, variant, api) = ("V06".into(), "tcp".into(), "mine".into());
+            let asked = Asked { behaviour, variant, api, trigger: Some("level".into()) };
             let check = Check { observed: observed.into(), asked: Some(asked), ..Check::default() };
             results.cells[0].checks = vec![check];
             results.runs[0].columns.insert("mine".into(), Column::new(None, words));

@@ -27,8 +27,8 @@ pub fn report(results: &Results) -> Result<String, quick_junit::SerializeError> 
         suite.add_property(("target", one_line(&target).as_ref()));
         for run in results.runs.iter().filter(|run| run.target == target) {
             suite.add_property(("seed", run.seed.to_string().as_str()));
-            if run.via != "native" {
-                suite.add_property(("via", one_line(&run.runner()).as_ref()));
+            if run.runner != "native" {
+                suite.add_property(("runner", one_line(&run.runner_in_full()).as_ref()));
             }
         }
         if let Some(fault) = results.fault() {
@@ -60,7 +60,7 @@ fn case(cell: &CellResult) -> TestCase {
     let mut status = match cell.status {
         Status::Pass | Status::Permitted | Status::KnownFail => TestCaseStatus::success(),
         Status::Unsupported => TestCaseStatus::skipped(),
-        // A set-up error and a missing result say nothing about the poller.
+        // A broken cell and a missing result say nothing about the poller.
         Status::Broken | Status::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
         _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };

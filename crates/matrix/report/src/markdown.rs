@@ -78,8 +78,12 @@ fn summary(results: &Results) -> String {
     if let [run] = results.runs.as_slice() {
         let libraries = run.libraries();
         let libraries = if libraries.is_empty() { libraries } else { format!(", {libraries}") };
-        let via = if run.via == "native" { String::new() } else { format!(" · via {}", run.runner()) };
-        let system = format!("{}{via} · {} {} on {}", run.target, run.os, run.kernel, run.machine);
+        let runner = if run.runner == "native" {
+            String::new()
+        } else {
+            format!(" · runner {}", run.runner_in_full())
+        };
+        let system = format!("{}{runner} · {} {} on {}", run.target, run.os, run.kernel, run.machine);
         let system = system + &libraries;
         let build = format!("pollmatrix {} · {}", run.build(), run.started);
         let (system, build) = (markdown(&system), markdown(&build));
@@ -180,7 +184,7 @@ fn header(out: &mut String, columns: &[String]) {
 fn provenance(out: &mut String, results: &Results) {
     out.push_str("\n## Runs\n\n");
     let columns = [
-        "via",
+        "runner",
         "system",
         "machine",
         "libraries",
@@ -196,7 +200,7 @@ fn provenance(out: &mut String, results: &Results) {
         let emulator = run.emulator.as_deref().map(|emulator| format!(" {}", table_code(emulator)));
         let cells = [
             markdown(&run.target),
-            format!("{}{}", markdown(&run.via), emulator.unwrap_or_default()),
+            format!("{}{}", markdown(&run.runner), emulator.unwrap_or_default()),
             markdown(&format!("{} {}", run.os, run.kernel)),
             markdown(&run.machine),
             markdown(&run.libraries()),

@@ -146,7 +146,9 @@ pub fn merge(inputs: Vec<Input>, rules: Rules) -> Result<Merged, MergeError> {
             candidates.push((name.clone(), cell));
         }
     }
-    runs.sort_by_cached_key(|run| (run.target.clone(), run.via.clone(), run.emulator.clone(), text_of(run)));
+    runs.sort_by_cached_key(|run| {
+        (run.target.clone(), run.runner.clone(), run.emulator.clone(), text_of(run))
+    });
     runs.dedup();
     not_run.retain(|not_run| !runs.iter().any(|run| run.target == not_run.target));
     notes.extend(several_commits(&runs));

@@ -180,13 +180,13 @@ fn provenance(out: &mut String, results: &Results) {
     if results.runs.len() > 1 {
         let rows = results.runs.iter().map(|run| {
             let interrupted = if run.interrupted { "interrupted" } else { "" };
-            let runner = shortened(&run.runner(), LONGEST_RUNNER);
+            let runner = shortened(&run.runner_in_full(), LONGEST_RUNNER);
             let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
             [run.target.clone(), runner, kernel(run), cpus, seed, interrupted.to_owned()]
                 .map(|text| Cell::new(one_line(&text)))
                 .into_iter()
         });
-        let header = ["via", "kernel", "CPUs", "seed", ""].map(str::to_owned);
+        let header = ["runner", "kernel", "CPUs", "seed", ""].map(str::to_owned);
         let _ = writeln!(out, "\n{}", text_of(&table(&header, rows, false)));
     }
     if !results.not_run.is_empty() {

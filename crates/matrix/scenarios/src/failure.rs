@@ -19,17 +19,17 @@ pub enum Failure {
     Unsupported(String),
     /// The test could not be prepared. This says nothing about the backend under test.
     #[error("{0}")]
-    SetUp(String),
+    Broken(String),
 }
 
 impl Failure {
     /// The set-up failed with `error`. The run is unsupported if the system lacks a resource that the
     /// scenario needs.
-    pub fn set_up(error: impl Into<Box<dyn Error>>) -> Self {
+    pub fn broken(error: impl Into<Box<dyn Error>>) -> Self {
         let error = error.into();
         match missing_resource::from_error(&*error) {
             Some(reason) => Self::Unsupported(format!("{reason}: {error}")),
-            None => Self::SetUp(error.to_string()),
+            None => Self::Broken(error.to_string()),
         }
     }
 
@@ -38,7 +38,7 @@ impl Failure {
         match error {
             StartError::Backend(BackendError::Capacity { .. }) => Self::Unsupported(error.to_string()),
             StartError::System { what: "starting a thread", source } => Self::no_thread(&source),
-            _ => Self::SetUp(error.to_string()),
+            _ => Self::Broken(error.to_string()),
         }
     }
 

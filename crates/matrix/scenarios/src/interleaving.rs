@@ -155,7 +155,7 @@ impl<'s> Interleaving<'s> {
     ///
     /// # Errors
     /// [`Failure::Wrong`] with the drawing, if a thread does not reach its checkpoint or an action has
-    /// another result; [`Failure::SetUp`] if the drawing is invalid.
+    /// another result; [`Failure::Broken`] if the drawing is invalid.
     pub(crate) fn run(
         mut self,
         test: &mut TestContext,
@@ -175,7 +175,7 @@ impl<'s> Interleaving<'s> {
             let completed = self.step(thread, &line.step, &points, harness);
             let completed = completed.map_err(|failure| match failure {
                 Failure::Wrong(what) => Failure::Wrong(in_drawing(&what)),
-                Failure::SetUp(what) => Failure::SetUp(in_drawing(&what)),
+                Failure::Broken(what) => Failure::Broken(in_drawing(&what)),
                 Failure::Unsupported(_) => failure,
             })?;
             if let (Some((action, observed)), Some(expected)) = (completed, line.step.result()) {
@@ -191,7 +191,7 @@ impl<'s> Interleaving<'s> {
         match threads.iter().find(|thread| thread.is_busy()) {
             Some(thread) => {
                 let drawing = marked(drawing, None);
-                Err(Failure::SetUp(format!("{} never ends in this drawing\n{drawing}", thread.name)))
+                Err(Failure::Broken(format!("{} never ends in this drawing\n{drawing}", thread.name)))
             }
             None => Ok(()),
         }
@@ -212,7 +212,7 @@ impl<'s> Interleaving<'s> {
                 Ok(None)
             }
             Step::Perform { action, .. } if thread.is_busy() => {
-                Err(Failure::SetUp(format!("begins '{action}' before its last action has ended")))
+                Err(Failure::Broken(format!("begins '{action}' before its last action has ended")))
             }
             Step::Perform { action, .. } if matches!(thread.role, Role::Main) => {
                 let perform = self.main_actions.get_mut(action.as_str()).ok_or_else(|| undefined(action))?;
@@ -248,7 +248,7 @@ impl<'s> Interleaving<'s> {
     /// Returns the columns, and the lines with their steps in order.
     fn parse(&self, drawing: &str) -> Result<(Vec<Column>, Vec<Line>), Failure> {
         let invalid = |row: usize, what: &str| {
-            Failure::SetUp(format!("{}: {what}\n{}", self.title, marked(drawing, Some(row))))
+            Failure::Broken(format!("{}: {what}\n{}", self.title, marked(drawing, Some(row))))
         };
         let mut rows =
             drawing.lines().enumerate().filter(|(_, row)| row.contains('|') || !row.trim().is_empty());
@@ -276,7 +276,7 @@ impl<'s> Interleaving<'s> {
 }
 
 fn undefined(action: &str) -> Failure {
-    Failure::SetUp(format!("the action '{action}' is not defined"))
+    Failure::Broken(format!("the action '{action}' is not defined"))
 }
 
 /// Returns the drawing with a mark at one of its lines.

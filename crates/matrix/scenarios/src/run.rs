@@ -18,7 +18,7 @@ pub enum Verdict {
     /// This backend or system cannot do what the scenario needs.
     Unsupported(String),
     /// The test could not be prepared. This says nothing about the backend under test.
-    SetUpError(String),
+    Broken(String),
 }
 
 /// Runs `scenario` once in this process. It may leave signals, limits and descriptors changed: give it a
@@ -43,7 +43,7 @@ pub fn run(
 fn verdict(ended: Result<(), Failure>, test: &mut TestContext) -> Verdict {
     match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
-        Err(Failure::SetUp(reason)) => Verdict::SetUpError(reason),
+        Err(Failure::Broken(reason)) => Verdict::Broken(reason),
         // The first failed check explains more than its consequence.
         Err(Failure::Wrong(what)) => Verdict::Fail(match test.outcome.first_failed_check() {
             Some(failed) if failed == what => what,
@@ -55,9 +55,7 @@ fn verdict(ended: Result<(), Failure>, test: &mut TestContext) -> Verdict {
         }),
         Ok(()) => match test.outcome.first_failed_check() {
             Some(failed) => Verdict::Fail(failed),
-            None if test.outcome.checks.is_empty() => {
-                Verdict::SetUpError("the scenario made no check".into())
-            }
+            None if test.outcome.checks.is_empty() => Verdict::Broken("the scenario made no check".into()),
             None => Verdict::Pass,
         },
     }

@@ -16,7 +16,7 @@ use crate::defect::Defect;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
     /// The id of the behaviour in the catalogue: `V06`.
-    pub row: String,
+    pub behaviour: String,
     /// The state: `tcp:after-read-0`. The part before the colon is the kind of descriptor.
     pub variant: String,
     /// The interface that answers: `poll`, `epoll-add-before`, `read`.

@@ -68,7 +68,7 @@ pub struct Run {
     pub target: String,
     /// The runner of its cells: `native`, `prefix`, `container`, `ssh`, `import`.
     #[serde(default = "native")]
-    pub via: String,
+    pub runner: String,
     /// The command or the image that the cells were run in, for display only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulator: Option<String>,
@@ -91,10 +91,10 @@ pub struct Run {
     /// are then its own. Absent if the kernel has kqueue, or there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kqueue: Option<String>,
-    /// The tested subjects: the version of each library or program, by its name, which is that of its column.
+    /// The tested adapters: the version of each library or program, by its name, which is that of its column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub subjects: BTreeMap<String, String>,
-    /// The words of the tested subjects, and what each is built over, by name.
+    pub adapters: BTreeMap<String, String>,
+    /// The words of the tested adapters, and what each is built over, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Column>,
     /// The seed of the first attempt at each cell. Each further attempt adds one.
@@ -154,18 +154,18 @@ impl Run {
         self.kqueue.as_deref()?.split(' ').next()
     }
 
-    /// Returns the version of a poller that is not the system's own, if it is known: a subject, or the
+    /// Returns the version of a poller that is not the system's own, if it is known: an adapter, or the
     /// library that provides kqueue(2), by its name or as the backend `kqueue`.
     pub fn version_of(&self, poller: &str) -> Option<&str> {
         match self.kqueue.as_deref().and_then(|library| library.split_once(' ')) {
             Some((library, version)) if poller == library || poller == "kqueue" => Some(version),
-            _ => self.subjects.get(poller).map(String::as_str),
+            _ => self.adapters.get(poller).map(String::as_str),
         }
     }
 
-    /// Returns the subjects with their versions: `mio 1.2.4, python-poll 3.11.2`.
-    pub fn subjects(&self) -> String {
-        let each = self.subjects.iter().map(|(name, version)| format!("{name} {version}"));
+    /// Returns the adapters with their versions: `mio 1.2.4, python-poll 3.11.2`.
+    pub fn adapters(&self) -> String {
+        let each = self.adapters.iter().map(|(name, version)| format!("{name} {version}"));
         each.collect::<Vec<_>>().join(", ")
     }
 
@@ -176,10 +176,10 @@ impl Run {
     }
 
     /// Returns the runner with its command or image: `native`, `prefix (qemu-s390x-static)`.
-    pub fn runner(&self) -> String {
+    pub fn runner_in_full(&self) -> String {
         match &self.emulator {
-            Some(emulator) => format!("{} ({emulator})", self.via),
-            None => self.via.clone(),
+            Some(emulator) => format!("{} ({emulator})", self.runner),
+            None => self.runner.clone(),
         }
     }
 

@@ -67,12 +67,12 @@ fn check_scenario(field: &str, id: &str) -> Result<(), PathNameError> {
 impl PathNames for Run {
     fn check_path_names(&self) -> Result<(), PathNameError> {
         check_path_name("target", &self.target)?;
-        check_path_name("via", &self.via)?;
+        check_path_name("runner", &self.runner)?;
         check_path_name("os", &self.os)?;
         // A target that is named after its kernel has the processor in its name.
         check_path_name("arch", &self.arch)?;
         self.kqueue_library().map_or(Ok(()), |library| check_path_name("kqueue", library))?;
-        self.subjects.keys().try_for_each(|name| check_path_name("subjects", name))
+        self.adapters.keys().try_for_each(|name| check_path_name("adapters", name))
     }
 }
 

@@ -283,7 +283,7 @@ mod tests {
     fn version_1_is_read_as_a_native_run() {
         let read = edited(|value| {
             let mut run = value["runs"][0].take();
-            run.as_object_mut().unwrap().remove("via");
+            run.as_object_mut().unwrap().remove("runner");
             let fields = value.as_object_mut().unwrap();
             fields.insert("run".into(), run);
             fields.insert("schema".into(), 1.into());
@@ -383,11 +383,11 @@ mod tests {
         type Edit = fn(&mut Value, &str);
         let edits: [(&str, Edit); 11] = [
             ("runs[0].target", |value, name| value["runs"][0]["target"] = name.into()),
-            ("runs[0].via", |value, name| value["runs"][0]["via"] = name.into()),
+            ("runs[0].runner", |value, name| value["runs"][0]["runner"] = name.into()),
             ("runs[0].os", |value, name| value["runs"][0]["os"] = name.into()),
             ("runs[0].arch", |value, name| value["runs"][0]["arch"] = name.into()),
             ("runs[0].kqueue", |value, name| value["runs"][0]["kqueue"] = name.into()),
-            ("runs[0].subjects", |value, name| value["runs"][0]["subjects"] = json!({ name: "1" })),
+            ("runs[0].adapters", |value, name| value["runs"][0]["adapters"] = json!({ name: "1" })),
             ("not_run[0].target", |value, name| {
                 value["not_run"] = json!([{ "target": name, "os": "linux", "reason": "why" }]);
             }),

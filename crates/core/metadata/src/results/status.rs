@@ -13,7 +13,7 @@ pub enum Status {
     Pass,
     /// The answer differs from the common one in a documented, permitted way.
     Permitted,
-    /// Expected failure: the cell fails as the expectations document, with a URL.
+    /// Known failure: the cell fails as the expectations document, with a URL.
     KnownFail,
     /// Unexpected pass: the cell passes although a failure was expected.
     UnexpectedPass,
@@ -23,7 +23,7 @@ pub enum Status {
     Flaky,
     /// The backend or the system lacks a feature that the cell needs.
     Unsupported,
-    /// Set-up error: the cell could not be prepared, so the result says nothing about the poller.
+    /// Broken: the cell could not be prepared, so the result says nothing about the poller.
     Broken,
     /// The cell did not end within its time limit.
     Timeout,
@@ -70,9 +70,9 @@ impl Status {
     /// [`Self::UnexpectedPass`], [`Self::Broken`] and [`Self::NotRun`].
     pub const fn label(self) -> &'static str {
         match self {
-            Self::KnownFail => "expected failure",
+            Self::KnownFail => "known failure",
             Self::UnexpectedPass => "unexpected pass",
-            Self::Broken => "set-up error",
+            Self::Broken => "broken",
             Self::NotRun => "not run",
             same => same.name(),
         }

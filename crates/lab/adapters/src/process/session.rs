@@ -1,4 +1,4 @@
-//! Tests of the page of the protocol, docs/subjects.md, and of the sessions in subjects/python.
+//! Tests of the page of the protocol, docs/adapters.md, and of the sessions in adapters/python.
 
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -13,13 +13,13 @@ use super::{Conversation, PATIENCE};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 
 fn page() -> String {
-    fs::read_to_string(format!("{ROOT}/docs/subjects.md")).unwrap()
+    fs::read_to_string(format!("{ROOT}/docs/adapters.md")).unwrap()
 }
 
 /// The sessions that the page links to, and their adapters.
 const SESSIONS: [(&str, &str); 2] = [
-    (include_str!("../../../../../subjects/python/session.txt"), "adapter.py"),
-    (include_str!("../../../../../subjects/python/acting-session.txt"), "acting.py"),
+    (include_str!("../../../../../adapters/python/session.txt"), "adapter.py"),
+    (include_str!("../../../../../adapters/python/acting-session.txt"), "acting.py"),
 ];
 
 /// Removes the version of Python, which depends on the machine.
@@ -83,7 +83,7 @@ fn the_example_adapters_reproduce_the_sessions() {
         return;
     }
     for (session, program) in SESSIONS {
-        let path = format!("{ROOT}/subjects/python/{program}");
+        let path = format!("{ROOT}/adapters/python/{program}");
         let mut adapter = Conversation::start(&["python3".into(), path, "poll".into()]).unwrap();
         let mut other = OtherSide::default();
         let (mut commands, mut answers) = (0, 0);
@@ -142,14 +142,14 @@ fn every_line_of_the_page_and_the_sessions_conforms_to_the_schema() {
 
 #[test]
 fn the_committed_schema_is_up_to_date() {
-    let path = format!("{ROOT}/docs/subject-protocol.schema.json");
+    let path = format!("{ROOT}/docs/adapter-protocol.schema.json");
     let committed = fs::read_to_string(path).unwrap_or_default();
     assert!(committed == schema(), "update it with `pollmatrix generate`");
 }
 
 #[test]
 fn the_example_has_fewer_than_200_lines() {
-    let text = fs::read_to_string(format!("{ROOT}/subjects/python/adapter.py")).unwrap();
+    let text = fs::read_to_string(format!("{ROOT}/adapters/python/adapter.py")).unwrap();
     let lines = text.lines().count();
     assert!(lines < 200, "{lines}");
 }

@@ -1,4 +1,4 @@
-//! The lines of the protocol. docs/subjects.md describes them.
+//! The lines of the protocol. docs/adapters.md describes them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ pub const PROTOCOL: u32 = 1;
 /// A line: an object with one key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(title = "pollmatrix subject protocol")]
+#[schemars(title = "pollmatrix adapter protocol")]
 pub enum Line {
     /// A line to the adapter's standard input.
     Command(Command),
@@ -358,7 +358,7 @@ pub struct WireEvent {
     pub says: Vec<String>,
 }
 
-/// Returns the JSON schema of the protocol's lines: docs/subject-protocol.schema.json.
+/// Returns the JSON schema of the protocol's lines: docs/adapter-protocol.schema.json.
 pub fn schema() -> String {
     let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Line))
         .expect("the types have string keys and no fallible parts");

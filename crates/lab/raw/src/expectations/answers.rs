@@ -130,7 +130,7 @@ impl Expectation {
 
     /// Returns whether it was measured or confirmed on these versions. Otherwise it is a hypothesis for them.
     ///
-    /// The version of a subject decides about its answers, whatever the kernel is. Patch levels do not count:
+    /// The version of an adapter decides about its answers, whatever the kernel is. Patch levels do not count:
     /// a kernel or a library with the same first two numbers is the same one. If a patch level answers
     /// differently, the answers have ranges of versions, and this one is in its range.
     pub fn is_measured_on(&self, versions: Versions<'_>) -> bool {
@@ -167,12 +167,12 @@ impl Expectation {
     }
 }
 
-/// Returns the path of a system's answers in a folder of expectations. With `subject`, the path of an
+/// Returns the path of a system's answers in a folder of expectations. With `adapter`, the path of an
 /// adapter's answers.
-pub fn answers_file(os: Os, subject: Option<&str>) -> PathBuf {
-    let folder = match subject {
+pub fn answers_file(os: Os, adapter: Option<&str>) -> PathBuf {
+    let folder = match adapter {
         None => PathBuf::from("answers"),
-        Some(subject) => Path::new("subjects").join(subject),
+        Some(adapter) => Path::new("adapters").join(adapter),
     };
     folder.join(format!("{os}.yml"))
 }
@@ -204,14 +204,14 @@ impl Expectations {
     }
 
     /// Reads the answers of one system in `dir`, `answers/OS.yml`, and those of these adapters on it,
-    /// `subjects/NAME/OS.yml`. Missing files are skipped.
+    /// `adapters/NAME/OS.yml`. Missing files are skipped.
     ///
     /// # Errors
     /// A file cannot be read, or has an error: the first one.
-    pub fn load_of(dir: &Path, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+    pub fn load_of(dir: &Path, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        for subject in std::iter::once(None).chain(subjects.iter().copied().map(Some)) {
-            let path = dir.join(answers_file(os, subject));
+        for adapter in std::iter::once(None).chain(adapters.iter().copied().map(Some)) {
+            let path = dir.join(answers_file(os, adapter));
             match metadata::read_text(&path) {
                 Ok(text) => answers.read(&text, &path.display().to_string())?,
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -321,7 +321,7 @@ struct FileText {
     /// The source of every expectation that names none.
     source: Spanned<String>,
     sources: Entries<Source>,
-    rows: Entries<Entries<Entries<Spanned<EntryText>>>>,
+    behaviours: Entries<Entries<Entries<Spanned<EntryText>>>>,
 }
 
 /// The text form of an entry: one allowed answer, all fields, or a list with one element per range of
@@ -442,13 +442,15 @@ impl FileText {
         }
         let usual = named(&at, &self.source, &sources)?;
         let mut columns = Columns::new(Column { over: self.over, words: self.words });
-        if let Some((row, _)) = self.rows.0.iter().find(|(row, _)| catalogue::title(&row.value).is_none()) {
-            let message = format!("there is no behaviour '{}' in the catalogue", row.value);
-            return at.error(row.referenced, message, catalogue::suggestion(&row.value));
+        if let Some((behaviour, _)) =
+            self.behaviours.0.iter().find(|(behaviour, _)| catalogue::title(&behaviour.value).is_none())
+        {
+            let message = format!("there is no behaviour '{}' in the catalogue", behaviour.value);
+            return at.error(behaviour.referenced, message, catalogue::suggestion(&behaviour.value));
         }
-        at.check_sorted(&self.rows)?;
+        at.check_sorted(&self.behaviours)?;
         let mut answers = Vec::new();
-        for (row, variants) in self.rows.0 {
+        for (behaviour, variants) in self.behaviours.0 {
             at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
                 at.check_sorted(&asked)?;
@@ -464,7 +466,7 @@ impl FileText {
                     let first = answers.len();
                     for (position, full) in several {
                         let answer = Expectation {
-                            behaviour: row.value.clone(),
+                            behaviour: behaviour.value.clone(),
                             variant: variant.value.clone(),
                             api: api.to_owned(),
                             trigger: trigger.map(str::to_owned),

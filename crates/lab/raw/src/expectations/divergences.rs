@@ -263,7 +263,7 @@ backends:
   - { id: epoll, os: [linux], triggers: [level] }
   - { id: poll, os: all, triggers: [level] }
 targets:
-  - { id: here, triple: here, os: linux, arch: x86_64, ways: [native] }
+  - { id: here, triple: here, os: linux, arch: x86_64, runners: [native] }
 scenarios:
   - id: group/*
 ";

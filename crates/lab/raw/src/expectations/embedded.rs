@@ -28,18 +28,18 @@ const ANSWERS: [(Os, &str, &str); 6] = answers! {
     OpenBsd "openbsd"
 };
 
-macro_rules! subjects {
-    ($($os:ident $file:literal $subject:literal)*) => {
+macro_rules! adapters {
+    ($($os:ident $file:literal $adapter:literal)*) => {
         [$((
             Os::$os,
-            $subject,
-            concat!("expectations/subjects/", $subject, "/", $file, ".yml"),
-            include_str!(concat!("../../data/subjects/", $subject, "/", $file, ".yml")),
+            $adapter,
+            concat!("expectations/adapters/", $adapter, "/", $file, ".yml"),
+            include_str!(concat!("../../data/adapters/", $adapter, "/", $file, ".yml")),
         ),)*]
     };
 }
 
-const SUBJECTS: [(Os, &str, &str, &str); 18] = subjects! {
+const ADAPTERS: [(Os, &str, &str, &str); 18] = adapters! {
     Linux "linux" "go-netpoll"
     Linux "linux" "io-uring"
     Linux "linux" "java-nio"
@@ -85,9 +85,9 @@ impl Expectations {
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
-    pub fn built_in_of(os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+    pub fn built_in_of(os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        for (file, text) in built_in_files(os, subjects) {
+        for (file, text) in built_in_files(os, adapters) {
             answers.read(text, file)?;
         }
         Ok(answers)
@@ -98,9 +98,9 @@ impl Expectations {
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
-    pub fn built_in_about(behaviour: &str, os: Os, subjects: &[&str]) -> Result<Self, ExpectationsError> {
+    pub fn built_in_about(behaviour: &str, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        for (file, text) in built_in_files(os, subjects) {
+        for (file, text) in built_in_files(os, adapters) {
             if let Some(text) = excerpt(text, behaviour) {
                 answers.read(&text, file)?;
             }
@@ -110,20 +110,20 @@ impl Expectations {
 }
 
 /// The files of one system, and of these adapters on it, with their texts.
-fn built_in_files(os: Os, subjects: &[&str]) -> impl Iterator<Item = (&'static str, &'static str)> {
+fn built_in_files(os: Os, adapters: &[&str]) -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_system = ANSWERS.iter().filter(move |(of, ..)| *of == os).map(|(_, file, text)| (*file, *text));
-    let of_subjects = SUBJECTS.iter().filter(move |(of, name, ..)| *of == os && subjects.contains(name));
-    of_system.chain(of_subjects.map(|(.., file, text)| (*file, *text)))
+    let of_adapters = ADAPTERS.iter().filter(move |(of, name, ..)| *of == os && adapters.contains(name));
+    of_system.chain(of_adapters.map(|(.., file, text)| (*file, *text)))
 }
 
-/// The text of a file of answers without the rows of other behaviours. `None` if it has none of this one.
+/// The text of a file of answers without those of other behaviours. `None` if it has none of this one.
 /// Only for built-in files, each of which a test compares with its whole.
 fn excerpt(text: &str, behaviour: &str) -> Option<String> {
-    let (head, rows) = text.split_once("\nrows:\n")?;
+    let (head, behaviours) = text.split_once("\nrows:\n")?;
     let mut kept = String::new();
     let mut is_wanted = false;
-    for line in rows.split_inclusive('\n') {
-        // The key of a row is indented by two blanks, and everything in the row by more.
+    for line in behaviours.split_inclusive('\n') {
+        // The key of a behaviour is indented by two blanks, and everything in the behaviour by more.
         if let Some(key) = line.strip_prefix("  ").filter(|key| !key.starts_with(' ')) {
             is_wanted =
                 key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
@@ -136,8 +136,8 @@ fn excerpt(text: &str, behaviour: &str) -> Option<String> {
 }
 
 /// Returns the names of the adapters and libraries with built-in answers.
-pub fn subjects() -> impl Iterator<Item = &'static str> {
-    SUBJECTS.iter().map(|(_, subject, ..)| *subject)
+pub fn adapters() -> impl Iterator<Item = &'static str> {
+    ADAPTERS.iter().map(|(_, adapter, ..)| *adapter)
 }
 
 impl Divergences {
@@ -195,8 +195,8 @@ mod tests {
                 [Expectations::built_in_of(os, &[]).unwrap(), Expectations::load_of(&dir, os, &[]).unwrap()];
             assert!(alone.iter().all(|alone| alone.systems().collect::<Vec<_>>() == [(os, all)]), "{os}");
         }
-        let mut subjects = Vec::new();
-        for folder in std::fs::read_dir(dir.join("subjects")).unwrap() {
+        let mut adapters = Vec::new();
+        for folder in std::fs::read_dir(dir.join("adapters")).unwrap() {
             let folder = folder.unwrap();
             let name = folder.file_name().into_string().unwrap();
             for file in std::fs::read_dir(folder.path()).unwrap() {
@@ -209,10 +209,10 @@ mod tests {
                     "{name}"
                 );
                 assert!(both.of(os).is_sorted_by_key(|answer| answer.key()));
-                subjects.push((os, name.clone()));
+                adapters.push((os, name.clone()));
             }
         }
-        assert_eq!(subjects.len(), SUBJECTS.len(), "{subjects:?}");
+        assert_eq!(adapters.len(), ADAPTERS.len(), "{adapters:?}");
         let (built_in, loaded) = (Divergences::built_in().unwrap(), Divergences::load(&dir).unwrap());
         assert_eq!(built_in.iter().count(), loaded.iter().count());
         assert_eq!(History::built_in().unwrap(), &History::load(&dir).unwrap());

@@ -91,19 +91,19 @@ impl History {
 #[serde(deny_unknown_fields)]
 struct HistoryText {
     systems: Entries<PastSystem>,
-    rows: Entries<Entries<Entries<Entries<Spanned<String>>>>>,
+    behaviours: Entries<Entries<Entries<Entries<Spanned<String>>>>>,
 }
 
 impl HistoryText {
     fn check(self, at: &InFile<'_>) -> Result<History, ExpectationsError> {
         at.check_sorted(&self.systems)?;
-        at.check_sorted(&self.rows)?;
+        at.check_sorted(&self.behaviours)?;
         let names: Vec<_> = self.systems.0.iter().map(|(name, _)| name.value.clone()).collect();
         let mut answers = Vec::new();
-        for (row, variants) in self.rows.0 {
-            if catalogue::title(&row.value).is_none() {
-                let message = format!("there is no behaviour '{}' in the catalogue", row.value);
-                return at.error(row.referenced, message, catalogue::suggestion(&row.value));
+        for (behaviour, variants) in self.behaviours.0 {
+            if catalogue::title(&behaviour.value).is_none() {
+                let message = format!("there is no behaviour '{}' in the catalogue", behaviour.value);
+                return at.error(behaviour.referenced, message, catalogue::suggestion(&behaviour.value));
             }
             at.check_sorted(&variants)?;
             for (variant, asked) in variants.0 {
@@ -125,7 +125,7 @@ impl HistoryText {
                         past.push((system, answer.value));
                     }
                     answers.push(PastAnswers {
-                        behaviour: row.value.clone(),
+                        behaviour: behaviour.value.clone(),
                         variant: variant.value.clone(),
                         asked: key.value,
                         answers: past,
@@ -209,7 +209,7 @@ mod tests {
     const FILE: &str = "systems:
   a-1: { os: linux, version: '1', evidence: T, text: 'a test', url: 'https://example.org' }
   b-2: { os: freebsd, version: '2', evidence: T, text: 'a test', url: 'https://example.org' }
-rows:
+behaviours:
   '2.7':
     'pipe:one':
       poll-IN@level: { a-1: 'IN', b-2: '-' }

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reported_bug_is_an_expected_failure_even_beside_a_permitted_difference() {
+    fn a_reported_bug_is_a_known_failure_even_beside_a_permitted_difference() {
         let failed = attempt(
             Status::Fail,
             &[check("the end", "late", false), check("the last answer", "4? bytes, or so", false)],

@@ -27,7 +27,7 @@ mod version;
 pub use answers::{Compared, Expectation, Expectations, Source, Unstable, answers_file};
 pub use catalogue::{BEHAVIOURS, FAMILIES, suggestion, title};
 pub use divergences::{Divergence, Divergences, Frequency, Kind};
-pub use embedded::subjects;
+pub use embedded::adapters;
 pub use error::ExpectationsError;
 pub use history::{History, PastAnswers, PastSystem};
 pub use observed::{Defects, NO_ANSWER, NOT_KNOWN, Observed};

@@ -36,7 +36,7 @@ pub struct Observed {
 impl Expectations {
     /// Compares the answers on a system with the expectations. An answer that contradicts a measurement of
     /// the same release is wrong ([`Expectation::is_measured_on`]); other expectations are hypotheses. An
-    /// answer in which `defects` finds a defect is wrong whatever is expected, but an expected failure if it
+    /// answer in which `defects` finds a defect is wrong whatever is expected, but a known failure if it
     /// is recorded of the same release.
     pub fn observed(
         &self,
@@ -64,24 +64,24 @@ impl Expectations {
         observed
     }
 
-    /// Returns the question that an answer in a cell of a subject belongs to: the system's, or the same
-    /// question about a side effect of the subject (`libuv-peer-write`).
+    /// Returns the question that an answer in a cell of an adapter belongs to: the system's, or the same
+    /// question about a side effect of the adapter (`libuv-peer-write`).
     ///
-    /// A subject changes what system calls answer: it closes its copy of a descriptor later, or reads from
-    /// it. An answer that differs from the system's is the subject's, and so is each later one to that
+    /// An adapter changes what system calls answer: it closes its copy of a descriptor later, or reads from
+    /// it. An answer that differs from the system's is the adapter's, and so is each later one to that
     /// question. The cells of the system's own pollers judge the system.
     pub fn attributed(
         &self,
         os: Os,
         version: Option<&Version>,
-        subject: &str,
+        adapter: &str,
         asked: Asked,
         answer: &str,
     ) -> Asked {
-        if is_own(&asked, subject) {
+        if is_own(&asked, adapter) {
             return asked;
         }
-        let effect = side_effect(&asked, subject);
+        let effect = side_effect(&asked, adapter);
         let answer = with_usual_names(os, answer);
         let differs = |expected: &Expectation| expected.compare(&answer) == Compared::Different;
         let is_effect = self.expected(os, version, &effect).is_some()
@@ -91,7 +91,7 @@ impl Expectations {
 
     /// Returns the expectation for a question, if there is one.
     pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Expectation> {
-        self.find(os, version, (&asked.row, &asked.variant, &asked.api, asked.trigger.as_deref()))
+        self.find(os, version, (&asked.behaviour, &asked.variant, &asked.api, asked.trigger.as_deref()))
     }
 }
 
@@ -100,9 +100,9 @@ fn is_own(asked: &Asked, poller: &str) -> bool {
     asked.api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Returns the question about a side effect of the subject on a system call.
-fn side_effect(asked: &Asked, subject: &str) -> Asked {
-    Asked { api: format!("{subject}-{}", asked.api), ..asked.clone() }
+/// Returns the question about a side effect of the adapter on a system call.
+fn side_effect(asked: &Asked, adapter: &str) -> Asked {
+    Asked { api: format!("{adapter}-{}", asked.api), ..asked.clone() }
 }
 
 impl Observed {
@@ -121,10 +121,10 @@ impl Observed {
         self.checks.iter().any(|check| check.asked.as_ref() == Some(asked))
     }
 
-    /// Returns whether the question has an answer in a cell of a subject: the system's, or a side effect of
-    /// the subject.
-    pub fn answers_in_cell_of(&self, subject: &str, asked: &Asked) -> bool {
-        self.answers(asked) || self.answers(&side_effect(asked, subject))
+    /// Returns whether the question has an answer in a cell of an adapter: the system's, or a side effect of
+    /// the adapter.
+    pub fn answers_in_cell_of(&self, adapter: &str, asked: &Asked) -> bool {
+        self.answers(asked) || self.answers(&side_effect(asked, adapter))
     }
 
     /// Returns whether one of the answers is the poller's own, and not that of a system call.
@@ -212,7 +212,7 @@ fn joined(reasons: &[String]) -> Option<String> {
     })
 }
 
-/// What is wrong with the source of a subject's answers without the version of the subject.
+/// What is wrong with the source of an adapter's answers without the version of the adapter.
 const UNNAMED: &str = "; the kernel's version decides, because the source has no `poller`: add its version";
 
 /// Returns whether a poller has a version, and the source of its answers does not name the measured one.
@@ -279,7 +279,7 @@ source: measured
 sources:
   measured: { evidence: M, text: 'measured here', version: '6.18.44' }
   read: { evidence: K, text: 'tcp_poll', url: https://example.org/ }
-rows:
+behaviours:
   V06:
     'tcp':
       poll-IN@level: { answers: ['ERR', 'ERR|HUP'], seen: both, unstable: race }
@@ -289,19 +289,19 @@ rows:
       select@level: { answers: ['r--'], unstable: timing }
 ";
 
-    const OF_SUBJECT: &str = "os: linux
+    const OF_ADAPTER: &str = "os: linux
 source: measured
 sources:
   measured: { evidence: M, text: 'measured here', version: '6.18.44', poller: '1.44.2' }
-rows:
+behaviours:
   V06:
     'tcp':
       libuv@level: 'IN'
 ";
 
     fn asked(api: &str, trigger: Option<&str>) -> Asked {
-        let (row, variant, api) = ("V06".into(), "tcp".into(), api.into());
-        Asked { row, variant, api, trigger: trigger.map(str::to_owned) }
+        let (behaviour, variant, api) = ("V06".into(), "tcp".into(), api.into());
+        Asked { behaviour, variant, api, trigger: trigger.map(str::to_owned) }
     }
 
     fn answers() -> Expectations {
@@ -365,9 +365,9 @@ rows:
     }
 
     #[test]
-    fn the_version_of_a_subject_decides_whatever_the_kernel_is() {
+    fn the_version_of_an_adapter_decides_whatever_the_kernel_is() {
         let mut answers = Expectations::default();
-        answers.read(OF_SUBJECT, "linux.yml").unwrap();
+        answers.read(OF_ADAPTER, "linux.yml").unwrap();
         let judged = |kernel, poller| {
             let (status, reason) = observed_by(&answers, kernel, poller, "libuv", "HUP").status();
             (status, reason.unwrap_or_default())
@@ -390,7 +390,7 @@ rows:
     #[test]
     fn a_source_without_the_version_of_its_poller_is_named_as_such() {
         let mut answers = Expectations::default();
-        answers.read(&OF_SUBJECT.replace(", poller: '1.44.2'", ""), "linux.yml").unwrap();
+        answers.read(&OF_ADAPTER.replace(", poller: '1.44.2'", ""), "linux.yml").unwrap();
         for (kernel, expected) in [("6.18.44", Status::Fail), ("6.1.10", Status::Permitted)] {
             let reason = |poller| {
                 let (status, reason) = observed_by(&answers, kernel, poller, "libuv", "HUP").status();
@@ -420,12 +420,12 @@ rows:
 
     fn recorded(answer: &str) -> Expectations {
         let mut recorded = Expectations::default();
-        recorded.read(&OF_SUBJECT.replace("'IN'", answer), "linux.yml").unwrap();
+        recorded.read(&OF_ADAPTER.replace("'IN'", answer), "linux.yml").unwrap();
         recorded
     }
 
     #[test]
-    fn the_recorded_answer_that_is_wrong_in_every_reading_is_an_expected_failure() {
+    fn the_recorded_answer_that_is_wrong_in_every_reading_is_a_known_failure() {
         for (answer, again) in [
             ("'early'", "early"),
             ("{ answers: ['early x17, timed out x3'], unstable: timing }", "early x2, timed out x18"),
@@ -513,9 +513,9 @@ rows:
         }
     }
 
-    /// A subject that has closed its copy makes a write fail: this is not the system's answer.
+    /// An adapter that has closed its copy makes a write fail: this is not the system's answer.
     #[test]
-    fn an_answer_that_differs_in_a_cell_of_a_subject_is_its_side_effect() {
+    fn an_answer_that_differs_in_a_cell_of_an_adapter_is_its_side_effect() {
         let (mut answers, version) = (answers(), "6.18.44".parse().unwrap());
         let attributed = |answers: &Expectations, api: &str, trigger, answer| {
             let asked = asked(api, trigger);

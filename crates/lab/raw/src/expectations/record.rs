@@ -229,7 +229,7 @@ impl Recording {
     fn empty_file(&self) -> String {
         format!(
             "# The answers of the pollers of {os}. docs/expectations.md explains how to read this file and how to add to it.\n\
-             os: {os}\n{column}source: {name}\nsources:\n{source}rows: {{}}\n",
+             os: {os}\n{column}source: {name}\nsources:\n{source}behaviours: {{}}\n",
             os = self.os,
             column = self.column_lines().map(|line| line + "\n").collect::<String>(),
             name = self.source,
@@ -268,7 +268,7 @@ impl Expectation {
     /// Returns whether it answers this question.
     fn is_to(&self, asked: &Asked) -> bool {
         (&self.behaviour, &self.variant, &self.api, &self.trigger)
-            == (&asked.row, &asked.variant, &asked.api, &asked.trigger)
+            == (&asked.behaviour, &asked.variant, &asked.api, &asked.trigger)
     }
 }
 
@@ -282,9 +282,9 @@ struct Entry {
 
 /// A file as lines.
 struct File {
-    /// The lines before `rows:`.
+    /// The lines before `behaviours:`.
     head: Vec<String>,
-    rows: Vec<Entry>,
+    behaviours: Vec<Entry>,
     /// Comments at the end.
     tail: Vec<String>,
     /// The keys of the sources.
@@ -296,13 +296,13 @@ impl File {
         let mut lines = text.lines().enumerate();
         let mut head = Vec::new();
         for (_, line) in lines.by_ref() {
-            if line.starts_with("rows:") {
+            if line.starts_with("behaviours:") {
                 break;
             }
             head.push(line.to_owned());
         }
         let sources = head.iter().filter(|line| indent(line) == 2).filter_map(|line| key_of(line)).collect();
-        let mut parsed = Self { head, rows: Vec::new(), tail: Vec::new(), sources };
+        let mut parsed = Self { head, behaviours: Vec::new(), tail: Vec::new(), sources };
         for (index, line) in lines {
             parsed.tail.push(line.to_owned());
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -311,11 +311,13 @@ impl File {
             let lines = std::mem::take(&mut parsed.tail);
             let entry = |key| Entry { key, lines, below: Vec::new() };
             let level = match indent(line) {
-                2 => Some(&mut parsed.rows),
-                4 => parsed.rows.last_mut().map(|row| &mut row.below),
-                6 => {
-                    parsed.rows.last_mut().and_then(|row| row.below.last_mut()).map(|state| &mut state.below)
-                }
+                2 => Some(&mut parsed.behaviours),
+                4 => parsed.behaviours.last_mut().map(|behaviour| &mut behaviour.below),
+                6 => parsed
+                    .behaviours
+                    .last_mut()
+                    .and_then(|behaviour| behaviour.below.last_mut())
+                    .map(|state| &mut state.below),
                 _ => None,
             };
             let (Some(level), Some(key)) = (level, key_of(line)) else {
@@ -335,16 +337,19 @@ impl File {
     /// Returns the line of a key.
     fn find(&self, asked: &Asked) -> Option<String> {
         let in_level = |level: &'_ [Entry], key: &str| level.iter().position(|entry| entry.key == key);
-        let row = &self.rows[in_level(&self.rows, &asked.row)?];
-        let state = &row.below[in_level(&row.below, &asked.variant)?];
+        let behaviour = &self.behaviours[in_level(&self.behaviours, &asked.behaviour)?];
+        let state = &behaviour.below[in_level(&behaviour.below, &asked.variant)?];
         let entry = &state.below[in_level(&state.below, &asked.api_and_trigger())?];
         entry.lines.last().cloned()
     }
 
     /// Inserts a line at the position of its key, or replaces the existing one.
     fn put(&mut self, asked: &Asked, line: String) {
-        let row = level(&mut self.rows, &asked.row, || format!("  {}:", row_text(&asked.row)));
-        let state = level(&mut row.below, &asked.variant, || format!("    {}:", quoted(&asked.variant)));
+        let behaviour = level(&mut self.behaviours, &asked.behaviour, || {
+            format!("  {}:", behaviour_text(&asked.behaviour))
+        });
+        let state =
+            level(&mut behaviour.below, &asked.variant, || format!("    {}:", quoted(&asked.variant)));
         let entry = level(&mut state.below, &asked.api_and_trigger(), || line.clone());
         if let Some(last) = entry.lines.last_mut() {
             *last = line;
@@ -377,8 +382,8 @@ impl File {
             }
         }
         let mut out = self.head.iter().fold(String::new(), |out, line| out + line + "\n");
-        out.push_str("rows:\n");
-        write(&mut out, &self.rows);
+        out.push_str("behaviours:\n");
+        write(&mut out, &self.behaviours);
         self.tail.iter().for_each(|line| out += &format!("{line}\n"));
         out
     }
@@ -436,8 +441,12 @@ fn quoted(text: &str) -> String {
 }
 
 /// Quotes the id of a behaviour if YAML would read it as a number, such as 2.7.
-fn row_text(row: &str) -> String {
-    if row.starts_with(|first: char| first.is_ascii_alphabetic()) { row.to_owned() } else { quoted(row) }
+fn behaviour_text(behaviour: &str) -> String {
+    if behaviour.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        behaviour.to_owned()
+    } else {
+        quoted(behaviour)
+    }
 }
 
 fn key_text(key: &str) -> String {

@@ -18,7 +18,7 @@ use selector::{Act, Shut};
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Interpreter, call_failed, setup_error};
+use super::{Interpreter, broken, call_failed};
 use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
 
@@ -266,7 +266,7 @@ impl Interpreter {
             let address = self.address(Some(other))?;
             let fd = self.fd(name)?;
             let bound = descriptors::share_port(fd).and_then(|()| descriptors::bind_to(fd, &address));
-            bound.map_err(|errno| setup_error(format!("binding to the address of '{other}': {errno:?}")))?;
+            bound.map_err(|errno| broken(format!("binding to the address of '{other}': {errno:?}")))?;
             self.actor(name)?.address = Some(address);
         }
         if self.actor(name)?.address.is_none() {
@@ -274,7 +274,7 @@ impl Interpreter {
         }
         self.actor(name)?.backlog = length;
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
-        let backlog = backlog.ok_or_else(|| setup_error("this system does not support this backlog"))?;
+        let backlog = backlog.ok_or_else(|| broken("this system does not support this backlog"))?;
         Ok(CallResult::of(listen(self.fd(name)?, backlog)))
     }
 
@@ -282,9 +282,8 @@ impl Interpreter {
         match of {
             Some(name) => {
                 let address = self.actor(name)?.address.clone();
-                address.ok_or_else(|| {
-                    setup_error(format!("'{name}' has no address: it neither binds nor listens"))
-                })
+                address
+                    .ok_or_else(|| broken(format!("'{name}' has no address: it neither binds nor listens")))
             }
             None => descriptors::nowhere(self.setting.transport, &mut self.scratch),
         }
@@ -457,7 +456,7 @@ impl Interpreter {
             }
             writes += 1;
             if writes > MOST_WRITES {
-                return Err(setup_error(format!("'{name}' is not full after {writes} writes")));
+                return Err(broken(format!("'{name}' is not full after {writes} writes")));
             }
         };
         self.actor(name)?.sent += total;
@@ -533,11 +532,8 @@ impl Interpreter {
 
     /// Appends to the file through another open file description.
     fn grows(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
-        let path = self
-            .actor(name)?
-            .path
-            .clone()
-            .ok_or_else(|| setup_error(format!("'{name}' is no regular file")))?;
+        let path =
+            self.actor(name)?.path.clone().ok_or_else(|| broken(format!("'{name}' is no regular file")))?;
         let failed = |error: std::io::Error| call_failed(path.display(), error);
         let mut file = File::options().append(true).open(&path).map_err(failed)?;
         file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
@@ -555,7 +551,7 @@ impl Interpreter {
         let actor = self.actor(name)?;
         let number = actor.number;
         // `OwnedFd` closes the descriptor and ignores the answer of close(2): scripts cannot ask for it.
-        drop(actor.fd.take().ok_or_else(|| setup_error(format!("'{name}' is closed already")))?);
+        drop(actor.fd.take().ok_or_else(|| broken(format!("'{name}' is closed already")))?);
         self.notify_closed(number)?;
         Ok(CallResult::of(Ok(())))
     }
@@ -569,7 +565,7 @@ impl Interpreter {
     fn takes_number_of(&mut self, name: &str, closed: &Name) -> Result<CallResult, Stopped> {
         let number = self.number(closed)?;
         if self.actor(closed)?.is_open() {
-            return Err(setup_error(format!("'{closed}' is open: its number is not free")));
+            return Err(broken(format!("'{closed}' is open: its number is not free")));
         }
         self.moves_to(name, number as usize)
     }
@@ -577,10 +573,10 @@ impl Interpreter {
     fn moves_to(&mut self, name: &str, number: usize) -> Result<CallResult, Stopped> {
         let own_numbers = self.poller(FIRST)?.selector.capabilities().own_numbers;
         own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
-        let number = i32::try_from(number).map_err(|_| setup_error("no descriptor can have this number"))?;
+        let number = i32::try_from(number).map_err(|_| broken("no descriptor can have this number"))?;
         let moved = descriptors::copy(self.fd(name)?, number)?;
         if moved.as_raw_fd() != number {
-            return Err(setup_error(format!("the number {number} is not free")));
+            return Err(broken(format!("the number {number} is not free")));
         }
         let actor = self.actor(name)?;
         let old = std::mem::replace(&mut actor.number, number);
@@ -599,8 +595,8 @@ impl Interpreter {
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
         };
-        let value = libc::c_int::try_from(value)
-            .map_err(|_| setup_error("the low-water mark does not fit an int"))?;
+        let value =
+            libc::c_int::try_from(value).map_err(|_| broken("the low-water mark does not fit an int"))?;
         // SAFETY: both options are an int; pointer and length are those of a live int.
         let answer = unsafe {
             let length = size_of::<libc::c_int>() as libc::socklen_t;
@@ -613,9 +609,9 @@ impl Interpreter {
 /// Returns the system's `PIPE_BUF`. A pipe has one, whereas some file systems do not answer for their
 /// folders.
 fn pipe_buf() -> Result<usize, Stopped> {
-    let (end, _other) = std::io::pipe().map_err(|error| setup_error(format!("pipe: {error}")))?;
+    let (end, _other) = std::io::pipe().map_err(|error| broken(format!("pipe: {error}")))?;
     let answer = fpathconf(end, PathconfVar::PIPE_BUF);
     let size = answer.map_err(|errno| call_failed("fpathconf(_PC_PIPE_BUF)", errno))?;
     size.and_then(|size| usize::try_from(size).ok())
-        .ok_or_else(|| setup_error("this system does not publish its PIPE_BUF"))
+        .ok_or_else(|| broken("this system does not publish its PIPE_BUF"))
 }

@@ -13,7 +13,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 
 use super::fenced_poller::FencedPoller;
 use super::thread_state::ThreadState;
-use super::{Interpreter, setup_error};
+use super::{Interpreter, broken};
 use super::{call_failed, waiters};
 use crate::verbs::{Action, Clause, WaitArguments};
 use crate::{Observation, Stopped};
@@ -39,7 +39,7 @@ impl Child {
         kill(self.pid, Signal::SIGSTOP).map_err(failed("kill(SIGSTOP)"))?;
         match waitpid(self.pid, Some(WaitPidFlag::WUNTRACED)).map_err(failed("waitpid"))? {
             WaitStatus::Stopped(..) => {}
-            other => return Err(setup_error(format!("the child has not stopped: {other:?}"))),
+            other => return Err(broken(format!("the child has not stopped: {other:?}"))),
         }
         kill(self.pid, Signal::SIGCONT).map_err(failed("kill(SIGCONT)"))?;
         Ok("ok".into())
@@ -47,7 +47,7 @@ impl Child {
 
     /// Reads the child's answer and waits for its exit.
     pub(super) fn answers(mut self) -> Result<String, Stopped> {
-        let output = self.output.take().ok_or_else(|| setup_error("the child does not wait"))?;
+        let output = self.output.take().ok_or_else(|| broken("the child does not wait"))?;
         let text = read_all(output)?;
         self.end()?;
         Ok(text)
@@ -65,7 +65,7 @@ impl Drop for Child {
 fn reap(pid: Pid) -> Result<String, Stopped> {
     match waitpid(pid, None) {
         Ok(WaitStatus::Exited(_, 0)) => Ok("ok".into()),
-        other => Err(setup_error(format!("the child did not exit with 0: {other:?}"))),
+        other => Err(broken(format!("the child did not exit with 0: {other:?}"))),
     }
 }
 
@@ -78,7 +78,7 @@ fn exit_child(status: libc::c_int) -> ! {
 impl Interpreter {
     fn fork(&mut self) -> Result<ForkResult, Stopped> {
         if self.has_waiting_threads() {
-            return Err(setup_error("a child cannot be forked while threads wait"));
+            return Err(broken("a child cannot be forked while threads wait"));
         }
         self.responder = None;
         // SAFETY: the script has no other thread; the child runs one clause and exits.
@@ -184,7 +184,7 @@ impl Interpreter {
                 Ok(answer.into())
             }
             "unsupported" => Err(Stopped::Unsupported(answer.into())),
-            _ => Err(setup_error(format!("in the child: {answer}"))),
+            _ => Err(broken(format!("in the child: {answer}"))),
         }
     }
 }

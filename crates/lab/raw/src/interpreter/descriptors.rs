@@ -19,7 +19,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{mkfifo, pipe};
 use tempfile::TempDir;
 
-use super::{call_failed, limits, setup_error};
+use super::{broken, call_failed, limits};
 use crate::{Setting, Stopped};
 
 /// The address of a socket.
@@ -42,7 +42,7 @@ impl fmt::Display for Address {
 impl Address {
     /// Parses the address of a socket of this transport.
     pub(super) fn parse(text: &str, transport: Transport) -> Result<Self, Stopped> {
-        let invalid = || setup_error(format!("'{text}' is no address of a {} socket", transport.name()));
+        let invalid = || broken(format!("'{text}' is no address of a {} socket", transport.name()));
         match kind(transport) {
             Some((AddressFamily::Inet, _)) => {
                 text.parse::<SocketAddrV4>().map(|address| Self::Inet(address.into())).map_err(|_| invalid())
@@ -156,7 +156,7 @@ pub(super) fn copy(fd: &impl AsFd, number: RawFd) -> Result<OwnedFd, Stopped> {
 /// Returns the lowest free number, which is the limit that allows no further descriptor.
 pub(super) fn lowest_free() -> Result<libc::rlim_t, Stopped> {
     let file = File::open("/dev/null").map_err(|error| call_failed("/dev/null", error))?;
-    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| setup_error("a descriptor without a number"))
+    u32::try_from(file.as_raw_fd()).map(Into::into).map_err(|_| broken("a descriptor without a number"))
 }
 
 fn no_socket<T>(transport: Transport) -> Result<T, Stopped> {
@@ -354,7 +354,7 @@ pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
 /// Opens a device, for reading and writing if that is allowed, otherwise for reading.
 pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
     match open_path(Path::new(path), OFlag::O_RDWR) {
-        Err(Stopped::SetUp(_) | Stopped::Unsupported(_)) => open_path(Path::new(path), OFlag::O_RDONLY),
+        Err(Stopped::Broken(_) | Stopped::Unsupported(_)) => open_path(Path::new(path), OFlag::O_RDONLY),
         answered => answered,
     }
 }

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use selector::{Act, Acted, Changed, Event, FENCE, Interest, Record, Refusal, Selector, Token};
 
 use super::descriptors::Scratch;
-use super::{call_failed, held, setup_error};
+use super::{broken, call_failed, held};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
@@ -77,7 +77,7 @@ impl FencedPoller {
             _ => call_failed("the poller cannot be made", error),
         })?;
         let failed = |stopped| match selector.failure() {
-            Some(failure) => setup_error(failure.reason),
+            Some(failure) => broken(failure.reason),
             None => stopped,
         };
         let fence = Fence::new(&*selector, patience).map_err(failed)?;
@@ -86,7 +86,7 @@ impl FencedPoller {
         let mode = if modes.contains(&Mode::Level) {
             Mode::Level
         } else {
-            *modes.first().ok_or_else(|| Stopped::SetUp(format!("{} has no mode", selector.name())))?
+            *modes.first().ok_or_else(|| Stopped::Broken(format!("{} has no mode", selector.name())))?
         };
         match selector.add(fence.number(), FENCE, Interest::READ, mode) {
             Changed::Done => {
@@ -94,7 +94,7 @@ impl FencedPoller {
             }
             other => {
                 let failure = selector.failure().map(|failure| failure.reason);
-                Err(setup_error(failure.unwrap_or_else(|| format!("the poller refuses the fence: {other}"))))
+                Err(broken(failure.unwrap_or_else(|| format!("the poller refuses the fence: {other}"))))
             }
         }
     }
@@ -131,7 +131,7 @@ impl FencedPoller {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
-                refused => return Err(setup_error(format!("another poller refuses '{label}': {refused}"))),
+                refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
             }
         }
         Ok(other)
@@ -159,7 +159,7 @@ impl FencedPoller {
                 let acts = held::acts(self)?;
                 match held::must(acts, HELD_FENCE.0, &Act::Read(1))? {
                     Acted::Count(1) => Ok(()),
-                    other => Err(setup_error(format!("the fence was raised, and a read answers {other:?}"))),
+                    other => Err(broken(format!("the fence was raised, and a read answers {other:?}"))),
                 }
             }
         }
@@ -182,7 +182,7 @@ impl FencedPoller {
         };
         if events.is_empty() {
             let name = self.selector.name();
-            return Err(setup_error(format!("{name} did not report the fence within {:?}", self.patience)));
+            return Err(broken(format!("{name} did not report the fence within {:?}", self.patience)));
         }
         Ok(Ok(without_fence(events)))
     }
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_poller_that_does_not_report_the_fence_proves_nothing() {
-        assert!(matches!(polled(&[&[], &[]]), Err(Stopped::SetUp(_))));
+        assert!(matches!(polled(&[&[], &[]]), Err(Stopped::Broken(_))));
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
             Ok(Box::new(Scripted { timeouts: &TIMEOUTS, ..Scripted::default() }))
         }))
         .unwrap();
-        let why = Stopped::SetUp("scripted did not report the fence within 150ms".into());
+        let why = Stopped::Broken("scripted did not report the fence within 150ms".into());
         assert_eq!(poller.poll(ROOM), Err(why));
         assert_eq!(*TIMEOUTS.lock().unwrap(), [Some(Duration::ZERO), Some(Duration::from_millis(150))]);
     }
@@ -474,7 +474,7 @@ mod tests {
     #[test]
     fn a_poller_that_cannot_be_made_is_a_set_up_error() {
         let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
-        assert!(matches!(FencedPoller::open(setting), Err(Stopped::SetUp(why)) if why.contains("memory")));
+        assert!(matches!(FencedPoller::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use selector::{Act, Acted, Acts, Changed, Interest, Unsupported};
 
 use super::descriptors::{self, Address, Scratch};
 use super::fenced_poller::{FencedPoller, ROOM};
-use super::{Actor, Interpreter, setup_error};
+use super::{Actor, Interpreter, broken};
 use crate::Stopped;
 use crate::verbs::{Action, Call, Clause, DescriptorKind, FIRST, Name};
 
@@ -62,14 +62,14 @@ pub(super) fn holders(clauses: &[Clause]) -> BTreeMap<Name, Name> {
 
 /// Returns the acts of a poller whose program makes descriptors.
 pub(super) fn acts(poller: &FencedPoller) -> Result<&dyn Acts, Stopped> {
-    poller.selector.actor().ok_or_else(|| setup_error("this poller takes descriptors"))
+    poller.selector.actor().ok_or_else(|| broken("this poller takes descriptors"))
 }
 
 /// Performs an act of a set-up, which must succeed.
 pub(super) fn must(acts: &dyn Acts, name: RawFd, act: &Act) -> Result<Acted, Stopped> {
     match acts.act(name, act) {
         Ok(Ok(acted)) => Ok(acted),
-        Ok(Err(errno)) => Err(setup_error(format!("in the poller's program: {act:?}: {errno:?}"))),
+        Ok(Err(errno)) => Err(broken(format!("in the poller's program: {act:?}: {errno:?}"))),
         Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn must(acts: &dyn Acts, name: RawFd, act: &Act) -> Result<Acted, Sto
 fn address(acted: Acted, transport: Transport) -> Result<Address, Stopped> {
     match acted {
         Acted::Address(text) => Address::parse(&text, transport),
-        other => Err(setup_error(format!("the poller's program answers {other:?} instead of an address"))),
+        other => Err(broken(format!("the poller's program answers {other:?} instead of an address"))),
     }
 }
 
@@ -127,7 +127,7 @@ fn accept(acts: &dyn Acts, name: RawFd, listener: RawFd, patience: Duration) -> 
         match acts.act(name, &Act::Accept(listener)) {
             Ok(Err(Errno::EAGAIN)) if begun.elapsed() < patience => std::thread::yield_now(),
             Ok(Ok(_)) => return Ok(()),
-            Ok(Err(errno)) => return Err(setup_error(format!("accept: {errno:?}"))),
+            Ok(Err(errno)) => return Err(broken(format!("accept: {errno:?}"))),
             Err(Unsupported(why)) => return Err(Stopped::Unsupported(why)),
         }
     }
@@ -161,7 +161,7 @@ impl Interpreter {
         let actor = self.actors.get(name)?;
         let held = actor.held.as_ref()?;
         if !held.open {
-            return Some(Err(setup_error(format!("'{name}' is closed"))));
+            return Some(Err(broken(format!("'{name}' is closed"))));
         }
         let acted = acts(&held.poller).and_then(|acts| {
             acts.act(actor.number, act).map_err(|Unsupported(why)| Stopped::Unsupported(why))
@@ -187,7 +187,7 @@ impl Interpreter {
         act: &Act,
     ) -> Result<Result<Acted, Errno>, Stopped> {
         if self.actors.get(name).is_some_and(Actor::is_open) {
-            return Err(setup_error(format!("'{name}' exists already and is open")));
+            return Err(broken(format!("'{name}' exists already and is open")));
         }
         let acts = self.acts_on_the_transport(poller)?;
         let number = self.new_name();
@@ -229,7 +229,7 @@ impl Interpreter {
         if transport == Transport::Pipe {
             let writer = self.new_name();
             self.add_held(one, poller, &Act::OpenPipe(writer))?
-                .map_err(|errno| setup_error(format!("pipe: {errno:?}")))?;
+                .map_err(|errno| broken(format!("pipe: {errno:?}")))?;
             self.insert_held(other, writer, poller);
         } else {
             let names = (self.new_name(), self.new_name());
@@ -257,7 +257,7 @@ impl Interpreter {
     /// Asks through a registration made now, in the only poller that can have one.
     pub(super) fn look_now_held(&mut self, at: &str, interest: Interest) -> Result<Outcome, Stopped> {
         let number = self.number(at)?;
-        let Some(held) = self.held(at) else { return Err(setup_error(format!("there is no '{at}'"))) };
+        let Some(held) = self.held(at) else { return Err(broken(format!("there is no '{at}'"))) };
         if held.registered {
             let why = format!("'{at}' is registered, and {} has no second poller for it", self.poller_name);
             return Err(Stopped::Unsupported(why));
@@ -303,7 +303,7 @@ impl Interpreter {
                 }
                 Err(errno) => Ok(Err(errno)),
             },
-            None => Err(setup_error(format!("'{name}' is in this process"))),
+            None => Err(broken(format!("'{name}' is in this process"))),
         }
     }
 

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use selector::MakeSelector;
 
-use super::{call_failed, descriptors, setup_error};
+use super::{broken, call_failed, descriptors};
 use crate::Stopped;
 use crate::verbs::Limit;
 
@@ -33,9 +33,7 @@ impl Limits {
 
     pub(super) fn set(&self, limit: Limit) -> Result<String, Stopped> {
         let soft = match limit {
-            Limit::At(end) => {
-                rlim_t::try_from(end).map_err(|_| setup_error("this is not a possible limit"))?
-            }
+            Limit::At(end) => rlim_t::try_from(end).map_err(|_| broken("this is not a possible limit"))?,
             Limit::Back => self.soft,
             // No number is free below the lowest free one.
             Limit::RunOut => descriptors::lowest_free()?,
@@ -46,7 +44,7 @@ impl Limits {
                 "{soft} descriptors: {errno:?}; the hard limit is {}, raise it with `ulimit -Hn`",
                 self.hard
             ))),
-            Err(errno) => Err(setup_error(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
+            Err(errno) => Err(broken(format!("setrlimit(RLIMIT_NOFILE, {soft}): {errno:?}"))),
         }
     }
 }

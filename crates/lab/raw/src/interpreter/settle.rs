@@ -15,7 +15,7 @@ use metadata::Transport;
 use nix::unistd::{read, write};
 
 use super::descriptors::{self, Scratch};
-use super::{call_failed, setup_error};
+use super::{broken, call_failed};
 use crate::{Setting, Stopped};
 
 /// Data, a connection, or the end of one.
@@ -78,7 +78,7 @@ pub(super) fn wait_for(
     let begun = Instant::now();
     loop {
         let Some(left) = patience.checked_sub(begun.elapsed()) else {
-            return Err(setup_error(format!("{effect} did not arrive within {patience:?}")));
+            return Err(broken(format!("{effect} did not arrive within {patience:?}")));
         };
         if is_reported(fd, events, libc::c_int::try_from(left.as_millis()).unwrap_or(libc::c_int::MAX)) {
             return Ok(());
@@ -108,7 +108,7 @@ pub(super) fn wait_for_end(
             return Ok(false);
         }
         if begun.elapsed() > patience {
-            return Err(setup_error(format!("the end of the connection did not arrive within {patience:?}")));
+            return Err(broken(format!("the end of the connection did not arrive within {patience:?}")));
         }
         // poll(2) can report other bits at once: do not spin.
         std::thread::yield_now();
@@ -142,7 +142,7 @@ pub(super) fn wait_for_acknowledgement(fd: &impl AsFd, patience: Duration) -> Re
             return Ok(());
         }
         if begun.elapsed() > patience {
-            return Err(setup_error(format!("sent data were not acknowledged within {patience:?}")));
+            return Err(broken(format!("sent data were not acknowledged within {patience:?}")));
         }
         std::thread::yield_now();
     }
@@ -168,7 +168,7 @@ pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -
     let begun = Instant::now();
     while unread(fd) < count {
         if begun.elapsed() > patience {
-            return Err(setup_error(format!("{count} bytes did not arrive within {patience:?}")));
+            return Err(broken(format!("{count} bytes did not arrive within {patience:?}")));
         }
         std::thread::yield_now();
     }
@@ -191,6 +191,6 @@ mod tests {
         drop(peer);
         assert_eq!(wait_for(&own, libc::POLLHUP, "the hang-up", SHORT), Ok(()));
         let waited = wait_for(&own, URGENT, "the urgent byte", SHORT);
-        assert_eq!(waited, Err(setup_error("the urgent byte did not arrive within 20ms")));
+        assert_eq!(waited, Err(broken("the urgent byte did not arrive within 20ms")));
     }
 }

@@ -9,7 +9,7 @@ use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use super::fenced_poller::FencedPoller;
-use super::{Interpreter, call_failed, setup_error};
+use super::{Interpreter, broken, call_failed};
 use crate::Stopped;
 
 /// The poller that the handler wakes; null for none.
@@ -32,9 +32,8 @@ impl Interpreter {
     /// Sends a thread a signal, and waits until its handler has run.
     pub(super) fn signals(&mut self, thread: &str, restarting: bool, wakes: bool) -> Result<String, Stopped> {
         self.require_same_process("a signal reaches this process only")?;
-        let waiter =
-            self.threads.get(thread).ok_or_else(|| setup_error(format!("'{thread}' does not wait")))?;
-        let thread_id = waiter.thread().ok_or_else(|| setup_error(format!("'{thread}' has ended")))?;
+        let waiter = self.threads.get(thread).ok_or_else(|| broken(format!("'{thread}' does not wait")))?;
+        let thread_id = waiter.thread().ok_or_else(|| broken(format!("'{thread}' has ended")))?;
         let poller = Arc::clone(&waiter.poller);
         let flags = if restarting { SaFlags::SA_RESTART } else { SaFlags::empty() };
         let action = SigAction::new(SigHandler::Handler(handler), flags, SigSet::empty());
@@ -54,6 +53,6 @@ impl Interpreter {
         let restored = unsafe { sigaction(Signal::SIGUSR1, &before) };
         restored.map_err(|errno| call_failed("sigaction", errno))?;
         sent.map_err(|errno| call_failed("pthread_kill", errno))?;
-        if handled { Ok("handled".into()) } else { Err(setup_error("the signal was not handled")) }
+        if handled { Ok("handled".into()) } else { Err(broken("the signal was not handled")) }
     }
 }

@@ -15,7 +15,7 @@ use selector::{Event, Selector, Unsupported};
 use super::fenced_poller::{FencedPoller, ROOM};
 use super::thread_state::{Sample, ThreadState};
 use super::worker_pool::WorkDone;
-use super::{call_failed, setup_error};
+use super::{broken, call_failed};
 use crate::Stopped;
 use crate::verbs::WaitArguments;
 
@@ -48,7 +48,7 @@ impl Responder {
     fn round_trip(&self) -> Result<(), Stopped> {
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(()).is_ok());
         let replied = sent && self.replies.recv_timeout(self.patience).is_ok();
-        if replied { Ok(()) } else { Err(setup_error("the responder thread did not reply")) }
+        if replied { Ok(()) } else { Err(broken("the responder thread did not reply")) }
     }
 }
 
@@ -113,7 +113,7 @@ impl Waited {
             Self::Events(events) if events.is_empty() => Outcome::Woken,
             Self::Events(events) => poller.outcome(events),
             Self::Worked(_) => {
-                return Err(setup_error("this thread works: use `threads answer`"));
+                return Err(broken("this thread works: use `threads answer`"));
             }
             Self::Raw(events, timeout_updated) => {
                 let outcome = if events.is_empty() { Outcome::Done } else { poller.outcome(events) };
@@ -164,7 +164,7 @@ impl Waiter {
         };
         let thread = std::thread::Builder::new().name("waiter".into()).spawn(sleep);
         let thread = thread.map_err(|error| call_failed("a thread", error))?;
-        let state = begun.recv_timeout(poller.patience).map_err(|_| setup_error("a thread did not begin"))?;
+        let state = begun.recv_timeout(poller.patience).map_err(|_| broken("a thread did not begin"))?;
         let program = poller.selector.process().map(|id| ThreadState::of_program(Pid::from_raw(id)));
         Ok(Self { poller, arguments, state, program, outcomes, outcome: None, thread: Some(thread) })
     }
@@ -200,7 +200,7 @@ impl Waiter {
         if let WaitArguments::Timeout(timeout) = self.arguments {
             if !self.has_ended() {
                 let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
-                self.outcome = Some(outcome.map_err(|_| setup_error("a wait did not end with its timeout"))?);
+                self.outcome = Some(outcome.map_err(|_| broken("a wait did not end with its timeout"))?);
             }
         } else {
             wait_until_idle([&mut *self], responder)?;
@@ -233,8 +233,8 @@ impl Waiter {
         }
         let outcome = match self.outcomes.recv_timeout(self.poller.patience) {
             Ok(outcome) => outcome,
-            Err(RecvTimeoutError::Timeout) => return Err(setup_error("a later event did not end a wait")),
-            Err(RecvTimeoutError::Disconnected) => return Err(setup_error("a thread that waits has died")),
+            Err(RecvTimeoutError::Timeout) => return Err(broken("a later event did not end a wait")),
+            Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
         };
         self.outcome = Some(match outcome {
             Waited::Events(_) | Waited::Raw(..) => Waited::NotWoken,
@@ -272,7 +272,7 @@ pub(super) fn wait_until_asleep(state: &mut ThreadState, responder: &Responder) 
             return Ok(());
         }
     }
-    Err(setup_error(format!("the child does not fall asleep within {:?}", responder.patience)))
+    Err(broken(format!("the child does not fall asleep within {:?}", responder.patience)))
 }
 
 /// Waits until each of these threads sleeps or has ended its wait.
@@ -295,10 +295,7 @@ pub(super) fn wait_until_idle<'a>(
             return Ok(());
         }
         if begun.elapsed() > responder.patience {
-            return Err(setup_error(format!(
-                "a thread neither sleeps nor answers for {:?}",
-                responder.patience
-            )));
+            return Err(broken(format!("a thread neither sleeps nor answers for {:?}", responder.patience)));
         }
     }
 }

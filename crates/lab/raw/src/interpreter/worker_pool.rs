@@ -11,7 +11,7 @@ use selector::{Changed, Event, FENCE, Interest, Selector, Token};
 
 use super::fenced_poller::{FencedPoller, ROOM};
 use super::waiters::{self, Waited, Waiter};
-use super::{Interpreter, call_failed, descriptors, settle, setup_error};
+use super::{Interpreter, broken, call_failed, descriptors, settle};
 use crate::Stopped;
 use crate::verbs::{Name, WaitArguments, Work};
 
@@ -142,7 +142,7 @@ impl Interpreter {
         one_by_one: bool,
     ) -> Result<String, Stopped> {
         let address = self.actor(listener)?.address.clone();
-        let address = address.ok_or_else(|| setup_error(format!("'{listener}' does not listen")))?;
+        let address = address.ok_or_else(|| broken(format!("'{listener}' does not listen")))?;
         for _ in 0..count {
             if one_by_one {
                 // The threads that have served the client before this one sleep again. Before the first
@@ -180,7 +180,7 @@ impl Interpreter {
             match poller.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
                 Changed::Done => self.worker_pool.tokens.push(poller.token(&label)),
                 Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
-                refused => return Err(setup_error(format!("add: {refused}"))),
+                refused => return Err(broken(format!("add: {refused}"))),
             }
             self.worker_pool.pairs.push(pair);
         }
@@ -197,7 +197,7 @@ impl Interpreter {
         waiters::end_all(&mut threads, &*self.responder()?)?;
         let done = threads
             .iter_mut()
-            .map(|thread| thread.take_work().ok_or_else(|| setup_error("a thread did not finish its work")));
+            .map(|thread| thread.take_work().ok_or_else(|| broken("a thread did not finish its work")));
         done.collect()
     }
 

@@ -1,4 +1,4 @@
-//! Behaviours that a file adds to the matrix, `--rows FILE`. They run without a new build.
+//! Behaviours that a file adds to the matrix, `--behaviours FILE`. They run without a new build.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::selftest;
 /// The time limit of one attempt. Every wait in a script is shorter.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The rows of a file, checked.
+/// The behaviours of a file, checked.
 pub struct Added {
     /// The absolute path of the file, which cells get, too.
     pub path: PathBuf,
@@ -25,7 +25,7 @@ pub struct Added {
 }
 
 impl Added {
-    /// Reads a file of rows.
+    /// Reads a file of behaviours.
     ///
     /// # Errors
     /// The file cannot be read, or its first problem, with line, column and remedy.
@@ -42,7 +42,7 @@ impl Added {
         &self.scenarios
     }
 
-    /// Returns the row of this id.
+    /// Returns the behaviour of this id.
     pub fn find(&self, id: &str) -> Option<&'static Scripted> {
         self.scenarios.iter().copied().find(|scenario| scenario.id == id)
     }
@@ -54,11 +54,11 @@ impl Added {
     pub fn check(&self) -> Result<(), Error> {
         match hash(&read(&self.path)?) == self.hash {
             true => Ok(()),
-            false => Err(Error::RowsChanged(self.path.clone())),
+            false => Err(Error::BehavioursChanged(self.path.clone())),
         }
     }
 
-    /// Adds the rows to the matrix, on every backend that has one of their modes.
+    /// Adds the behaviours to the matrix, on every backend that has one of their modes.
     pub(crate) fn add_to(&self, matrix: &mut Matrix) {
         matrix.scenarios.extend(self.scenarios.iter().map(|scenario| Scenario {
             id: scenario.id.to_owned(),
@@ -73,10 +73,10 @@ impl Added {
 
 fn read(path: &Path) -> Result<String, Error> {
     metadata::read_text(path).map_err(|source| Error::Io {
-        action: "read the rows in",
+        action: "read the behaviours in",
         path: path.to_path_buf(),
         source,
-        help: "give a file of rows: docs/verbs.md describes it",
+        help: "give a file of behaviours: docs/verbs.md describes it",
     })
 }
 

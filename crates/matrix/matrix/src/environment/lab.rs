@@ -58,7 +58,7 @@ pub trait Lab: Send + Sync {
     ) -> Result<CellOutcome, Error>;
 
     /// Returns the attempt as the report shows it: a failure that is documented for this system becomes an
-    /// expected failure.
+    /// known failure.
     ///
     /// The machine that made the attempt judges it, because only that machine knows the kernel's version.
     fn judge(&self, attempt: Attempt) -> Attempt;

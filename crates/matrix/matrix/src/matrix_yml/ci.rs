@@ -12,7 +12,7 @@ pub enum Ci {
         /// The label that selects the machine.
         label: String,
         /// The names of the runners that are used there.
-        via: Vec<String>,
+        runners: Vec<String>,
         /// The number of machines that share the cells of each runner.
         shards: usize,
     },
@@ -29,8 +29,9 @@ pub enum Ci {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CiText {
-    pub(crate) runner: Option<String>,
-    pub(crate) via: Option<Vec<String>>,
+    #[serde(rename = "runs-on")]
+    pub(crate) label: Option<String>,
+    pub(crate) runners: Option<Vec<String>>,
     pub(crate) shards: Option<usize>,
     pub(crate) vm: Option<Vm>,
     pub(crate) releases: Option<Vec<String>>,

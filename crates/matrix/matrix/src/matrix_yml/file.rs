@@ -45,7 +45,7 @@ pub struct Target {
     pub arch: String,
     /// How its executable is built on other machines.
     pub build: Build,
-    /// The runners that can start its cells, the preferred one first. The key in the file is `ways`.
+    /// The runners that can start its cells, the preferred one first.
     pub runners: Vec<Runner>,
     /// Where CI runs it. A target without this value is not in the workflow.
     pub ci: Option<Ci>,
@@ -192,7 +192,7 @@ pub(crate) struct TargetText {
     pub(crate) arch: String,
     pub(crate) build: Option<Build>,
     #[serde(default)]
-    pub(crate) ways: Vec<Spanned<Runner>>,
+    pub(crate) runners: Vec<Spanned<Runner>>,
     pub(crate) ci: Option<Spanned<CiText>>,
 }
 

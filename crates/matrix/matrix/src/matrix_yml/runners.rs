@@ -1,4 +1,4 @@
-//! The runners of a target, as the key `ways` of matrix.yml and the option `--via` name them.
+//! The runners of a target, as the key `runners` of matrix.yml and the option `--runner` name them.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Runner {
 }
 
 impl Runner {
-    /// The name of every runner, as `--via` takes it.
+    /// The name of every runner, as `--runner` takes it.
     pub const NAMES: [&'static str; 6] = ["native", "prefix", "container", "vm", "ssh", "import"];
 
     /// Returns the name, without the command, image or machine.

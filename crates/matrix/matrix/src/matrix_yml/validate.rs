@@ -35,7 +35,7 @@ pub(crate) fn check_backend(backend: &Backend, earlier: &[Backend]) -> Result<()
 /// Checks one target. An error without a location concerns the whole target.
 pub(crate) fn read_target(text: TargetText) -> Result<Target, (Option<Location>, Problem)> {
     let mut runners: Vec<Runner> = Vec::new();
-    for Spanned { value: runner, referenced, .. } in text.ways {
+    for Spanned { value: runner, referenced, .. } in text.runners {
         check_runner(&text.id, &runner, &runners).map_err(|problem| (Some(referenced), problem))?;
         runners.push(runner);
     }
@@ -73,7 +73,7 @@ fn check_runner(id: &str, runner: &Runner, earlier: &[Runner]) -> Result<(), Pro
         Runner::Vm(machine) => check_name("virtual machine", machine)?,
         Runner::Native | Runner::Prefix(_) | Runner::Ssh | Runner::Import => {}
     }
-    // `--via` can name one of several images or machines, but not one of several prefixes.
+    // `--runner` can name one of several images or machines, but not one of several prefixes.
     let has_name = matches!(runner, Runner::Container(_) | Runner::Vm(_));
     let same = |other: &Runner| other == runner || (other.name() == runner.name() && !has_name);
     if earlier.iter().any(same) {
@@ -84,27 +84,27 @@ fn check_runner(id: &str, runner: &Runner, earlier: &[Runner]) -> Result<(), Pro
 
 fn read_ci(id: &str, text: CiText, runners: &[Runner]) -> Result<Ci, Problem> {
     match text {
-        CiText { runner: Some(label), via, shards, vm: None, releases: None } => {
-            let via = via.unwrap_or_else(|| vec!["native".into()]);
-            check_list(id, "via", &via)?;
-            let names = || runners.iter().map(Runner::name);
-            if let Some(unknown) = via.iter().find(|wanted| !names().any(|name| name == **wanted)) {
-                let message = format!("{id} runs via '{unknown}' in CI, which is none of its 'ways'");
-                return Err((message, did_you_mean(unknown, names())));
+        CiText { label: Some(label), runners: names, shards, vm: None, releases: None } => {
+            let names = names.unwrap_or_else(|| vec!["native".into()]);
+            check_list(id, "runners", &names)?;
+            let known = || runners.iter().map(Runner::name);
+            if let Some(unknown) = names.iter().find(|wanted| !known().any(|name| name == **wanted)) {
+                let message = format!("{id} uses '{unknown}' in CI, which is none of its 'runners'");
+                return Err((message, did_you_mean(unknown, known())));
             }
             let shards = shards.unwrap_or(1);
             if shards == 0 {
                 return Err((format!("{id} has 0 shards in CI"), "count them from 1".into()));
             }
-            Ok(Ci::Hosted { label, via, shards })
+            Ok(Ci::Hosted { label, runners: names, shards })
         }
-        CiText { runner: None, via: None, shards: None, vm: Some(system), releases: Some(releases) } => {
+        CiText { label: None, runners: None, shards: None, vm: Some(system), releases: Some(releases) } => {
             check_list(id, "releases", &releases)?;
             Ok(Ci::Vm { system, releases })
         }
         _ => Err((
             format!("the 'ci' of {id} is incomplete or mixes two forms"),
-            "write { runner: LABEL, via: [WAY, ...], shards: N } or { vm: SYSTEM, releases: [RELEASE, ...] }"
+            "write { runs-on: LABEL, runners: [RUNNER, ...], shards: N } or { vm: SYSTEM, releases: [RELEASE, ...] }"
                 .into(),
         )),
     }

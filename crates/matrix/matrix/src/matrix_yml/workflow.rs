@@ -19,7 +19,7 @@ struct Values {
     jobs: Vec<Job>,
     freebsd: Vec<Guest>,
     /// The label of the hosted machine that builds, merges, and boots virtual machines.
-    runner: String,
+    label: String,
     /// The target of that machine. Its executable starts the cells of other targets.
     driver: String,
 }
@@ -43,10 +43,10 @@ struct Built {
 #[derive(Serialize)]
 struct Machine {
     target: String,
-    /// The runner, as `--via` takes it.
-    via: String,
-    /// The label of the hosted machine.
+    /// The runner, as `--runner` takes it.
     runner: String,
+    /// The label of the hosted machine.
+    label: String,
     shard: String,
     /// The machine's part of the artifact's name, which is unique.
     name: String,
@@ -66,9 +66,9 @@ pub fn workflow_file(matrix: &Matrix) -> String {
     let mut native = job("native", "", 30);
     // An emulator needs several times as long.
     let mut prefix = job("prefix", "behind a prefix", 90);
-    let mut container = job("container", "in ${{ matrix.via }}", 30);
+    let mut container = job("container", "in ${{ matrix.runner }}", 30);
     // With KVM, which GitHub's Linux runners have.
-    let mut vm = job("vm", "in ${{ matrix.via }}", 90);
+    let mut vm = job("vm", "in ${{ matrix.runner }}", 90);
     let mut macos = job("macos", "", 60);
     for target in &matrix.targets {
         let Some(ci) = &target.ci else { continue };
@@ -77,12 +77,12 @@ pub fn workflow_file(matrix: &Matrix) -> String {
             values.builds.push(Built { target: target.id.clone(), triple: target.triple.clone() });
         }
         match ci {
-            Ci::Hosted { label, via, shards } => {
+            Ci::Hosted { label, runners, shards } => {
                 if target.build == Build::Host && values.driver.is_empty() {
                     values.driver.clone_from(&target.id);
-                    values.runner.clone_from(label);
+                    values.label.clone_from(label);
                 }
-                for name in via {
+                for name in runners {
                     let job = match name.as_str() {
                         "prefix" => &mut prefix,
                         "container" => &mut container,
@@ -112,7 +112,7 @@ pub fn workflow_file(matrix: &Matrix) -> String {
 fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Machine> {
     let runners = target.runners.iter().filter(|runner| runner.name() == name);
     let machine = |runner: &Runner, number: usize| {
-        let (via, file) = match runner {
+        let (runner, file) = match runner {
             Runner::Container(image) => (format!("container:{image}"), format!("container-{image}")),
             Runner::Vm(machine) => (format!("vm:{machine}"), format!("vm-{machine}")),
             other => (other.to_string(), other.to_string()),
@@ -120,8 +120,8 @@ fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Mach
         Machine {
             name: format!("{}-{file}-{number}-of-{shards}", target.id),
             target: target.id.clone(),
-            via,
-            runner: label.to_owned(),
+            runner,
+            label: label.to_owned(),
             shard: format!("{number}/{shards}"),
         }
     };

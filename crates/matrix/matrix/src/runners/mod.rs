@@ -28,7 +28,7 @@ pub struct RunnerOptions {
     /// The target. `None`: the native one.
     pub target: Option<String>,
     /// The runner. `None`: the first of the target's runners that works on this machine.
-    pub via: Option<String>,
+    pub name: Option<String>,
     /// The target's executable.
     pub executable: Option<PathBuf>,
     /// The folder with executables.
@@ -52,7 +52,7 @@ impl RunnerOptions {
     pub fn to_arguments(&self) -> String {
         let options = [
             ("target", self.target.clone()),
-            ("via", self.via.clone()),
+            ("runner", self.name.clone()),
             ("executable", self.executable.as_ref().map(|file| file.display().to_string())),
             ("executables", self.executables.as_ref().map(|folder| folder.display().to_string())),
             ("prefix", self.prefix.as_ref().map(Words::to_string)),
@@ -89,8 +89,8 @@ pub struct Route {
     pub matrix: Option<String>,
     /// The folder with expectations, by its name on the other side.
     pub expectations: Option<String>,
-    /// The file of rows, by its name on the other side.
-    pub rows: Option<String>,
+    /// The file of behaviours, by its name on the other side.
+    pub behaviours: Option<String>,
     /// The command that the executor puts in front of each cell, if it cannot start itself without.
     pub prefix: Option<String>,
     /// The file in which the executor keeps results, in case the connection is lost.
@@ -137,13 +137,13 @@ pub fn with<'a>(target: &'a Target, runner: Runner, args: &RunnerOptions) -> Res
     Ok(Chosen { target, runner, executable })
 }
 
-/// Returns the runner that `--via` names, or that another option implies, or else the first of the target's
+/// Returns the runner that `--runner` names, or that another option implies, or else the first of the target's
 /// runners that works on this machine.
 fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
-    let (name, image) = match args.via.as_deref() {
-        Some(via) => match via.split_once(':') {
+    let (name, image) = match args.name.as_deref() {
+        Some(runner) => match runner.split_once(':') {
             Some((name, image)) => (name, Some(image)),
-            None => (via, None),
+            None => (runner, None),
         },
         None if args.prefix.is_some() => ("prefix", None),
         None if args.host.is_some() => ("ssh", None),
@@ -166,14 +166,14 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
             (Some(image), _) => Runner::Container(image.to_owned()),
             (None, Some(runner)) => runner.clone(),
             (None, None) => {
-                return Err(Error::RunnerNeeds { runner: "container", option: "--via container:IMAGE" });
+                return Err(Error::RunnerNeeds { runner: "container", option: "--runner container:IMAGE" });
             }
         },
         "vm" => match (image, target.runner(name)) {
             (Some(machine), _) => Runner::Vm(machine.to_owned()),
             (None, Some(runner)) => runner.clone(),
             (None, None) => {
-                return Err(Error::RunnerNeeds { runner: "vm", option: "--via vm:MACHINE" });
+                return Err(Error::RunnerNeeds { runner: "vm", option: "--runner vm:MACHINE" });
             }
         },
         "ssh" if args.host.is_none() => {
@@ -202,7 +202,7 @@ pub fn why_not(target: &Target, args: &RunnerOptions) -> Vec<(String, String)> {
     target.runners.iter().filter_map(why).collect()
 }
 
-/// Returns the runner as `--via` takes it, with the image of a container or the name of a machine.
+/// Returns the runner as `--runner` takes it, with the image of a container or the name of a machine.
 pub fn label(runner: &Runner) -> String {
     match runner {
         Runner::Container(image) => format!("container:{image}"),
@@ -298,9 +298,10 @@ pub fn prepare(
     match runner {
         Runner::Native | Runner::Import => unreachable!("no executor is started"),
         Runner::Prefix(command) => {
-            let rows = source.environment.rows().map(|rows| rows.path.display().to_string());
+            let behaviours =
+                source.environment.behaviours().map(|behaviours| behaviours.path.display().to_string());
             let expectations = source.environment.expectations();
-            Ok(Route { rows, ..prefix::route(command, executable, matrix, expectations)? })
+            Ok(Route { behaviours, ..prefix::route(command, executable, matrix, expectations)? })
         }
         Runner::Container(image) => container::route(image, executable, hash, matrix),
         Runner::Vm(machine) => {

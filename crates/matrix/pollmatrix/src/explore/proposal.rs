@@ -1,4 +1,4 @@
-//! Disagreements as rows, which `pollmatrix run --rows` asks all pollers, as expectations, and as lines of a
+//! Disagreements as behaviours, which `pollmatrix run --behaviours` asks all pollers, as expectations, and as lines of a
 //! file for `--known`.
 
 use std::fmt::Write;
@@ -21,8 +21,8 @@ const STATE: &str = "differs";
 pub enum Proposal<'a> {
     /// All of it to the output.
     Shown,
-    /// Rows.
-    Rows(&'a Path),
+    /// Behaviours.
+    Behaviours(&'a Path),
     /// Lines for `--known`.
     Known(&'a Path),
 }
@@ -45,15 +45,15 @@ impl<'a> Proposal<'a> {
                 help: "write to another file, and append its lines to this one after a review",
             }),
             true => Ok(Self::Known(file)),
-            false => Ok(Self::Rows(file)),
+            false => Ok(Self::Behaviours(file)),
         }
     }
 
     /// Returns the text, empty if there is no disagreement without an explanation.
     pub fn text(&self, head: &Head<'_>, outcome: &Outcome) -> String {
         match self {
-            Self::Shown => rows(head, outcome).map(|rows| text(head, outcome, &rows)),
-            Self::Rows(_) => rows(head, outcome),
+            Self::Shown => behaviours(head, outcome).map(|behaviours| text(head, outcome, &behaviours)),
+            Self::Behaviours(_) => behaviours(head, outcome),
             Self::Known(_) => unexplained(outcome).next().map(|_| known(head, outcome)),
         }
         .unwrap_or_default()
@@ -63,7 +63,7 @@ impl<'a> Proposal<'a> {
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let (file, note) = match self {
             Self::Shown => return Ok(()),
-            Self::Rows(file) => (file, "`pollmatrix run --rows FILE` asks all pollers"),
+            Self::Behaviours(file) => (file, "`pollmatrix run --behaviours FILE` asks all pollers"),
             Self::Known(file) => (file, "`pollmatrix explore --known FILE` accepts them"),
         };
         output::write_file(file, text)?;
@@ -95,10 +95,10 @@ fn known(head: &Head<'_>, outcome: &Outcome) -> String {
     out
 }
 
-/// Returns a file of rows with the disagreements that the catalogue does not explain, if there are any.
-fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
+/// Returns a file of behaviours with the disagreements that the catalogue does not explain, if there are any.
+fn behaviours(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
     let sides = [&head.comparison.left.name, &head.comparison.right.name].map(|name| slug(name));
-    let mut out = String::from("rows:\n");
+    let mut out = String::from("behaviours:\n");
     for (number, cluster) in (1..).zip(unexplained(outcome)) {
         let (line, names) = (&cluster.line, head.names());
         let (left, right) = (&cluster.difference.left, &cluster.difference.right);
@@ -117,10 +117,10 @@ fn rows(head: &Head<'_>, outcome: &Outcome) -> Option<String> {
     unexplained(outcome).next().map(|_| out)
 }
 
-/// Returns the rows, and the answers as expectations, with headings.
-fn text(head: &Head<'_>, outcome: &Outcome, rows: &str) -> String {
+/// Returns the behaviours, and the answers as expectations, with headings.
+fn text(head: &Head<'_>, outcome: &Outcome, behaviours: &str) -> String {
     format!(
-        "Rows for `pollmatrix run --rows FILE` (docs/verbs.md):\n\n{rows}\n\
+        "Behaviours for `pollmatrix run --behaviours FILE` (docs/verbs.md):\n\n{behaviours}\n\
          Expectations (docs/expectations.md):\n\n{}\n",
         expectations(head, outcome)
     )

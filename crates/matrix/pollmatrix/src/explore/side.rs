@@ -89,7 +89,7 @@ impl<'a> Processes<'a> {
             Some(_) => format!(" --backend {}", self.about.name),
             None => {
                 let typed = matrix::command::quoted(std::slice::from_ref(&self.typed));
-                format!(" --subject {typed} --backend {}", self.about.name)
+                format!(" --adapter {typed} --backend {}", self.about.name)
             }
         }
     }

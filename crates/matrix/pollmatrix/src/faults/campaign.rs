@@ -502,7 +502,7 @@ fn patience(cell: &Planned, baseline: &Ended) -> Duration {
     }
 }
 
-/// Returns whether an attempt kills the fault. A set-up error does not.
+/// Returns whether an attempt kills the fault. A broken attempt does not.
 fn killed(ended: &Ended) -> bool {
     matches!(ended.status, Status::Fail | Status::Timeout | Status::Crash)
 }

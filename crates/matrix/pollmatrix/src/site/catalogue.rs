@@ -38,7 +38,7 @@ fn content(
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
     let describe = |(id, title): &(&str, &str)| {
-        let asked: Vec<_> = questions.iter().filter(|question| question.row == *id).collect();
+        let asked: Vec<_> = questions.iter().filter(|question| question.behaviour == *id).collect();
         behaviour(id, title, &asked, kernels, history, &mut sources)
     };
     let mut all: Vec<_> = raw::expectations::BEHAVIOURS.iter().map(describe).collect();

@@ -135,7 +135,7 @@ pub struct Divergence {
     pub check: String,
     /// The answers that are observed instead.
     pub observed: Vec<String>,
-    /// Whether it is permitted or an expected failure, and where that is documented.
+    /// Whether it is permitted or a known failure, and where that is documented.
     pub documented: String,
 }
 

@@ -265,10 +265,11 @@ struct Provenance<'a> {
     entries: Vec<(&'static str, String)>,
 }
 
-/// Returns a summary of a run: `linux 6.18.0 on x86_64, via prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
+/// Returns a summary of a run: `linux 6.18.0 on x86_64, runner prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
 fn headline(run: &Run) -> String {
-    let via = if run.via == "native" { String::new() } else { format!(", via {}", run.runner()) };
-    format!("{} {} on {}{via}, started {}", run.os, run.kernel, run.machine, run.started)
+    let runner =
+        if run.runner == "native" { String::new() } else { format!(", runner {}", run.runner_in_full()) };
+    format!("{} {} on {}{runner}, started {}", run.os, run.kernel, run.machine, run.started)
 }
 
 impl<'a> Provenance<'a> {
@@ -281,8 +282,8 @@ impl<'a> Provenance<'a> {
             ("CPUs", run.cpus.to_string()),
             ("libc", optional(&run.libc)),
             ("kqueue", optional(&run.kqueue)),
-            ("subjects", run.subjects()),
-            ("via", run.runner()),
+            ("adapters", run.adapters()),
+            ("runner", run.runner_in_full()),
             ("built for", format!("{} ({})", run.triple, run.arch)),
             ("cells", run.selection.clone()),
             ("fault", optional(&run.fault)),

@@ -32,10 +32,10 @@ impl BeforeExec {
     /// Starts a child that becomes, after its exec, a program that runs until it is killed.
     ///
     /// # Errors
-    /// [`Failure::SetUp`].
+    /// [`Failure::Broken`].
     pub(crate) fn start() -> Result<Self, Failure> {
-        let (hold_reader, release) = pipe().map_err(Failure::set_up)?;
-        let (mut arrived, arrival_writer) = pipe().map_err(Failure::set_up)?;
+        let (hold_reader, release) = pipe().map_err(Failure::broken)?;
+        let (mut arrived, arrival_writer) = pipe().map_err(Failure::broken)?;
         let mut command = Command::new("sleep");
         command.arg("86400");
         let [hold_fd, release_fd, arrival_fd] =
@@ -59,7 +59,7 @@ impl BeforeExec {
             drop((hold_reader, arrival_writer));
             child
         })?;
-        arrived.read_exact(&mut [0]).map_err(Failure::set_up)?;
+        arrived.read_exact(&mut [0]).map_err(Failure::broken)?;
         Ok(Self { release, spawn })
     }
 
@@ -67,14 +67,14 @@ impl BeforeExec {
     /// ended, and its copies are closed.
     ///
     /// # Errors
-    /// [`Failure::SetUp`].
+    /// [`Failure::Broken`].
     pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>, Failure> {
-        self.release.write_all(b"x").map_err(Failure::set_up)?;
+        self.release.write_all(b"x").map_err(Failure::broken)?;
         match self.spawn.join() {
             Ok(Ok(child)) => Ok(Some(ChildGuard(child))),
             Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Ok(Err(error)) => Err(Failure::set_up(error)),
-            Err(_) => Err(Failure::SetUp("starting a child panicked".into())),
+            Ok(Err(error)) => Err(Failure::broken(error)),
+            Err(_) => Err(Failure::Broken("starting a child panicked".into())),
         }
     }
 }

@@ -37,12 +37,12 @@ struct Message {
 }
 
 fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
-    let (from, socket) = UnixStream::pair().map_err(Failure::set_up)?;
-    harness.core().registration(handle).mark_cloned().map_err(Failure::set_up)?;
+    let (from, socket) = UnixStream::pair().map_err(Failure::broken)?;
+    harness.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
     sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)
-        .map_err(Failure::set_up)?;
+        .map_err(Failure::broken)?;
     let mut message = Message { socket, arrived: None };
     if cfg!(target_os = "macos") {
         // On macOS the file must not be closed before the message is received (HAProxy d7f681916).
@@ -58,8 +58,8 @@ impl Message {
         let mut space = nix::cmsg_space!([i32; 1]);
         let received =
             recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())
-                .map_err(Failure::set_up)?;
-        for message in received.cmsgs().map_err(Failure::set_up)? {
+                .map_err(Failure::broken)?;
+        for message in received.cmsgs().map_err(Failure::broken)? {
             if let ControlMessageOwned::ScmRights(numbers) = message {
                 // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
                 self.arrived = numbers.first().map(|number| unsafe { OwnedFd::from_raw_fd(*number) });
@@ -78,6 +78,6 @@ impl OpenCopy for Message {
         if self.arrived.is_none() {
             self.receive()?;
         }
-        self.arrived.as_mut().map_or(Err(Failure::SetUp("no descriptor arrived".into())), OpenCopy::read)
+        self.arrived.as_mut().map_or(Err(Failure::Broken("no descriptor arrived".into())), OpenCopy::read)
     }
 }

@@ -133,9 +133,9 @@ struct Sentinel {
 
 impl Sentinel {
     fn new() -> Result<Self, Failure> {
-        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
-        ends.far.write_all(b"sentinel").map_err(Failure::set_up)?;
-        let file = inode(&ends.near).ok_or_else(|| Failure::SetUp("fstat failed".into()))?;
+        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
+        ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
+        let file = inode(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
         Ok(Self { ends, file })
     }
 

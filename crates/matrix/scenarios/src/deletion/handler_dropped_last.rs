@@ -33,8 +33,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for by_handler in [false, true] {
-        let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-        let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
         let number = ends.near.as_raw_fd();
         let monitor = HandlerMonitor::at(number);
         let (sender, inserted) = channel();
@@ -47,10 +47,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             sender: Mutex::new(sender),
         };
         let handle = harness.insert(ends.near, Arc::new(insert_on_drop), owner)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         harness.fence(owner)?;
         if by_handler {
-            ends.far.write_all(b"end").map_err(Failure::set_up)?;
+            ends.far.write_all(b"end").map_err(Failure::broken)?;
         } else {
             let deleted = harness.on(other, move |context| context.registration(handle).delete())?;
             test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
@@ -68,11 +68,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "FdHandle::generation",
         );
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
-        spare.far.write_all(b"next").map_err(Failure::set_up)?;
+        spare.far.write_all(b"next").map_err(Failure::broken)?;
         harness.wait_until("the next registration's data", || monitor.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, monitor.calls(), "S7, S8");
-        harness.core().registration(next).delete().map_err(Failure::set_up)?;
+        harness.core().registration(next).delete().map_err(Failure::broken)?;
     }
     harness.finish(test, &[])
 }

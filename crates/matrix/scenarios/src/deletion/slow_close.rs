@@ -35,11 +35,11 @@ const FENCES: usize = 16;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
@@ -51,7 +51,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     // A wait in poll(2) or select(2) that had begun before has the number in its arrays.
     harness.fence(thread)?;
-    ends.far.write_all(b"undelivered").map_err(Failure::set_up)?;
+    ends.far.write_all(b"undelivered").map_err(Failure::broken)?;
     harness.wait_until("the data", || descriptors::readable(old.number()))?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
@@ -73,12 +73,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop(checkpoints);
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
 
-    let near = at_number(spare.near, old.number()).map_err(Failure::set_up)?;
+    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::set_up)?;
-    spare.far.write_all(b"new").map_err(Failure::set_up)?;
+    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+    spare.far.write_all(b"new").map_err(Failure::broken)?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::set_up)?;
+    harness.core().registration(next).delete().map_err(Failure::broken)?;
     drop((ends.far, spare.far));
     harness.finish(test, &[])
 }

@@ -62,7 +62,7 @@ impl Callers {
                 drop(core);
                 let _ = sender.send((name, refused));
             });
-            caller.map_err(Failure::set_up)?;
+            caller.map_err(Failure::broken)?;
         }
         held.iter().try_for_each(HeldThread::reached)?;
         Ok(Self { held, results })
@@ -73,7 +73,7 @@ impl Callers {
         let Self { held, results } = self;
         held.iter().for_each(HeldThread::release);
         for _ in CALLS {
-            let (name, refused) = results.recv_timeout(patience()).map_err(Failure::set_up)?;
+            let (name, refused) = results.recv_timeout(patience()).map_err(Failure::broken)?;
             test.check_eq(format!("{name} with the stale handle is refused"), true, refused, "S7");
         }
         Ok(())
@@ -98,10 +98,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let points = Checkpoints::watch();
     let thread = harness.thread(0);
     let [first, second] = [pair(test.params.transport), pair(test.params.transport)];
-    let (first, mut second) = (first.map_err(Failure::set_up)?, second.map_err(Failure::set_up)?);
+    let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
     let stale = harness.insert(first.near, Recorder::new(), thread)?;
-    harness.core().registration(stale).delete().map_err(Failure::set_up)?;
-    let near = at_number(second.near, stale.number()).map_err(Failure::set_up)?;
+    harness.core().registration(stale).delete().map_err(Failure::broken)?;
+    let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
 
     let monitor = HandlerMonitor::new(&near);
     let before = Callers::start(&harness, &points, stale, "before the insertion")?;
@@ -111,12 +111,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         drop(core);
         inserted.map_err(|refused| refused.reason)
     })?;
-    let handle = handle.map_err(Failure::set_up)?;
+    let handle = handle.map_err(Failure::broken)?;
     let meanwhile = Callers::start(&harness, &points, stale, "beside the registration")?;
     let references = harness.entry(handle)?.references;
     test.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
     harness.wait_until("the next registration's data", || monitor.text() == "next")?;
     let core = Arc::clone(harness.core());
     let deleted = with_time_limit("the end of a registration", move || {
@@ -124,7 +124,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         drop(core);
         deleted
     })?;
-    deleted.map_err(Failure::set_up)?;
+    deleted.map_err(Failure::broken)?;
     harness.wait_until("the peer sees the end", || second.far.ended())?;
     before.end(test)?;
     meanwhile.end(test)?;

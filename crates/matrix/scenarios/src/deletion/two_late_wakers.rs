@@ -130,7 +130,7 @@ impl Schedule {
 const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
 fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result<(), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let far = RefCell::new(ends.far);
     let monitor = HandlerMonitor::new(&ends.near);
     // Hundreds of rounds: the option avoids connections in TIME_WAIT.
@@ -139,8 +139,8 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
     let handle = harness
         .core()
         .insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)
-        .map_err(Failure::set_up)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        .map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.wait_until_polled(handle, both)?;
     let closed = harness.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));
@@ -163,7 +163,7 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
             returned.store(true, Ordering::SeqCst);
             answer
         })
-        .main_action("writes", || far.borrow_mut().write_all(b"x").map_err(Failure::set_up))
+        .main_action("writes", || far.borrow_mut().write_all(b"x").map_err(Failure::broken))
         // Both are held, so a wait that ended earlier does not count as an iteration after the release.
         .main_action("counts", || {
             (0..2).for_each(|waker| loops[waker].set(count(waker)));

@@ -93,25 +93,25 @@ fn deleted(
     // Each thread also has another descriptor, before and after.
     let mut others: Vec<(Arc<HandlerMonitor>, FarEnd)> = Vec::new();
     for thread in &threads {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), *thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         others.push((monitor, ends.far));
     }
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let copy = ends.near.try_clone().map_err(Failure::set_up)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let copy = ends.near.try_clone().map_err(Failure::broken)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.fence_all()?;
     match by {
-        Deleter::Outsider => harness.core().registration(handle).delete().map_err(Failure::set_up)?,
+        Deleter::Outsider => harness.core().registration(handle).delete().map_err(Failure::broken)?,
         Deleter::PollingThread => {
             harness
                 .on(thread, move |context| context.registration(handle).delete())?
-                .map_err(Failure::set_up)?;
+                .map_err(Failure::broken)?;
         }
     }
     // A thread that waited in poll(2) with the number may have reported it as closed.
@@ -178,7 +178,7 @@ fn deleted(
         "L5: no further events",
     );
     for (monitor, far) in &mut others {
-        far.write_all(b"still here").map_err(Failure::set_up)?;
+        far.write_all(b"still here").map_err(Failure::broken)?;
         let monitor = Arc::clone(monitor);
         harness.wait_until("the other descriptors' data", || monitor.text() == "still here")?;
     }

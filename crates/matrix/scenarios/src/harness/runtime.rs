@@ -55,7 +55,7 @@ struct Fence {
 impl Fence {
     /// Opens the pipe. The numbers of a scenario's own descriptors do not depend on its first use.
     fn new(thread: ThreadId) -> Result<Self, Failure> {
-        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::set_up)?;
+        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
         Ok(Self { thread, near: Some(ends.near), far: ends.far, passed: Arc::default() })
     }
 
@@ -69,8 +69,8 @@ impl Fence {
         };
         // Level-triggered in every cell: the fence is not under test.
         let (group, mask, options) = (self.thread.group(), self.thread.mask(), InsertOptions::default());
-        let handle = core.insert(near, handler, group, mask, options).map_err(Failure::set_up)?;
-        core.registration(handle).want_recv().map_err(Failure::set_up)
+        let handle = core.insert(near, handler, group, mask, options).map_err(Failure::broken)?;
+        core.registration(handle).want_recv().map_err(Failure::broken)
     }
 }
 
@@ -79,7 +79,7 @@ impl Harness {
     /// and nothing that the harness does wakes them before the first task or fence.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::SetUp`] if anything else
+    /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::Broken`] if anything else
     /// fails.
     pub fn start(test: &TestContext) -> Result<Self, Failure> {
         Self::start_with(test, |builder| builder, |_| Ok(()))
@@ -153,7 +153,7 @@ impl Harness {
     /// Registers `fd` for one thread, without interest.
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the core refuses.
+    /// [`Failure::Broken`] if the core refuses.
     pub fn insert(
         &self,
         fd: OwnedFd,
@@ -166,7 +166,7 @@ impl Harness {
     /// Registers `fd` for several threads of `thread`'s group, without interest.
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the core refuses.
+    /// [`Failure::Broken`] if the core refuses.
     pub fn insert_shared(
         &self,
         fd: OwnedFd,
@@ -174,7 +174,7 @@ impl Harness {
         thread: ThreadId,
         mask: ThreadMask,
     ) -> Result<FdHandle, Failure> {
-        self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::set_up)
+        self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::broken)
     }
 
     /// Runs `action` on a worker thread and waits for its result.
@@ -308,7 +308,7 @@ impl Harness {
         bytes: &[u8],
     ) -> Result<(), Failure> {
         let (gate, held) = recorder.hold_all();
-        far.write_all(bytes).map_err(Failure::set_up)?;
+        far.write_all(bytes).map_err(Failure::broken)?;
         let what = format!("each of {mask:?} reports '{}' by itself", String::from_utf8_lossy(bytes));
         self.wait_until(&what, || gate.arrived() >= mask.len())?;
         drop(held);
@@ -367,10 +367,10 @@ impl Harness {
     /// Sends one event through a thread's poller.
     fn send_fence_event(&mut self, thread: ThreadId) -> Result<(), Failure> {
         let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
-        let fence = fence.ok_or_else(|| Failure::SetUp(format!("no thread {thread}")))?;
+        let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
         fence.register(self.runtime.core())?;
         let before = fence.passed.load(Ordering::SeqCst);
-        fence.far.write_all(&[0]).map_err(Failure::set_up)?;
+        fence.far.write_all(&[0]).map_err(Failure::broken)?;
         let passed = Arc::clone(&fence.passed);
         self.wait_until(&format!("the fence of thread {thread}"), || passed.load(Ordering::SeqCst) > before)
     }
@@ -391,10 +391,10 @@ impl Harness {
     /// [`Harness::send_while_read`] or [`Harness::send_unseen`] (`tests/documents/arrival.rs`).
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.
+    /// [`Failure::Broken`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.
     pub(crate) fn send(&self, far: &mut FarEnd, near: RawFd, bytes: &[u8]) -> Result<(), Failure> {
         let expected = transport::unread(near) + bytes.len();
-        far.write_all(bytes).map_err(Failure::set_up)?;
+        far.write_all(bytes).map_err(Failure::broken)?;
         self.wait_until(&arrival(bytes, near), || transport::unread(near) >= expected)
     }
 
@@ -410,7 +410,7 @@ impl Harness {
         bytes: &[u8],
         read: impl Fn() -> usize,
     ) -> Result<(), Failure> {
-        far.write_all(bytes).map_err(Failure::set_up)?;
+        far.write_all(bytes).map_err(Failure::broken)?;
         // In this order: a byte that is read between the two is not counted, and then the next look counts
         // it.
         self.wait_until(&arrival(bytes, near), || read() + transport::unread(near) >= far.sent())
@@ -424,7 +424,7 @@ impl Harness {
     pub(crate) fn send_unseen(&self, far: &mut FarEnd, bytes: &[u8]) -> Result<(), Failure> {
         match far.write_all(bytes) {
             Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
-                return Err(Failure::set_up(error));
+                return Err(Failure::broken(error));
             }
             _ => {}
         }

@@ -26,10 +26,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
     let mut harness = Some(Harness::start(test)?);
     let running = harness.as_ref().expect("just started");
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let handle = running.insert(ends.near, recorder.clone(), running.thread(0))?;
-    running.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    running.core().registration(handle).want_recv().map_err(Failure::broken)?;
     running.core().before_fork();
     sleepers.wait(running)?;
     let mut child = Child::bare_fork(|report| {
@@ -43,7 +43,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         report.eq("registrations", 0, core.table().used());
     })?;
     child.record(test, "made by clone(2)", "core 24")?;
-    let running = harness.take().ok_or_else(|| Failure::SetUp("no harness".into()))?;
+    let running = harness.take().ok_or_else(|| Failure::Broken("no harness".into()))?;
     running.send_while_read(&mut ends.far, handle.number(), b"parent", || recorder.bytes().len())?;
     running.wait_until("the parent's poller reports its data", || recorder.bytes() == b"parent")?;
     drop((child, ends.far));

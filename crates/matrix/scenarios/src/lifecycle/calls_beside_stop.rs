@@ -106,7 +106,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
     let recorder = Recorder::new();
     let id = recorder.id();
     let handle = harness.insert(near, recorder, owner)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     harness.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };
@@ -125,7 +125,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
             drop(core);
             let _ = sender.send(());
         });
-        spawned.map(drop).map_err(Failure::set_up)
+        spawned.map(drop).map_err(Failure::broken)
     };
     match call {
         Call::Want => outside(|core, handle, _| ignored(core.registration(handle).want_send()))?,
@@ -140,7 +140,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         Call::Update => ignored(
             harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())),
         ),
-        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::set_up)?,
+        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
         Call::Sleep => harness.core().wake(owner),
     }
     held.reached()?;
@@ -291,7 +291,7 @@ fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
         shared.finished.store(true, Ordering::SeqCst);
         let mut tokens = given.load(Ordering::SeqCst);
         for caller in callers {
-            tokens += caller.join().map_err(|_| Failure::SetUp("a caller panicked".into()))?;
+            tokens += caller.join().map_err(|_| Failure::Broken("a caller panicked".into()))?;
         }
         let open = peers.iter().filter(|far| !far.ended()).count();
         test.check_eq("peers that do not see the end", 0, open, "L8");

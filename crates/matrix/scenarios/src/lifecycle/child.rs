@@ -45,12 +45,12 @@ impl Forked {
     /// Waits for the fork and returns the child, which writes to the other end of `report`.
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the fork failed; [`Failure::Wrong`] if the thread does not fork.
+    /// [`Failure::Broken`] if the fork failed; [`Failure::Wrong`] if the thread does not fork.
     pub(crate) fn child(&self, harness: &Harness, report: PipeReader) -> Result<Child, Failure> {
         harness.wait_until("the result of the fork", || self.0.load(Ordering::SeqCst) != 0)?;
         match self.0.load(Ordering::SeqCst) {
             number @ 1.. => Ok(Child { process: Pid::from_raw(number), report }),
-            errno => Err(Failure::set_up(Errno::from_raw(-errno))),
+            errno => Err(Failure::broken(Errno::from_raw(-errno))),
         }
     }
 }
@@ -90,12 +90,12 @@ impl Child {
     /// process.
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the fork fails.
+    /// [`Failure::Broken`] if the fork fails.
     pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
-        let (reader, writer) = pipe().map_err(Failure::set_up)?;
+        let (reader, writer) = pipe().map_err(Failure::broken)?;
         // SAFETY: besides async-signal-safe functions the child uses the allocator. Every other thread of the
         // parent sleeps, in a poller's wait or where it is held, and holds no lock that the child needs.
-        match unsafe { fork() }.map_err(Failure::set_up)? {
+        match unsafe { fork() }.map_err(Failure::broken)? {
             ForkResult::Parent { child } => Ok(Self { process: child, report: reader }),
             ForkResult::Child => {
                 action(Report(writer.as_raw_fd()));
@@ -107,16 +107,16 @@ impl Child {
     /// As [`Child::fork`], by clone(2), so that no hook of the C library runs.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] where no system call forks without the C library; [`Failure::SetUp`] if the
+    /// [`Failure::Unsupported`] where no system call forks without the C library; [`Failure::Broken`] if the
     /// call fails.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), expect(unused_variables))]
     pub(crate) fn bare_fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            let (reader, writer) = pipe().map_err(Failure::set_up)?;
+            let (reader, writer) = pipe().map_err(Failure::broken)?;
             // SAFETY: as in `Child::fork`. No thread is in the allocator, whose locks no hook releases.
             let result = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-            match Errno::result(result).map_err(Failure::set_up)? {
+            match Errno::result(result).map_err(Failure::broken)? {
                 0 => {
                     action(Report(writer.as_raw_fd()));
                     Report(writer.as_raw_fd()).end()
@@ -132,13 +132,13 @@ impl Child {
     /// and returns to its loop, where a task, timer or handler must end the report.
     ///
     /// # Errors
-    /// [`Failure::SetUp`] if the fork fails; [`Failure::Wrong`] if the thread does not fork.
+    /// [`Failure::Broken`] if the fork fails; [`Failure::Wrong`] if the thread does not fork.
     pub(crate) fn fork_on(
         harness: &Harness,
         thread: ThreadId,
         action: impl FnOnce(&Context, Report) + Send + 'static,
     ) -> Result<Self, Failure> {
-        let (reader, writer) = pipe().map_err(Failure::set_up)?;
+        let (reader, writer) = pipe().map_err(Failure::broken)?;
         let (number, forked) = (writer.as_raw_fd(), Forked::default());
         let result = forked.clone();
         let _ = harness

@@ -46,7 +46,7 @@ fn beside_a_held_thread(
     place: Place,
     stops: bool,
 ) -> Result<(), Failure> {
-    let running = harness.as_mut().ok_or_else(|| Failure::SetUp("no harness".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
     let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
     let (first, other) = (running.thread(0), running.thread(1));
     let mut numbers: Vec<_> = running.core().entries().0.iter().map(|entry| entry.handle.number()).collect();
@@ -64,7 +64,7 @@ fn beside_a_held_thread(
     })?;
     child.record(test, &when, "core 11")?;
     drop((child, spare, spare_far));
-    let running = harness.as_mut().ok_or_else(|| Failure::SetUp("no harness".into()))?;
+    let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
     running.fence(first)?;
     let wakes = running.activity(first).wake_thread - woken;
     test.check_eq(format!("{when}: wake-ups of the parent's thread"), 0, wakes, "core 16");

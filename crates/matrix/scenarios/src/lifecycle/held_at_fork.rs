@@ -97,7 +97,7 @@ impl Scene {
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
         let handle = harness.insert(near, recorder.clone(), owned_by)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         harness.fence_all()?;
         harness.core().before_fork();
         let held = match place {
@@ -107,7 +107,7 @@ impl Scene {
             }
         };
         if place == Place::Handler {
-            far.write_all(b"x").map_err(Failure::set_up)?;
+            far.write_all(b"x").map_err(Failure::broken)?;
         }
         let _ = harness.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),

@@ -70,7 +70,7 @@ fn inserter(
     }
     let core = Arc::clone(harness.core());
     let named = std::thread::Builder::new().name("inserter".into());
-    named.spawn(move || insert(&core)).map_err(Failure::set_up)?;
+    named.spawn(move || insert(&core)).map_err(Failure::broken)?;
     Ok(("inserter".into(), receiver))
 }
 
@@ -144,7 +144,7 @@ fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
             let mut inserted = 0_usize;
             loop {
                 let thread = threads[(index + inserted) % threads.len()];
-                let near = crate::transport::pair(transport).map_err(Failure::set_up)?.near;
+                let near = crate::transport::pair(transport).map_err(Failure::broken)?.near;
                 let options = InsertOptions::default();
                 match core.insert(near, idle(), thread.group(), thread.mask(), options) {
                     Ok(handle) => {
@@ -155,7 +155,7 @@ fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
                         }
                     }
                     Err(refused) if refused.reason == InsertRefused::Stopping => return Ok(inserted),
-                    Err(refused) => return Err(Failure::set_up(refused)),
+                    Err(refused) => return Err(Failure::broken(refused)),
                 }
             }
         })?);
@@ -166,7 +166,7 @@ fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
         let core = Arc::clone(runtime.core());
         stop(runtime)?;
         for inserter in inserters {
-            let ended = inserter.join().map_err(|_| Failure::SetUp("an inserter panicked".into()))?;
+            let ended = inserter.join().map_err(|_| Failure::Broken("an inserter panicked".into()))?;
             ended?;
         }
         let counts = core.registration_counts();

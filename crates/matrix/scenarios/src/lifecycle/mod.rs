@@ -73,6 +73,6 @@ impl Drop for DropToken {
 
 /// Creates a connected pair over the cell's transport.
 fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd), Failure> {
-    let ends = crate::transport::pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = crate::transport::pair(test.params.transport).map_err(Failure::broken)?;
     Ok((ends.near, ends.far))
 }

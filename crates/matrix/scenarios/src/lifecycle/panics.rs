@@ -179,7 +179,7 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     let (near, mut far) = both_ends(test)?;
     let panicking = Panicking { what, _token: tally.token() };
     let handle = harness.insert(near, Arc::new(panicking), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
     for thread in harness.threads() {
         let (near, far) = both_ends(test)?;
@@ -231,7 +231,7 @@ fn trigger(
     tally: &DropCounter,
 ) -> Result<(), Failure> {
     let core = runtime.core();
-    let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let unrun = |tally: &DropCounter| Unrun { _token: tally.token() };
     match what {
         Panics::Entered | Panics::EnteredAndDeleted => {
@@ -250,7 +250,7 @@ fn trigger(
                 context.after(Duration::ZERO, |_| panic_on_purpose("run"));
             });
         }
-        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,
+        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
         Panics::TaskDroppedAtStop => {
             let unrun = unrun(tally);
             let _ = core.post(thread, move |context| {
@@ -267,7 +267,7 @@ fn trigger(
             });
         }
         Panics::HandlerDroppedAtStop => {}
-        _ => far.write_all(b"x").map_err(Failure::set_up)?,
+        _ => far.write_all(b"x").map_err(Failure::broken)?,
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             middle = Some(usage()?);
         }
     }
-    let (middle, end) = (middle.ok_or_else(|| Failure::SetUp("no round".into()))?, usage()?);
+    let (middle, end) = (middle.ok_or_else(|| Failure::Broken("no round".into()))?, usage()?);
     let open = descriptors::open();
     test.check_eq("open descriptors", format!("{before:?}"), format!("{open:?}"), "core 6, bug 11");
     let half = u64::from(rounds / 2);
@@ -123,7 +123,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
         };
         let inserted =
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
-        core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
+        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
         let _ = core.post(thread, move |context| {
             context.after(Duration::from_secs(3600), move |_| drop(in_timer));
@@ -134,7 +134,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
         0 => drop(runtime),
         // One of its own threads drops it.
         1 => {
-            let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+            let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
             let _ = core.post(thread, move |_| drop(runtime));
             crate::Harness::wait_with_core(&core, "the runtime has ended", || Arc::strong_count(&core) == 1)?;
         }
@@ -142,7 +142,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
             stop(runtime)?;
             let held = Arc::clone(&core);
             let _ = core.post(
-                core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?,
+                core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?,
                 move |_| {
                     drop(held);
                 },
@@ -154,7 +154,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
 }
 
 fn usage() -> Result<Usage, Failure> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(Failure::set_up)?;
+    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(Failure::broken)?;
     // Kibibytes, but bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let resident = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;

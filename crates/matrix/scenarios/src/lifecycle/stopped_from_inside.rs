@@ -125,9 +125,9 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
     let ending = Ending { end: end.clone(), at, _token: tally.token() };
     // The last thread: the first one handles the signals.
     let threads = harness.threads();
-    let thread = *threads.last().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+    let thread = *threads.last().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let handle = harness.insert(near, Arc::new(ending), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let mut peers = Vec::new();
     for thread in &threads {
         // A registration and a timer on every thread.
@@ -137,7 +137,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
             let _ = &token;
         };
         let handle = harness.insert(near, Arc::new(handler), *thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         peers.push(far);
         let token = tally.token();
         harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
@@ -149,7 +149,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         let core = Arc::clone(runtime.core());
         *unpoisoned(&slot) = Some(runtime);
         match at {
-            Where::Handler | Where::HandlerDrop => far.write_all(b"x").map_err(Failure::set_up)?,
+            Where::Handler | Where::HandlerDrop => far.write_all(b"x").map_err(Failure::broken)?,
             Where::Task => drop(core.post(thread, move |_| end.now())),
             Where::Timer => {
                 let set = move |context: &Context| {
@@ -157,7 +157,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
                 };
                 let _ = core.post(thread, set);
             }
-            Where::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?,
+            Where::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
         }
         let answer = receiver.recv_timeout(patience());
         answer.map_err(|_| Failure::Wrong(about("the call does not return")))??;

@@ -104,7 +104,7 @@ fn migrated(
     if by == Caller::Outsider {
         // The target sleeps, and must be woken for the update.
         sleepers.wait_for(harness, &[target])?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     } else {
         endpoint.want_recv(harness, target)?;
     }
@@ -132,11 +132,11 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     busy.write(b"busy")?;
     inside.reached()?;
 
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
     let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let pending = harness.entry(handle)?.update_mask;
     test.check_eq(
         label("threads with a pending update before"),
@@ -151,7 +151,7 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
         harness.core().registration(handle).migrate_on(new),
         "protocol 9",
     )?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     endpoint.write(b"one")?;
     // The old owner is still busy: its iteration must not be needed.
     endpoint.wait_for_bytes(harness, b"one")?;
@@ -223,7 +223,7 @@ fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result<(), F
     let endpoint = Endpoint::start(test, harness, harness.thread(0))?;
     let before = harness.entry(endpoint.handle)?;
     // The highest thread of a group: no cell has 64 threads.
-    let no_thread = ThreadId::new(before.group, 63).ok_or_else(|| Failure::SetUp("no thread 63".into()))?;
+    let no_thread = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
     let migrated = harness.core().registration(endpoint.handle).migrate_on(no_thread);
     check_answer(
         test,

@@ -77,7 +77,7 @@ impl Endpoint {
         harness: &mut Harness,
         thread: ThreadId,
     ) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         Self::start_with(harness, thread, ends.near, ends.far)
     }
 
@@ -116,7 +116,7 @@ impl Endpoint {
 
     /// Writes without waiting: what the handler does with the bytes shows that they have arrived.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.far.write_all(bytes).map_err(Failure::set_up)
+        self.far.write_all(bytes).map_err(Failure::broken)
     }
 
     /// Writes, and waits until the bytes have arrived or the handler has read them: before a fence.

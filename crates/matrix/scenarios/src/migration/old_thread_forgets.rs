@@ -137,7 +137,7 @@ fn under_traffic(test: &mut TestContext, harness: &mut Harness, route: Route) ->
     }
     stop.store(true, Ordering::SeqCst);
     let (written, far) =
-        writer.join().map_err(|_| Failure::SetUp("the writer panicked".into()))?.map_err(Failure::set_up)?;
+        writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))?.map_err(Failure::broken)?;
     harness.wait_until(&label("everything written is read"), || recorder.bytes().len() as u64 >= written)?;
     harness.fence_all()?;
     test.record_counter(label("skips and drops"), total);

@@ -111,11 +111,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut fars = Vec::new();
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let connection = Connection::new(test.trigger);
         let handle = harness.insert(ends.near, connection.clone(), harness.thread(index))?;
         let _ = connection.handle.set(handle);
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         connections.push(connection);
         fars.push(ends.far);
     }
@@ -148,10 +148,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         workload.active_threads.load(Ordering::SeqCst) == 0
     })?;
     let fars =
-        writer.join().map_err(|_| Failure::SetUp("the writer panicked".into()))?.map_err(Failure::set_up)?;
+        writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))?.map_err(Failure::broken)?;
     // Now the threads sleep, and only their pollers wake them for the rest, which fits into any buffer.
     sleepers.wait(&harness)?;
-    let fars = write_all(fars, seed, FRAMES_OF_STORM..FRAMES).map_err(Failure::set_up)?;
+    let fars = write_all(fars, seed, FRAMES_OF_STORM..FRAMES).map_err(Failure::broken)?;
     workload.have_read(&harness, FRAMES)?;
     for connection in &workload.connections {
         connection.handle.get().map_or(Ok(()), |handle| harness.wait_until_unused(*handle))?;

@@ -37,7 +37,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let recorder = Recorder::new();
     let threads = harness.threads();
     let handle = harness.insert(ends.near, recorder.clone(), threads[0])?;
@@ -62,13 +62,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // Cleared, and ended with the registration.
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).set_timeout(None).map_err(Failure::set_up)?;
+    harness.core().registration(handle).set_timeout(None).map_err(Failure::broken)?;
     clock.advance(TIMEOUT);
     wake_and_fence(&mut harness)?;
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    let next = pair(test.params.transport).map_err(Failure::set_up)?;
+    let next = pair(test.params.transport).map_err(Failure::broken)?;
     let silent = Recorder::new();
     harness.insert(next.near, silent.clone(), threads[0])?;
     clock.advance(TIMEOUT);
@@ -89,7 +89,7 @@ fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration
             harness.on(owner, move |context| context.registration(handle).set_timeout(Some(after)))?
         }
     };
-    set.map_err(Failure::set_up)
+    set.map_err(Failure::broken)
 }
 
 /// Moves the descriptor by a takeover and by a move from outside, by turns.
@@ -106,7 +106,7 @@ fn move_to(
     } else {
         harness.core().registration(handle).migrate_on(target)
     };
-    moved.map_err(Failure::set_up)
+    moved.map_err(Failure::broken)
 }
 
 /// Makes every thread look at its timeouts: the clock of this scenario wakes no thread.

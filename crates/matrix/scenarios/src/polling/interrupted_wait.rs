@@ -46,13 +46,13 @@ unsafe impl Send for Sleeper {}
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let action = SigAction::new(SigHandler::Handler(handler), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler does nothing, and no other code handles this signal.
-    unsafe { sigaction(Signal::SIGUSR2, &action) }.map_err(Failure::set_up)?;
+    unsafe { sigaction(Signal::SIGUSR2, &action) }.map_err(Failure::broken)?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
     let sleeper = harness.on(thread, |_| Sleeper(pthread_self()))?;
     harness.fence(thread)?;
 
@@ -70,11 +70,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.stop_if_failed()?;
 
     interrupt(&harness, &sleeper, "without a timer")?;
-    ends.far.write_all(b"data").map_err(Failure::set_up)?;
+    ends.far.write_all(b"data").map_err(Failure::broken)?;
     harness.wait_until("the data", || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq("handler calls", 1, monitor.calls(), "S8");
-    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     drop(ends.far);
     harness.finish(test, &[])
 }
@@ -90,5 +90,5 @@ fn interrupt(harness: &Harness, sleeper: &Sleeper, when: &str) -> Result<(), Fai
         sent = sent.and_then(|()| pthread_kill(sleeper.0, Signal::SIGUSR2));
         sent.is_err() || iterations() >= enough
     })?;
-    sent.map_err(Failure::set_up)
+    sent.map_err(Failure::broken)
 }

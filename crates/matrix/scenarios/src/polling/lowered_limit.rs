@@ -76,7 +76,7 @@ fn under(
 ) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
     for endpoint in &mut *endpoints {
-        endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::set_up)?;
+        endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::broken)?;
     }
     let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
     let wait = || {
@@ -105,14 +105,14 @@ fn under(
 fn stop_under_limit(test: &mut TestContext) -> Result<(), Failure> {
     let prepared = retry::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let core = prepared.core();
-    let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let mut watched = Vec::new();
     for _ in 0..EACH {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, monitor.recording(), group, mask, InsertOptions::default());
-        core.registration(inserted.map_err(Failure::set_up)?).want_recv().map_err(Failure::set_up)?;
+        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
         watched.push((monitor, ends.far));
     }
     let runtime = prepared.start().map_err(Failure::from_start)?;
@@ -138,8 +138,8 @@ struct Lowered {
 
 impl Lowered {
     fn to(limit: rlim_t) -> Result<Self, Failure> {
-        let before = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::set_up)?;
-        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1).map_err(Failure::set_up)?;
+        let before = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
+        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1).map_err(Failure::broken)?;
         Ok(Self { before })
     }
 }
@@ -160,10 +160,10 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         Ok(Self { monitor, handle, thread, far: ends.far })
     }
 

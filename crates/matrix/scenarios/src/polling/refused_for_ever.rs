@@ -44,9 +44,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let options = InsertOptions { assume_nonblocking: true, ..harness.options() };
     let handle = harness.core().insert(unreadable()?, handler, thread.group(), thread.mask(), options);
-    let handle = handle.map_err(Failure::set_up)?;
+    let handle = handle.map_err(Failure::broken)?;
     for expected in 1..=2 {
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         // The core tries again every 10 ms of this clock, for a second.
         harness.wait_until(&format!("call {expected} of the handler"), || {
             clock.advance(Duration::from_millis(20));
@@ -70,7 +70,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         answers,
         "open(2)",
     );
-    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     harness.finish(test, &[])
 }
 
@@ -80,7 +80,7 @@ fn unreadable() -> Result<OwnedFd, Failure> {
     {
         use nix::fcntl::{OFlag, open};
         use nix::sys::stat::Mode;
-        open("/", OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty()).map_err(Failure::set_up)
+        open("/", OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty()).map_err(Failure::broken)
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     Err(Failure::Unsupported("this system has no O_PATH".into()))

@@ -69,7 +69,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let threads = harness.threads();
     for thread in threads.iter().cycle().take(6) {
         let (ends, spare) = (pair(test.params.transport), pair(test.params.transport));
-        let (ends, spare) = (ends.map_err(Failure::set_up)?, spare.map_err(Failure::set_up)?);
+        let (ends, spare) = (ends.map_err(Failure::broken)?, spare.map_err(Failure::broken)?);
         let handler = CallsOnDrop {
             core: Arc::downgrade(harness.core()),
             others: Arc::clone(&others),
@@ -92,7 +92,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.core().request_stop();
     });
     for handle in &handles {
-        harness.core().registration(*handle).want_send().map_err(Failure::set_up)?;
+        harness.core().registration(*handle).want_send().map_err(Failure::broken)?;
     }
     held.open();
     drop(ends_kept);

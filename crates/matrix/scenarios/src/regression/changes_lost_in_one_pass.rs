@@ -57,7 +57,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut endpoints = Vec::new();
     for index in 0..ENDPOINTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let recording = Arc::clone(&monitor);
         let handler = monitor.doing(move |ready| {
@@ -66,7 +66,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         });
         let handle = harness.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {
-            harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+            harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         }
         endpoints.push(Endpoint { kind, handle, monitor, far: ends.far });
     }
@@ -85,7 +85,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             }
         })
     })?;
-    changed.map_err(Failure::set_up)?;
+    changed.map_err(Failure::broken)?;
     for endpoint in &endpoints {
         let expected = endpoint.kind != Kind::Gone;
         let what =
@@ -96,7 +96,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })?;
     }
     for endpoint in &mut endpoints {
-        endpoint.far.write_all(b"data").map_err(Failure::set_up)?;
+        endpoint.far.write_all(b"data").map_err(Failure::broken)?;
     }
     for endpoint in endpoints.iter().filter(|endpoint| endpoint.kind != Kind::Gone) {
         let what = format!("the data of number {} ({:?})", endpoint.monitor.number(), endpoint.kind);

@@ -29,16 +29,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let before = descriptors::open();
     let limits = Limits { capacity: 64, groups: 2, threads: 2 };
     let first = GroupId::new(1).and_then(|group| ThreadId::new(group, 0));
-    let first = first.ok_or_else(|| Failure::SetUp("no first thread".into()))?;
+    let first = first.ok_or_else(|| Failure::Broken("no first thread".into()))?;
     let make = test.make;
-    let backend = || make(&limits).map_err(Failure::set_up);
+    let backend = || make(&limits).map_err(Failure::broken);
 
     drop(backend()?);
     unchanged(test, &before, "a backend without a poller")?;
 
     let some = backend()?;
     let open =
-        |backend: &dyn Backend| retry(|| backend.poller(first), is_system_error).map_err(Failure::set_up);
+        |backend: &dyn Backend| retry(|| backend.poller(first), is_system_error).map_err(Failure::broken);
     let poller = open(&*some)?;
     // The backend is dropped before its poller.
     drop((some, poller));
@@ -50,15 +50,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop((poller, again, twice));
     unchanged(test, &before, "a poller that was opened twice")?;
 
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
     let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();
     let inserted =
         prepared.core().insert(ends.near, monitor.recording(), first.group(), ThreadMask::ALL, options);
-    let handle = inserted.map_err(Failure::set_up)?;
-    prepared.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+    let handle = inserted.map_err(Failure::broken)?;
+    prepared.core().registration(handle).want_recv().map_err(Failure::broken)?;
     drop(prepared);
     let ended = ends.far.ended();
     drop(ends.far);

@@ -36,22 +36,22 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let (endpoint, peer, expected) = match test.params.transport {
-        Transport::Tcp => refused(test, unused_address().map_err(Failure::set_up)?)?,
+        Transport::Tcp => refused(test, unused_address().map_err(Failure::broken)?)?,
         Transport::Unix => {
-            let ends = pair(Transport::Unix).map_err(Failure::set_up)?;
+            let ends = pair(Transport::Unix).map_err(Failure::broken)?;
             // Linux answers ECONNRESET if the peer has left data unread.
             let lost = vec![Errno::EPIPE, Errno::ECONNRESET];
             (ends.near, Some(Box::new(ends.far) as Box<dyn Send>), lost)
         }
         Transport::Pipe => {
-            let (reader, writer) = io::pipe().map_err(Failure::set_up)?;
+            let (reader, writer) = io::pipe().map_err(Failure::broken)?;
             (OwnedFd::from(writer), Some(Box::new(reader) as Box<dyn Send>), vec![Errno::EPIPE])
         }
-        other => return Err(Failure::set_up(unsupported(other))),
+        other => return Err(Failure::broken(unsupported(other))),
     };
-    set_nonblocking(&endpoint).map_err(Failure::set_up)?;
+    set_nonblocking(&endpoint).map_err(Failure::broken)?;
     if peer.is_some() {
-        fill(&endpoint).map_err(Failure::set_up)?;
+        fill(&endpoint).map_err(Failure::broken)?;
     }
     let answers = Arc::new(Mutex::new(Vec::new()));
     let handler = {
@@ -63,8 +63,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let connecting = peer.is_none();
     let handle = harness.insert(endpoint, Arc::new(handler), thread)?;
-    harness.core().registration(handle).cant_send().map_err(Failure::set_up)?;
-    harness.core().registration(handle).want_send().map_err(Failure::set_up)?;
+    harness.core().registration(handle).cant_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
     harness.fence(thread)?;
     let answers = || unpoisoned(&answers).clone();
     if !connecting {
@@ -77,15 +77,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let holds = answers.len() == 1 && expected.contains(&answers[0]);
     let expected = format!("one of {expected:?}, once");
     test.check("errors that the handler finds", expected, format!("{answers:?}"), "bug 48", holds);
-    harness.core().registration(handle).delete().map_err(Failure::set_up)?;
+    harness.core().registration(handle).delete().map_err(Failure::broken)?;
     harness.finish(test, &[])
 }
 
 /// Starts a connect to an unused address, and returns the errors that it may end with.
 fn refused(test: &mut TestContext, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
     let socket =
-        socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).map_err(Failure::set_up)?;
-    set_nonblocking(&socket).map_err(Failure::set_up)?;
+        socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).map_err(Failure::broken)?;
+    set_nonblocking(&socket).map_err(Failure::broken)?;
     let answer = connect(socket.as_raw_fd(), &SockaddrIn::from(address));
     // FreeBSD may refuse at once, over loopback (measured). Then the report concerns a socket that is not
     // connected.

@@ -37,7 +37,7 @@ const ABOVE: RawFd = 200;
 const CAPACITY: usize = 1024;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let probe = (test.make)(&Limits { capacity: 64, groups: 1, threads: 1 }).map_err(Failure::set_up)?;
+    let probe = (test.make)(&Limits { capacity: 64, groups: 1, threads: 1 }).map_err(Failure::broken)?;
     let capacity = probe.capabilities().max_descriptors.map_or(CAPACITY, |most| most.min(CAPACITY));
     drop(probe);
     descriptor_limit::raise(capacity as nix::libc::rlim_t)?;
@@ -59,7 +59,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             fillers.replace(occupy()).ok();
             builder.capacity(capacity)
         },
-        |_| fillers.replace(Ok(Vec::new())).map(drop).map_err(Failure::set_up),
+        |_| fillers.replace(Ok(Vec::new())).map(drop).map_err(Failure::broken),
     )?;
     for thread in harness.threads() {
         woken(test, &mut harness, thread)?;
@@ -69,13 +69,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let borders = [511, 512, 513, capacity - 1].map(|number| number as RawFd);
     let mut endpoints = Vec::new();
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
-        let mut ends = pair(test.params.transport).map_err(Failure::set_up)?;
-        let near = at_number(ends.near, number).map_err(Failure::set_up)?;
+        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let near = at_number(ends.near, number).map_err(Failure::broken)?;
         let monitor = HandlerMonitor::new(&near);
         let thread = harness.thread(0);
         let handle = harness.insert(near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-        ends.far.write_all(b"data").map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        ends.far.write_all(b"data").map_err(Failure::broken)?;
         harness.wait_until(&format!("the data of number {number}"), || monitor.text() == "data")?;
         test.check_eq(format!("reports of number {number}"), 1, monitor.calls(), "L1, bugs 12 and 14");
         endpoints.push(ends.far);

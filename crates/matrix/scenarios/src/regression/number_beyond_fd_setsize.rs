@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
-    let bound = (test.make)(&limits(64)).map_err(Failure::set_up)?.capabilities().max_descriptors;
+    let bound = (test.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
     descriptor_limit::raise(libc::FD_SETSIZE as libc::rlim_t + 64)?;
     // A number that a backend may have no room for.
     let number = bound.unwrap_or(libc::FD_SETSIZE);
@@ -51,8 +51,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let fits = bound.is_none_or(|bound| capacity <= bound);
     test.check("the default capacity of the table", format!("{bound:?} at most"), capacity, "bug 2", fits);
 
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let near = at_number(ends.near, number as i32).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
     let monitor = HandlerMonitor::new(&near);
     let thread = harness.thread(0);
     if bound.is_some() {
@@ -72,8 +72,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     } else {
         is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     }
-    let ends = pair(test.params.transport).map_err(Failure::set_up)?;
-    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::set_up)?;
+    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::broken)?;
     is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     harness.finish(test, &[])
 }
@@ -82,10 +82,10 @@ fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> R
     let monitor = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
-    ends.far.write_all(b"data").map_err(Failure::set_up)?;
+    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    ends.far.write_all(b"data").map_err(Failure::broken)?;
     harness.wait_until(&format!("the data of number {}", monitor.number()), || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq(format!("reports of number {}", monitor.number()), 1, monitor.calls(), "L1");
-    harness.core().registration(handle).delete().map_err(Failure::set_up)
+    harness.core().registration(handle).delete().map_err(Failure::broken)
 }

@@ -49,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// Returns how many iterations the first thread needs for all timers, one after the other.
 fn iterations_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
-    let thread = core.threads().next().ok_or_else(|| Failure::SetUp("no thread".into()))?;
+    let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let loops = || {
         core.activity().0.into_iter().find(|(id, _)| *id == thread).map_or(0, |(_, counters)| counters.loops)
     };

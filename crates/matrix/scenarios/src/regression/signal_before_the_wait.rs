@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let endpoint = Endpoint::start(test, &mut harness, sleeper)?;
         let core = Arc::clone(harness.core());
         let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
-        let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up);
+        let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);
         about(&endpoint, format!("signal at {step}"), "L2, bug 62")
             .worker("sleeper", sleeper)
             .worker("other", other)
@@ -75,6 +75,6 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         endpoint.end(&harness)?;
     }
     // A pending signal does not keep a thread from ending.
-    kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::set_up)?;
+    kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?;
     harness.finish(test, &[])
 }

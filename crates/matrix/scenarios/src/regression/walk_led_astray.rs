@@ -31,7 +31,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // They are in this order in the list.
     let mut listed = Vec::new();
     for thread in [walker, other, walker] {
-        let ends = pair(test.params.transport).map_err(Failure::set_up)?;
+        let ends = pair(test.params.transport).map_err(Failure::broken)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
         listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });
@@ -43,7 +43,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         which
             .iter()
             .try_for_each(|index| core.registration(handles[*index]).want_recv())
-            .map_err(Failure::set_up)
+            .map_err(Failure::broken)
     };
     // The other thread continues only after the walk: a walker that finds it unlisted starts again.
     about(&listed[0], "the second entry is removed and appended again", "suspect 9")
@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop(core);
     // No fence: it would start another walk.
     for endpoint in listed.iter_mut().rev() {
-        endpoint.far.write_all(b"x").map_err(Failure::set_up)?;
+        endpoint.far.write_all(b"x").map_err(Failure::broken)?;
         endpoint.wait_for_bytes(&harness, b"x")?;
     }
     for endpoint in listed {

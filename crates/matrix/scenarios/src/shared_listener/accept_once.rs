@@ -93,8 +93,8 @@ impl Handler for Connection {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
-    let directory = tempfile::tempdir().map_err(Failure::set_up)?;
-    let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::set_up)?;
+    let directory = tempfile::tempdir().map_err(Failure::broken)?;
+    let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::broken)?;
     let (served, accepted) = (Arc::<Served>::default(), Arc::<Mutex<u64>>::default());
 
     // A mask belongs to one group, so each group has its own descriptor.
@@ -105,14 +105,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let (served, accepted) = (Arc::clone(&served), Arc::clone(&accepted));
         let acceptor = Acceptor { options, served, accepted };
         let inserted = match descriptor.take() {
-            Some(fd) => core.insert(fd, acceptor, group, mask, options).map_err(Failure::set_up),
+            Some(fd) => core.insert(fd, acceptor, group, mask, options).map_err(Failure::broken),
             None => {
-                let copy = core.registration(handles[0]).duplicate().map_err(Failure::set_up)?;
-                core.insert(copy, acceptor, group, mask, options).map_err(Failure::set_up)
+                let copy = core.registration(handles[0]).duplicate().map_err(Failure::broken)?;
+                core.insert(copy, acceptor, group, mask, options).map_err(Failure::broken)
             }
         };
         let handle = inserted?;
-        harness.core().registration(handle).want_recv().map_err(Failure::set_up)?;
+        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
         handles.push(handle);
     }
 

@@ -27,7 +27,7 @@ pub(super) fn call(address: &Address) -> Result<Answer, Failure> {
     match address.connect() {
         Ok(client) => greeting(client),
         Err(error) if is_refusal(&error) => Ok(Answer::Refused),
-        Err(error) => Err(Failure::set_up(format!("connect: {error}"))),
+        Err(error) => Err(Failure::broken(format!("connect: {error}"))),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer,
     let mut client = match address.connect() {
         Ok(client) => client,
         Err(error) if is_refusal(&error) => return Ok(Answer::Refused),
-        Err(error) => return Err(Failure::set_up(format!("connect: {error}"))),
+        Err(error) => return Err(Failure::broken(format!("connect: {error}"))),
     };
     let _ = client.set_read_timeout(Duration::from_millis(20));
     let end = Instant::now() + patience();

@@ -73,11 +73,12 @@ impl ListenerFixture {
         handler: Arc<dyn Handler>,
         shares: impl Fn(ThreadId) -> bool,
     ) -> Result<Self, Failure> {
-        let directory = TempDir::new().map_err(Failure::set_up)?;
-        let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::set_up)?;
+        let directory = TempDir::new().map_err(Failure::broken)?;
+        let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::broken)?;
         let (sharers, other_threads): (Vec<_>, Vec<_>) =
             harness.threads().into_iter().partition(|thread| shares(*thread));
-        let first = *sharers.first().ok_or_else(|| Failure::SetUp("no thread shares the listener".into()))?;
+        let first =
+            *sharers.first().ok_or_else(|| Failure::Broken("no thread shares the listener".into()))?;
         let handle = harness.insert_shared(listener.fd, handler, first, mask(&sharers))?;
         Ok(Self { harness, handle, address: listener.address, sharers, other_threads, _directory: directory })
     }
@@ -112,7 +113,7 @@ impl ListenerFixture {
     /// Connects a client to the listener, from which no thread accepts now, and waits until the connection
     /// has arrived there: a client's `connect` may return before.
     pub(super) fn connect_to_stopped(&self) -> Result<FarEnd, Failure> {
-        let client = self.address.connect().map_err(Failure::set_up)?;
+        let client = self.address.connect().map_err(Failure::broken)?;
         let number = self.handle.number();
         self.harness.wait_until("the connection arrives", || descriptors::readable(number))?;
         Ok(client)

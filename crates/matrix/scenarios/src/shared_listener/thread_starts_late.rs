@@ -33,24 +33,24 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let directory = tempfile::tempdir().map_err(Failure::set_up)?;
+    let directory = tempfile::tempdir().map_err(Failure::broken)?;
     let transport = test.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
     let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
-        let listener = Listener::new(transport, directory.path()).map_err(Failure::set_up)?;
-        let client = listener.address.connect().map_err(Failure::set_up)?;
-        let group = core.table().groups().next().ok_or_else(|| Failure::set_up("there is no group"))?;
+        let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;
+        let client = listener.address.connect().map_err(Failure::broken)?;
+        let group = core.table().groups().next().ok_or_else(|| Failure::broken("there is no group"))?;
         let handle = core.insert(listener.fd, acceptor.clone(), group, ThreadMask::ALL, options);
-        let handle = handle.map_err(Failure::set_up)?;
-        core.registration(handle).want_recv().map_err(Failure::set_up)?;
+        let handle = handle.map_err(Failure::broken)?;
+        core.registration(handle).want_recv().map_err(Failure::broken)?;
         started = Some((handle, listener.address, client));
         Ok(())
     };
     let mut harness = Harness::start_with(test, |builder| builder, boot)?;
-    let (handle, address, client) = started.ok_or_else(|| Failure::set_up("nothing was inserted"))?;
+    let (handle, address, client) = started.ok_or_else(|| Failure::broken("nothing was inserted"))?;
     let entry =
         |harness: &Harness| harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()));
 

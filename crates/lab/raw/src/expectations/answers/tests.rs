@@ -70,7 +70,7 @@ fn every_recording_of_linux_is_unchanged() {
 
 #[test]
 fn known_answers_are_found() {
-    for (os, row, variant, asked, allowed) in [
+    for (os, behaviour, variant, asked, allowed) in [
         (Os::FreeBsd, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
         (Os::Linux, "V26", "pipe:read-end-drained", "poll@level", "HUP"),
         (Os::MacOs, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
@@ -99,9 +99,9 @@ fn known_answers_are_found() {
     ] {
         let (api, trigger) =
             asked.split_once('@').map_or((asked, None), |(api, trigger)| (api, Some(trigger)));
-        let found = built_in().find(os, None, (row, variant, api, trigger));
-        let found = found.unwrap_or_else(|| panic!("{os} {row} {variant} {asked}"));
-        assert_eq!(found.allowed, [allowed], "{os} {row} {variant} {asked}");
+        let found = built_in().find(os, None, (behaviour, variant, api, trigger));
+        let found = found.unwrap_or_else(|| panic!("{os} {behaviour} {variant} {asked}"));
+        assert_eq!(found.allowed, [allowed], "{os} {behaviour} {variant} {asked}");
         assert_eq!(found.question(), asked);
     }
 }
@@ -180,7 +180,7 @@ source: usual
 sources:
   usual: { evidence: M, text: measured, version: '10.1' }
   other: { evidence: T, text: a test suite, url: https://example.org/ }
-rows:
+behaviours:
   V01:
     'tcp:fresh':
       poll@level: '-'
@@ -301,8 +301,8 @@ fn a_bound_of_a_measured_answer_stands_between_two_measurements() {
             "os: netbsd\nsource: old\nsources:\n  old: { evidence: M, text: measured, version: '9.4' }\n";
         let new = "  new: { evidence: M, text: measured, version: '10.1' }\n";
         let page = "  page: { evidence: D, text: a page }\n";
-        let rows = format!("rows:\n  V01:\n    'tcp:fresh':\n      poll@level: [{entries}]\n");
-        parse(&format!("{head}{new}{page}{rows}")).unwrap().unmeasured_bounds()
+        let behaviours = format!("behaviours:\n  V01:\n    'tcp:fresh':\n      poll@level: [{entries}]\n");
+        parse(&format!("{head}{new}{page}{behaviours}")).unwrap().unmeasured_bounds()
     };
     const OLD: &str = "{ answers: ['IN'], until: '9.4' }";
     let both = problems(&format!("{OLD}, {{ answers: ['OUT'], source: new, since: '10.1' }}"));

@@ -13,7 +13,7 @@ sources:
     text: 'measured on Linux 6.18.44'
     version: '6.18.44'
   read: { evidence: K, text: 'tcp_poll' }
-rows:
+behaviours:
   '2.7':
     'pipe:state-4-idle':
       poll@level: '-'
@@ -28,17 +28,17 @@ rows:
       poll@level: [{ answers: ['IN'], until: '4' }, { answers: ['HUP'], since: '6' }]
 ";
 
-fn asked(row: &str, variant: &str, api: &str) -> Asked {
+fn asked(behaviour: &str, variant: &str, api: &str) -> Asked {
     let (api, trigger) = match api.split_once('@') {
         Some((api, trigger)) => (api, Some(trigger.to_owned())),
         None => (api, None),
     };
-    Asked { row: row.into(), variant: variant.into(), api: api.into(), trigger }
+    Asked { behaviour: behaviour.into(), variant: variant.into(), api: api.into(), trigger }
 }
 
 fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
-    let answered = |(row, variant, api, answer): &(&str, &str, &str, &str)| {
-        (asked(row, variant, api), vec![((*answer).to_owned(), 1)])
+    let answered = |(behaviour, variant, api, answer): &(&str, &str, &str, &str)| {
+        (asked(behaviour, variant, api), vec![((*answer).to_owned(), 1)])
     };
     Recording {
         os: Os::Linux,
@@ -191,7 +191,7 @@ sources:
     evidence: M
     text: 'measured on 5.11, it''s said'
     version: '5.11'
-rows:
+behaviours:
   V06:
     'tcp':
       poll@level: 'IN'

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metadata::visible;
 use serde::Serialize;
 
-use super::{Site, System, row_path};
+use super::{Site, System, behaviour_path};
 use crate::html::data;
 
 /// The values for the template.
@@ -74,7 +74,7 @@ fn id(name: &str) -> String {
 
 fn rows(site: &Site<'_>) -> Vec<Row> {
     let row = |behaviour: &super::Behaviour| Row {
-        path: row_path(&behaviour.id),
+        path: behaviour_path(&behaviour.id),
         title: visible(&format!("{}: {}", behaviour.id, behaviour.title)).into_owned(),
     };
     site.behaviours().map(row).collect()

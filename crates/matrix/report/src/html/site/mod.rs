@@ -9,7 +9,7 @@
 //! | path | page |
 //! |---|---|
 //! | `index.html` | what the site is, the matrix at a glance, the newest findings, every behaviour |
-//! | `rows/V26.html` | a behaviour of the catalogue |
+//! | `behaviours/V26.html` | a behaviour of the catalogue |
 //! | `scenarios/migration/idle-takeover.html` | a contract scenario |
 //! | `systems/linux.html` | an operating system |
 //! | `pollers/mio.html` | a poller |
@@ -21,12 +21,12 @@
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
 
 mod badge;
+mod behaviours;
 pub mod check;
 mod compare;
 mod findings;
 pub mod links;
 mod pollers;
-mod rows;
 mod scenarios;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,7 @@ const fn shell(template: &'static str, scripts: &'static [&'static str]) -> Shel
 
 const THEME_ONLY: &[&str] = &[include_str!("../dom.js"), include_str!("../theme-button.js")];
 const INDEX: Shell<'_> = shell(include_str!("index.html"), THEME_ONLY);
-const ROW: Shell<'_> = shell(include_str!("row.html"), THEME_ONLY);
+const BEHAVIOUR: Shell<'_> = shell(include_str!("behaviour.html"), THEME_ONLY);
 const SCENARIO: Shell<'_> = shell(include_str!("scenario.html"), THEME_ONLY);
 const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
 const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
@@ -110,7 +110,7 @@ impl<'a> Named<'a> {
 /// A file of the site.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// `rows/V26.html`.
+    /// `behaviours/V26.html`.
     pub path: String,
     /// Its content.
     pub text: String,
@@ -172,7 +172,7 @@ pub fn build(site: &Site<'_>) -> Built {
     files.push(site.index(&systems, &pollers, &contract, findings.as_ref()));
     let with_pages = pollers.iter().map(|poller| poller.name).collect();
     files.extend(scenarios::pages(site, &contract, &with_pages));
-    files.extend(rows::pages(site));
+    files.extend(behaviours::pages(site));
     files.extend(systems.iter().map(|system| site.system(system)));
     for poller in &pollers {
         files.push(site.poller(poller));
@@ -441,7 +441,7 @@ impl<'a> Site<'a> {
                 scenarios.chain(states).chain(systems).chain(asked).map(String::as_str).collect();
             Entry {
                 kind: "behaviour",
-                path: row_path(&behaviour.id),
+                path: behaviour_path(&behaviour.id),
                 title: format!("{}: {}", behaviour.id, behaviour.title),
                 text: words.join(" "),
             }
@@ -558,8 +558,8 @@ fn counts(behaviour: &Behaviour, system: &str) -> (usize, usize) {
     answered.fold((0, 0), |(all, differing), row| (all + 1, differing + usize::from(row.differs)))
 }
 
-fn row_path(id: &str) -> String {
-    format!("rows/{id}.html")
+fn behaviour_path(id: &str) -> String {
+    format!("behaviours/{id}.html")
 }
 
 fn system_path(slug: &str) -> String {

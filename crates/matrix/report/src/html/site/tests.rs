@@ -101,8 +101,8 @@ fn the_addresses_of_the_pages_stay() {
             "pollers/mio.html",
             "pollers/poll.html",
             "report.html",
-            "rows/V26.html",
-            "rows/V27.html",
+            "behaviours/V26.html",
+            "behaviours/V27.html",
             "scenarios/group/name.html",
             "scenarios/migration/idle.html",
             "search.html",
@@ -114,8 +114,8 @@ fn the_addresses_of_the_pages_stay() {
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
     assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 14, "{sitemap}");
-    assert!(sitemap.contains("<loc>https://example.org/site/rows/V26.html</loc>"));
-    let row = text(&built, "rows/V26.html");
+    assert!(sitemap.contains("<loc>https://example.org/site/behaviours/V26.html</loc>"));
+    let row = text(&built, "behaviours/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;rows&#x2f;V26.html\">"));
     assert_eq!(built, site("", &samples::merged(), Some("https://example.org/site")));
 }
@@ -140,13 +140,13 @@ fn costs_have_a_page_with_curves() {
     let built = site("", &crate::costs::tests::with_costs(samples::merged()), None);
     assert_eq!(built.broken, []);
     assert!(text(&built, "costs.html").contains("<svg class=\"curve\""));
-    assert!(text(&built, "rows/V26.html").contains("<a href=\"..&#x2f;costs.html\">Costs</a>"));
+    assert!(text(&built, "behaviours/V26.html").contains("<a href=\"..&#x2f;costs.html\">Costs</a>"));
 }
 
 #[test]
 fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     let built = site("", &samples::merged(), None);
-    let (shown, hidden) = (text(&built, "rows/V26.html"), text(&built, "rows/V27.html"));
+    let (shown, hidden) = (text(&built, "behaviours/V26.html"), text(&built, "behaviours/V27.html"));
     assert!(
         shown.contains("mio</a> on Linux</th>")
             && shown.contains("can be read <small><code>readable</code></small> or <code>silent</code>")
@@ -271,7 +271,7 @@ fn no_text_becomes_markup_or_leaves_a_script() {
     let scenario = scenarios::path(&format!("group/name{HOSTILE}"));
     for path in [
         "index.html",
-        "rows/V26.html",
+        "behaviours/V26.html",
         "systems/linux.html",
         "pollers/mio.html",
         "compare.html",
@@ -488,13 +488,16 @@ fn each_damage_of_a_site_is_found_with_its_place() {
     let listed: BTreeSet<String> = built.files.iter().map(|file| file.path.clone()).collect();
     assert_eq!(check::problems(&built.files, &listed), []);
     let damages: [(Damage, &str); 15] = [
-        (|files, _| files.retain(|file| file.path != "rows/V27.html"), "rows/V27.html: the file is missing"),
-        (|files, _| files.retain(|file| file.path != "rows/V27.html"), "index.html:"),
         (
-            |files, _| change(files, "rows/V26.html", "V27.html\"", "none.html\""),
+            |files, _| files.retain(|file| file.path != "behaviours/V27.html"),
+            "behaviours/V27.html: the file is missing",
+        ),
+        (|files, _| files.retain(|file| file.path != "behaviours/V27.html"), "index.html:"),
+        (
+            |files, _| change(files, "behaviours/V26.html", "V27.html\"", "none.html\""),
             ": none.html leads to no file",
         ),
-        (|files, _| change(files, "index.html", "id=\"pollers\"", "id=\"poolers\""), "rows/V26.html:"),
+        (|files, _| change(files, "index.html", "id=\"pollers\"", "id=\"poolers\""), "behaviours/V26.html:"),
         (
             |files, _| change(files, "search.html", "<title>Search · pollmatrix", "<title>"),
             "search.html: the page has no title",
@@ -527,11 +530,11 @@ fn each_damage_of_a_site_is_found_with_its_place() {
         ),
         (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
         (
-            |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/none.html"),
-            "sitemap.xml:10: https://example.org/site/rows/none.html is no page of the site",
+            |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/none.html"),
+            "sitemap.xml:10: https://example.org/site/behaviours/none.html is no page of the site",
         ),
         (
-            |files, _| change(files, "sitemap.xml", "rows/V26.html", "rows/V27.html"),
+            |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/V27.html"),
             "V27.html is listed twice",
         ),
         (|_, listed| _ = listed.insert("new.html".into()), "sitemap.xml: the page new.html is not listed"),

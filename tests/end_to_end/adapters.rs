@@ -1,0 +1,406 @@
+//! Adapters: as columns of a run, and checked by `adapter-check`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use adapters::testing::lacks;
+use serde_json::Value;
+
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, empty_expectations};
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
+/// The example with one mistake. Its first argument selects the mistake.
+const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
+const SCENARIO: &str = "readiness/pipe-idle";
+
+/// Creates a sandbox whose matrix has one characterisation scenario and one contract scenario.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios(&format!("  - id: {SCENARIO}\n"));
+    sandbox
+}
+
+fn cells(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox.results()["cells"].as_array().expect("cells is a list").clone()
+}
+
+fn check(arguments: &[&str]) -> Answer {
+    answer(Command::new(POLLMATRIX).arg("adapter-check").args(arguments))
+}
+
+#[test]
+fn built_in_and_external_adapters_run_characterisation_cells_only() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let python = format!("python3 '{EXAMPLE}' poll");
+    sandbox.run(&["run", "--adapter", "mio", "--adapter", &python]).expect(0, &[" as expected"]);
+    let cells = cells(&sandbox);
+    assert!(!cells.is_empty());
+    for cell in &cells {
+        assert_eq!((&cell["scenario"], &cell["status"]), (&SCENARIO.into(), &"pass".into()), "{cell}");
+        let words = match (cell["backend"].as_str(), cell["params"]["trigger"].as_str()) {
+            (Some("mio"), Some("edge")) => "mio",
+            (Some("python-poll"), Some("level")) => "python-poll",
+            other => panic!("{other:?} is no column of an adapter"),
+        };
+        let asked = |check: &Value| check["asked"]["api"] == words;
+        assert!(cell["checks"].as_array().is_some_and(|checks| checks.iter().any(asked)), "{cell}");
+        let command = cell["reproducer"].as_str().expect("every cell has one");
+        assert!(command.contains(" --adapter "), "{command}");
+    }
+    // The reproducer runs the cell again.
+    let cell = cells.iter().find(|cell| cell["backend"] == "python-poll").expect("the adapter has cells");
+    let command = cell["reproducer"].as_str().and_then(|command| command.strip_prefix("pollmatrix "));
+    let words =
+        shlex::split(command.expect("the reproducer is a command")).expect("the command is valid in a shell");
+    answer(Command::new(POLLMATRIX).args(words).current_dir(sandbox.path("."))).expect(0, &["1 as expected"]);
+}
+
+#[test]
+fn an_adapter_and_a_selected_backend_are_side_by_side() {
+    let sandbox = sandbox();
+    let both = ["--adapter", "polling", "--backend", "poll", "--backend", "polling"];
+    sandbox
+        .run(&[&["list", "--layer", "characterisation"], &both[..]].concat())
+        .expect(0, &["@poll\n", "@polling\n"]);
+    let line = "own and peer are connected, watch own, peer sends 1, look at own";
+    let shown = answer(Command::new(POLLMATRIX).args(["probe", line, "--transport", "unix"]).args(both));
+    shown.expect(0, &["poll ", "polling", "IN|OUT", "readable|writable"]);
+}
+
+#[test]
+fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    sandbox.run(&["run", "--adapter", &format!("python3 '{BAD}' prints poll")]).expect(1, &["broken"]);
+    let cells = cells(&sandbox);
+    assert!(!cells.is_empty());
+    for cell in cells {
+        assert_eq!(cell["status"], "broken");
+        let reason = cell["reason"].as_str().expect("broken has a reason");
+        assert!(reason.contains("of the output is not an answer: 'DEBUG: waiting'"), "{reason}");
+        assert_eq!(cell["checks"], Value::Array(Vec::new()), "the invalid line is no answer");
+    }
+}
+
+/// The program aborts in its first wait. That is the answer, and the rest of the script is not missing.
+#[test]
+fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let adapter = format!("python3 '{BAD}' crashes poll");
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let asked = ["run", "--adapter", &adapter];
+    run(&asked).expect(1, &["2 fail", "aborts(SIGABRT): the program ended, which is wrong in every reading"]);
+    let unknown = cells(&sandbox);
+    for cell in &unknown {
+        assert_eq!(
+            (&cell["status"], &cell["checks"][0]["observed"], &cell["checks"][0]["defect"]),
+            (&"fail".into(), &"aborts(SIGABRT)".into(), &"program-ended".into())
+        );
+        let notes = cell["notes"].to_string();
+        assert!(notes.contains("the program ended (signal: 6 (SIGABRT)"), "{notes}");
+    }
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG ", "2 are wrong in every reading"]);
+    run(&["record", "pollmatrix-report"]).expect(
+        0,
+        &["added ", "python-poll@level: aborts(SIGABRT) (wrong in every reading: the program ended)"],
+    );
+    let own = expected.join(format!("adapters/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
+    run(&asked).expect(0, &["2 known-fail"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(
+        reason.contains("which is wrong in every reading; recorded (measured on python-poll"),
+        "{reason}"
+    );
+    run(&["judge", "pollmatrix-report"]).expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
+    // The library without the bug: its answer is right, and the record is out of date.
+    let mended = format!("python3 '{EXAMPLE}' poll");
+    run(&["run", "--adapter", &mended]).expect(1, &["2 unexpected-pass"]);
+    run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
+}
+
+#[test]
+fn a_poller_that_times_out_early_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: time/never-early-50ms\n");
+    empty_expectations(&sandbox.path("expected"));
+    let run = |mistake: &str| {
+        let adapter = format!("python3 '{BAD}' {mistake} select");
+        sandbox.run(&["run", "--adapter", &adapter, "--expectations", "expected"])
+    };
+    let shown = run("early");
+    shown.expect(
+        1,
+        &[
+            // On a busy machine, not all of the 20 waits.
+            "50ms: early x",
+            ": a wait returned before its timeout, which is wrong in every reading",
+            "python-select differs from select in 1 answer of 1: a wait returned before its\n  timeout (1)\n",
+        ],
+    );
+    assert_eq!(cells(&sandbox)[0]["checks"][0]["defect"], "early");
+    // The same adapter without a mistake answers nothing that is known, and passes.
+    run("none").expect(0, &["1 new"]);
+    let probe = |mistake: &str| {
+        let adapter = format!("python3 '{BAD}' {mistake} select");
+        answer(
+            Command::new(POLLMATRIX)
+                .args(["probe", "time/never-early-50ms", "--adapter", &adapter])
+                .args(["--backend", "python-select"]),
+        )
+    };
+    probe("early")
+        .expect(1, &[": early x", ": a wait returned before its timeout, which is wrong in every reading"]);
+    probe("none").expect(0, &["timed out x20"]);
+}
+
+#[test]
+fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_expectation() {
+    if lacks("python3") {
+        return;
+    }
+    let probe = |mistake: &str, script: &str| {
+        let adapter = format!("python3 '{BAD}' {mistake} poll");
+        answer(Command::new(POLLMATRIX).args(["probe", script, "--transport", "unix", "--backend"]).args([
+            "python-poll",
+            "--adapter",
+            &adapter,
+        ]))
+    };
+    let data = "own and peer are connected, add own for reading, t waits, peer sends 1, t answers";
+    probe("none", data).expect(0, &["IN"]);
+    probe("deaf-for-sockets", data)
+        .expect(1, &["data of a registered descriptor was not reported, which is wrong in every reading"]);
+    let removed =
+        "own and peer are connected, add own, peer sends 1, wait as before, remove own, wait as after";
+    probe("none", removed).expect(0, &["silent"]);
+    for (mistake, answered) in [("keeps-removed", "IN"), ("forgets-token", "stale-token:IN")] {
+        let why = "an event of a registration that has ended, which is wrong in every reading";
+        probe(mistake, removed).expect(1, &[answered, why]);
+    }
+}
+
+#[test]
+fn a_run_ends_with_the_differences_of_each_adapter_from_the_interface_below_it() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: readiness/pipe-data-writer-closed\n");
+    let run = |mistake: &str| {
+        let adapter = format!("python3 '{BAD}' {mistake} poll");
+        sandbox.run(&["run", "--adapter", &adapter])
+    };
+    // It is between the totals and the path of the report.
+    run("loses-hang-ups").expect(
+        1,
+        &[
+            ")\npython-poll differs from poll in 2 answers of 2: hides readable (2), hides\n  hang-up (2)\nReport: ",
+        ],
+    );
+    run("none")
+        .expect(0, &[")\npython-poll answers as poll in all 2 answers that can be compared\nReport: "]);
+    let backend = sandbox.run(&["run", "--layer", "characterisation", "--backend", "poll"]);
+    assert!(!backend.stdout.contains("answers as"), "a backend is no adapter: {}", backend.stdout);
+}
+
+/// Such an event is none of the descriptor that was asked about.
+#[test]
+fn an_event_with_the_token_of_no_registration_is_an_answer_of_its_own() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let adapter = format!("python3 '{BAD}' stale-token poll");
+    let asked = "own and peer are connected, watch own, peer sends 1, wait as data, look at own as data";
+    let columns = ["--adapter", &adapter, "--backend", "python-poll", "--backend", "poll"];
+    let shown = answer(Command::new(POLLMATRIX).args(["probe", asked, "--transport", "pipe"]).args(columns));
+    shown.expect(
+        1,
+        &[
+            "pipe:data   stale-token:IN ",
+            "  again     silent stale-token:IN  IN",
+            "stale-token:IN: an event of a registration that has ended, which is wrong in every reading",
+        ],
+    );
+    sandbox.add_scenarios("  - id: readiness/pipe-writer-closed\n");
+    sandbox.run(&["run", "readiness/pipe-writer-closed", "--adapter", &adapter]).expect(1, &["fail"]);
+    let cells = cells(&sandbox);
+    assert!(cells[0]["reason"].to_string().contains("silent stale-token:HUP"), "{}", cells[0]["reason"]);
+}
+
+/// To start a program is not to make a poller: the failure is that of this process.
+#[test]
+fn a_program_is_not_asked_whether_it_can_be_started() {
+    if lacks("python3") {
+        return;
+    }
+    let adapter = format!("python3 '{EXAMPLE}' poll");
+    answer(Command::new(POLLMATRIX).args([
+        "probe",
+        "T13",
+        "--adapter",
+        &adapter,
+        "--backend",
+        "python-poll",
+    ]))
+    .expect(127, &["python-poll: unsupported: python-poll is in another process: the limits of this"]);
+}
+
+/// The limit does not depend on the real speed of this machine.
+#[test]
+fn slow_multiplies_the_patience_for_a_fence() {
+    if lacks("python3") {
+        return;
+    }
+    let adapter = format!("python3 '{BAD}' loses-all poll");
+    let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
+    let ran = answer(
+        Command::new(POLLMATRIX)
+            .args(["worker", "cell", &cell, "--seed", "1", "--adapter", &adapter])
+            .args(["--patience-ms", "50", "--slow", "3"]),
+    );
+    let attempt: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(attempt["status"], "broken");
+    assert_eq!(attempt["reason"], "python-poll did not report the fence within 150ms");
+}
+
+/// Asks Python's poll, and records its answers. Returns the file that they are in, and its text.
+fn recorded(run: &dyn Fn(&[&str]) -> Answer, python: &str, expected: &Path) -> (PathBuf, String) {
+    run(&["run", "--adapter", python]).expect(0, &["answers not known before"]);
+    run(&["record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
+    let own = expected.join(format!("adapters/python-poll/{}.yml", std::env::consts::OS));
+    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    (own, text)
+}
+
+/// Answers of an adapter have separate files, which only the cells of that adapter read.
+#[test]
+fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
+    let python = format!("python3 '{EXAMPLE}' poll");
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let asked = ["run", "--adapter", &python];
+    let (own, text) = recorded(&run, &python, &expected);
+    assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
+    let version = sandbox.results()["runs"][0]["adapters"]["python-poll"].clone();
+    let version = version.as_str().expect("the run has the version of the adapter");
+    assert!(version.starts_with("3."), "{version}");
+    let source = format!("    text: 'measured on python-poll {version} on {} ", std::env::consts::OS);
+    assert!(text.contains(&source), "{text}");
+    assert!(text.contains(&format!("source: recorded-python-poll-{version}-")), "{text}");
+    // The cell is in no matrix file.
+    let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
+    sandbox.run(&["show", &cell]).expect(0, &["status      pass", "observed: silent"]);
+    assert!(std::fs::read_dir(expected.join("answers")).is_ok_and(|mut files| files.next().is_none()));
+    let known = run(&asked);
+    known.expect(0, &["as expected"]);
+    assert!(!known.stdout.contains("not known before"), "{}", known.stdout);
+    // A recorded answer that differs is a failure.
+    std::fs::write(&own, text.replace("'silent'", "'IN'")).expect("writable");
+    run(&asked).expect(1, &["fail"]);
+}
+
+/// The kernel has another patch level, or is another one: it is not what has changed.
+#[test]
+fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let expected = sandbox.path("expected");
+    empty_expectations(&expected);
+    let python = format!("python3 '{EXAMPLE}' poll");
+    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let (own, text) = recorded(&run, &python, &expected);
+    let text = text.replace("'silent'", "'IN'");
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(&format!("    {key}: ")));
+        line.unwrap_or_else(|| panic!("the source has no {key}:\n{text}")).to_owned()
+    };
+    let (kernel, poller) = (of("version"), of("poller"));
+    let numbers: Vec<_> = kernel.split(['\'', '.']).collect();
+    let other_patch_level = format!("    version: '{}.{}.999'", numbers[1], numbers[2]);
+    for other in [kernel.clone(), other_patch_level, "    version: '0.1'".to_owned()] {
+        std::fs::write(&own, text.replace(&kernel, &other)).expect("writable");
+        run(&["run", "--adapter", &python]).expect(1, &["fail"]);
+        run(&["judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
+    }
+    // Another version of the library: the answer was measured on that one.
+    std::fs::write(&own, text.replace(&poller, "    poller: '2.7.1'")).expect("writable");
+    run(&["run", "--adapter", &python]).expect(0, &["permitted"]);
+    let reason = cells(&sandbox)[0]["reason"].to_string();
+    assert!(
+        reason.contains("measured on version 2.7.1 of the poller and is a hypothesis for 3."),
+        "{reason}"
+    );
+    run(&["judge", "pollmatrix-report"]).expect(0, &["differs"]);
+}
+
+#[test]
+fn an_unusable_adapter_is_refused_before_any_cell_runs() {
+    if lacks("python3") {
+        return;
+    }
+    let sandbox = sandbox();
+    let refused = |adapter: &str, says: &[&str]| {
+        sandbox.run(&["run", "--adapter", adapter]).expect(2, says);
+        assert!(!sandbox.path("pollmatrix-report").exists());
+    };
+    refused("moi", &["--adapter moi: 'moi' cannot be started: ", "did you mean 'mio'?", "adapter-check"]);
+    refused("'open", &["a quote is not closed"]);
+    refused(&format!("python3 '{BAD}' exits-127 poll"), &["exited with 127", "this system cannot run it"]);
+    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);
+    sandbox
+        .run(&["run", "--adapter", "mio", "--adapter", "mio"])
+        .expect(2, &["there is already a column 'mio'", "give each adapter once"]);
+    sandbox
+        .run(&["run", "--adapter", "mio", "--target", "all"])
+        .expect(2, &["--adapter mio: adapters run natively on this machine only"]);
+}
+
+#[test]
+fn adapter_check_reports_passed_unsupported_and_failed_checks() {
+    if lacks("python3") {
+        return;
+    }
+    check(&["--only", "token", "--", "python3", EXAMPLE, "poll"]).expect(
+        0,
+        &["ok    hello\n", "ok    token-round-trip\n", "2 checks: 2 passed, 0 unsupported, 0 failed"],
+    );
+    check(&["--only", "token", "--", "python3", BAD, "wrong-token", "poll"]).expect(
+        1,
+        &[
+            "FAIL  token-round-trip: token 0 is ready, but reported: 10: IN\n      an event has the token",
+            "1 failed",
+        ],
+    );
+    check(&["python3", BAD, "exits-127", "poll"])
+        .expect(127, &["-     hello: unsupported: ", "exited with 127"]);
+    check(&["./no-such-adapter"]).expect(1, &["'./no-such-adapter' cannot be started"]);
+    check(&[]).expect(2, &["COMMAND"]);
+    let shown = check(&["--only", "level", "--format", "json", "mio"]);
+    shown.expect(127, &[]);
+    let checks: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert_eq!((&checks[0]["check"], &checks[0]["status"]), (&"level-repeats".into(), &"unsupported".into()));
+    assert_eq!(checks[0]["reason"], "there is no Level");
+}
