@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ci/adapters.sh [OPTION...]: builds the adapters of the table below whose library is installed, checks that they speak the protocol, and
 # asks each, and the built-in libraries, the characterisation's questions. Fails if an answer is not the recorded one: a recorded bug is an
-# expected failure, and an unexpected pass once it has gone. The options go to `pollmatrix run`. An adapter that cannot run here is named
+# known failure, and an unexpected pass once it has gone. The options go to `pollmatrix run`. An adapter that cannot run here is named
 # with the reason, which .ci/run counts; the others are checked.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

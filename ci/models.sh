@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ci/models.sh [--full] [--mixes] [FILTER]: runs the models of the protocol: the real code under every interleaving within a bound
-# (loom), and larger mixes in random orders (shuttle). Then breaks every rule, and requires that its model fails. Prints tables.
+# (loom), and larger mixes in random orders (shuttle). Then switches on every fault of a model, and requires that the model fails. Prints tables.
 #   --full   greater bounds, more random schedules
 #   --mixes  the mixes only
-# FD_CORE_WEAKEN=RULE breaks one rule or switches a fault on; FD_CORE_MODEL_SCHEDULE=… repeats one schedule of a mix.
+# FD_CORE_WEAKEN=FAULT switches one fault on; FD_CORE_MODEL_SCHEDULE=… repeats one schedule of a mix.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -10,7 +10,7 @@ mod flawed;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flawed::{FLAWS, Flaw};
+use fd_core::hooks::fault::Fault;
 use pollmatrix_explore::compare::Comparison;
 use pollmatrix_explore::{Cluster, Corpus, Line, Local, MakeSide, Settings, explore};
 
@@ -30,18 +30,18 @@ struct Found {
 }
 
 /// Explores a poller beside itself with a flaw, until a disagreement is confirmed. If its line is longer than
-/// the table of flaws says, explores further.
-fn find(flaw: &Flaw, seed: u64, most: u64) -> Option<Found> {
-    let found = explore_until(flaw, seed, most, 0)?;
-    if found.cluster.line.clauses().len() <= flaw.clauses {
+/// the registry of mistakes says, explores further.
+fn find(flaw: Fault, seed: u64, most: u64) -> Option<Found> {
+    let found = explore_until(Some(flaw), seed, most, 0)?;
+    if found.cluster.line.clauses().len() <= flaw.clauses() {
         return Some(found);
     }
-    explore_until(flaw, seed, most, MORE)
+    explore_until(Some(flaw), seed, most, MORE)
 }
 
 /// Explores until a disagreement is confirmed and `more` lines have followed. Returns the simplest line.
-fn explore_until(flaw: &Flaw, seed: u64, most: u64, more: u64) -> Option<Found> {
-    let (make, flawed) = flaw.pair();
+fn explore_until(flaw: Option<Fault>, seed: u64, most: u64, more: u64) -> Option<Found> {
+    let (make, flawed) = flawed::pair(flaw);
     let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
     let (left, right) = (side(make), side(flawed));
     let comparison = Comparison::of(left.about(), right.about());
@@ -73,27 +73,30 @@ fn explore_until(flaw: &Flaw, seed: u64, most: u64, more: u64) -> Option<Found> 
 }
 
 /// Finds the flaws, and prints a table. Returns those that are not found, and those whose line is longer than
-/// the table of flaws says.
+/// the registry of mistakes says.
 #[expect(clippy::print_stdout, reason = "the test harness captures this macro only")]
-fn check<'a>(flaws: impl Iterator<Item = &'a Flaw>, most: u64) -> Vec<String> {
+fn check(flaws: &[Fault], most: u64) -> Vec<String> {
     let mut wrong = Vec::new();
-    for flaw in flaws {
+    for flaw in flaws.iter().copied() {
         let Some(found) = find(flaw, 1, most) else {
-            wrong.push(format!("{}: not found", flaw.name));
+            wrong.push(format!("{}: not found", flaw.name()));
             continue;
         };
         let Found { cluster, lines, performances, took } = &found;
         let length = cluster.line.clauses().len();
         println!(
             "| `{}` | {lines} | {performances} | {:.2} s | {length} | `{}` |",
-            flaw.name,
+            flaw.name(),
             took.as_secs_f64(),
             cluster.line
         );
-        if length > flaw.clauses {
+        if length > flaw.clauses() {
             wrong.push(format!(
                 "{}: {} clauses, {} expected: {}",
-                flaw.name, length, flaw.clauses, cluster.line
+                flaw.name(),
+                length,
+                flaw.clauses(),
+                cluster.line
             ));
         }
     }
@@ -102,14 +105,15 @@ fn check<'a>(flaws: impl Iterator<Item = &'a Flaw>, most: u64) -> Vec<String> {
 
 #[test]
 fn every_flaw_is_found_and_shrunk_to_a_short_line() {
-    let wrong = check(FLAWS.iter(), 4096);
+    let wrong = check(Fault::EXPLORE, 4096);
     assert_eq!(wrong, [""; 0]);
+    assert!(Fault::EXPLORE.len() >= 20);
 }
 
 /// Performs every line of at most `longest` clauses, over the transport and in the mode of `like`. Returns
 /// the simplest one that shows the flaw.
-fn shortest(flaw: &Flaw, longest: usize, like: &Line) -> Option<Line> {
-    let (make, flawed) = flaw.pair();
+fn shortest(flaw: Fault, longest: usize, like: &Line) -> Option<Line> {
+    let (make, flawed) = flawed::pair(Some(flaw));
     let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
     let (left, right) = (side(make), side(flawed));
     let comparison = Comparison::of(left.about(), right.about());
@@ -125,7 +129,7 @@ fn shortest(flaw: &Flaw, longest: usize, like: &Line) -> Option<Line> {
     let sides: (&dyn MakeSide, _) = (&left, Some(&right as &dyn MakeSide));
     let mut corpus = Corpus::default();
     let outcome = explore(sides, &comparison, &mut corpus, None, &settings, &|| false, &mut |_, _| {});
-    assert_eq!((outcome.is_stopped, outcome.progress.every), (false, longest), "{}", flaw.name);
+    assert_eq!((outcome.is_stopped, outcome.progress.every), (false, longest), "{}", flaw.name());
     outcome.clusters.into_iter().map(|cluster| cluster.line).min_by_key(Line::rank)
 }
 
@@ -134,12 +138,12 @@ fn shortest(flaw: &Flaw, longest: usize, like: &Line) -> Option<Line> {
 #[test]
 fn the_shrunk_line_of_few_clauses_is_the_shortest() {
     let mut proved = 0;
-    for flaw in FLAWS.iter().filter(|flaw| flaw.clauses <= 3) {
+    for flaw in Fault::EXPLORE.iter().copied().filter(|flaw| flaw.clauses() <= 3) {
         let line = find(flaw, 1, 4096).expect("another test finds it").cluster.line;
         let length = line.clauses().len();
-        assert_eq!(shortest(flaw, length - 1, &line), None, "{}: '{line}' is not the shortest", flaw.name);
+        assert_eq!(shortest(flaw, length - 1, &line), None, "{}: '{line}' is not the shortest", flaw.name());
         let enumerated = shortest(flaw, length, &line).map(|line| line.clauses().len());
-        assert_eq!(enumerated, Some(length), "{}: '{line}' is not among all lines", flaw.name);
+        assert_eq!(enumerated, Some(length), "{}: '{line}' is not among all lines", flaw.name());
         proved += 1;
     }
     assert!(proved >= 3, "{proved}");
@@ -147,14 +151,5 @@ fn the_shrunk_line_of_few_clauses_is_the_shortest() {
 
 #[test]
 fn a_poller_without_a_flaw_agrees_with_itself() {
-    let none = Flaw::NONE;
-    assert!(find(&none, 1, 600).is_none());
-}
-
-#[test]
-fn names_are_unique_and_there_are_at_least_twenty() {
-    let mut names: Vec<_> = FLAWS.iter().map(|flaw| flaw.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    assert!(names.len() == FLAWS.len() && names.len() >= 20, "{names:?}");
+    assert!(explore_until(None, 1, 600, 0).is_none());
 }

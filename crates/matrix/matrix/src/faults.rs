@@ -27,7 +27,7 @@ pub fn select(names: &[String]) -> Result<Vec<Fault>, Error> {
     for name in names {
         if name.contains(['*', '?']) {
             let before = selected.len();
-            let all = Fault::ALL.iter().copied();
+            let all = Fault::SCENARIOS.iter().copied();
             selected.extend(all.filter(|fault| crate::matrix_yml::matches_filter(name, fault.name())));
             if selected.len() == before {
                 let help = "`pollmatrix faults --list` shows every fault".to_owned();
@@ -37,7 +37,7 @@ pub fn select(names: &[String]) -> Result<Vec<Fault>, Error> {
             selected.push(find(name)?);
         }
     }
-    Ok(Fault::ALL.iter().copied().filter(|fault| selected.contains(fault)).collect())
+    Ok(Fault::SCENARIOS.iter().copied().filter(|fault| selected.contains(fault)).collect())
 }
 
 /// Returns the rate unchanged, if this program can inject errors.
@@ -58,13 +58,13 @@ pub fn inject(seed: Seed, cell: &str, one_in: NonZeroU32) {
 
 /// Returns the fault of this name.
 pub fn by_name(name: &str) -> Option<Fault> {
-    Fault::ALL.iter().find(|fault| fault.name() == name).copied()
+    Fault::named(name).filter(|fault| Fault::SCENARIOS.contains(fault))
 }
 
 /// Returns the help for the name of a fault that does not exist.
 pub fn did_you_mean_fault(name: &str) -> String {
-    match metadata::nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
-        Some(_) => did_you_mean(name, Fault::ALL.iter().map(|fault| fault.name())),
+    match metadata::nearest(name, Fault::SCENARIOS.iter().map(|fault| fault.name())) {
+        Some(_) => did_you_mean(name, Fault::SCENARIOS.iter().map(|fault| fault.name())),
         None => "`pollmatrix faults --list` shows every fault".into(),
     }
 }

@@ -33,7 +33,7 @@ macro_rules! unless {
     };
 }
 
-/// An ordering that a mutant makes relaxed: `ordering!(Name, AcqRel)`.
+/// An ordering that a mistake makes relaxed: `ordering!(Name, AcqRel)`.
 macro_rules! ordering {
     ($name:ident, $strong:ident) => {
         if $crate::hooks::ARMED && $crate::hooks::names::$name.is_on() {

@@ -9,15 +9,14 @@
 //! |---|---|---|
 //! | `checkpoint!(Point, fd);` | `checkpoints` | a test can hold the thread here; `fd` may be omitted |
 //! | `invariant!(holds, "…");` | `invariants`, debug assertions | panics if the invariant does not hold |
-//! | `fault!(Name => step);` | `faults`, models | performs a wrong step, which may return from the function |
-//! | `fault!(Name: value => wrong);` | `faults`, models | replaces a local variable |
-//! | `unless!(Name => step);` | `faults`, models | omits a correct step |
-//! | `ordering!(Name, AcqRel)` | models | makes an ordering relaxed |
+//! | `fault!(Name => step);` | `faults` | performs a wrong step, which may return from the function |
+//! | `fault!(Name: value => wrong);` | `faults` | replaces a local variable |
+//! | `unless!(Name => step);` | `faults` | omits a correct step |
+//! | `ordering!(Name, AcqRel)` | `faults`, in the models | makes an ordering relaxed |
 //!
-//! A name is a [`Fault`](fault::Fault), which a scenario can detect, or a [`Mutant`](mutant::Mutant), which
-//! only a model can. A mistake is type-checked in every build, and executed only while its name is switched
-//! on. A mistake that does not fit into one line is a function of the `mistakes` module of its floor: a wrong
-//! variant of a whole step.
+//! A name is a [`Fault`](fault::Fault): the registry says who must catch it. A mistake is type-checked in
+//! every build, and executed only while its name is switched on. A mistake that does not fit into one line is
+//! a function of the `mistakes` module of its floor: a wrong variant of a whole step.
 
 #[macro_use]
 mod macros;
@@ -26,13 +25,12 @@ pub mod checkpoint;
 pub mod fault;
 pub mod inject;
 pub mod invariants;
-pub mod mutant;
 pub(crate) mod trace;
 
 pub use crate::{fault, unless};
 
 /// Whether this build has switches for mistakes.
-pub const ARMED: bool = cfg!(feature = "faults") || mutant::IN_MODELS;
+pub const ARMED: bool = cfg!(feature = "faults");
 
 /// Whether this build has hooks that cost time, even while none is used.
 pub const COST_TIME: bool =
@@ -41,5 +39,4 @@ pub const COST_TIME: bool =
 /// Every name that a hook can have.
 pub mod names {
     pub use super::fault::Fault::*;
-    pub use super::mutant::Mutant::*;
 }

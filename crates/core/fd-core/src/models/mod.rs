@@ -53,10 +53,9 @@ mod weakened;
 
 use std::io::Write;
 
-use crate::hooks::fault::Fault;
-use crate::hooks::mutant::Mutant;
+use crate::hooks::fault::{self, Fault};
 
-/// The mutant or fault to switch on in every model of this process.
+/// The fault to switch on in every model of this process.
 const WEAKEN: &str = "FD_CORE_WEAKEN";
 
 /// The file to which each model appends a line: name, threads, bound, iterations, result.
@@ -72,16 +71,9 @@ fn weaken() -> Option<String> {
     #[cfg(feature = "invariants")]
     crate::hooks::invariants::enable();
     let name = std::env::var(WEAKEN).ok()?;
-    let mutant = Mutant::ALL.iter().find(|mutant| mutant.name() == name);
-    let fault = Fault::ALL.iter().find(|fault| fault.name() == name);
-    match (mutant, fault) {
-        // SAFETY: this process runs models only, and their purpose is to detect this mistake.
-        (Some(mutant), _) => unsafe { crate::hooks::mutant::enable(*mutant) },
-        #[cfg(feature = "faults")]
-        // SAFETY: as above.
-        (_, Some(fault)) => unsafe { crate::hooks::fault::enable(*fault) },
-        _ => panic!("{WEAKEN}={name}: there is no such rule, and no such fault in this build"),
-    }
+    let fault = Fault::named(&name).unwrap_or_else(|| panic!("{WEAKEN}={name}: there is no such fault"));
+    // SAFETY: this process runs models only, and their purpose is to detect this mistake.
+    unsafe { fault::enable(fault) };
     Some(name)
 }
 

@@ -2,9 +2,9 @@
 //! other side's word. The fence between the two is part of the write, or of the read where the function says
 //! so.
 //!
-//! `docs/protocol.md` ("18. Orderings") lists the pairs and their proofs. `proofs/orderings` compiles this
-//! file for other processors and checks the instructions, so this file uses only `sync`, `unless!` and
-//! `ordering!`.
+//! The comments name the pairs. `docs/protocol.md` ("18. Orderings") has the accesses of both sides and the
+//! proofs. `proofs/orderings` compiles this file for other processors and checks the instructions, so this
+//! file uses only `sync`, `unless!` and `ordering!`.
 
 use super::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence, fence_after_rmw};
 
@@ -23,9 +23,7 @@ pub(crate) fn running(running: &AtomicU64) -> u64 {
     running.load(ordering!(RunningRelaxed, Acquire))
 }
 
-/// `enter`: sets running bits. Pairs with [`clear_mask`]: this side writes running, then reads the mask; the
-/// other side writes the mask, then reads running. Pairs with [`lock`], too: this side reads the group word.
-/// Returns the bits before.
+/// `enter`: sets running bits. Returns the bits before.
 #[inline(always)]
 pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     // Pairs: enter-delete, enter-move.
@@ -34,8 +32,7 @@ pub(crate) fn set_running(running: &AtomicU64, me: u64) -> u64 {
     before
 }
 
-/// `takeover`: sets a running bit in a running mask without bits. It is an `enter` in every pair of
-/// [`set_running`]. Returns whether the mask was zero.
+/// `takeover`: sets a running bit in a running mask without bits. Returns whether the mask was zero.
 #[inline(always)]
 pub(crate) fn win_running(running: &AtomicU64, me: u64) -> bool {
     // Pairs: enter-delete, enter-move, exit. Acquire: a takeover that wins reads what the last user wrote.
@@ -46,7 +43,7 @@ pub(crate) fn win_running(running: &AtomicU64, me: u64) -> bool {
     won
 }
 
-/// `exit`: clears running bits. Pairs with [`clear_mask`], as [`set_running`] does. Returns the bits before.
+/// `exit`: clears running bits. Returns the bits before.
 #[inline(always)]
 pub(crate) fn clear_running(running: &AtomicU64, me: u64) -> u64 {
     // Pairs: exit-delete, exit. Release: the use of the entry precedes the cleared bit for every thread that
@@ -68,7 +65,7 @@ pub(crate) fn running_after_foreign_zero(running: &AtomicU64) -> u64 {
     self::running(running)
 }
 
-/// `delete`: sets the thread mask to zero. Pairs with [`set_running`] and [`clear_running`].
+/// `delete`: sets the thread mask to zero.
 #[inline(always)]
 pub(crate) fn clear_mask(mask: &AtomicU64) {
     // Pairs: enter-delete, exit-delete, token. Release: a thread that reads the zero finds the token.
@@ -76,8 +73,7 @@ pub(crate) fn clear_mask(mask: &AtomicU64) {
     unless!(DeleteFence => fence_after_rmw());
 }
 
-/// `want`: sets flags of a state. Pairs with [`replace_mask`]: this side writes the state, then reads the
-/// thread mask; the other side writes the mask, then reads the state. Returns the word before.
+/// `want`: sets flags of a state. Returns the word before.
 #[inline(always)]
 pub(crate) fn activate(state: &AtomicU64, active: u64) -> u64 {
     // Pairs: want-takeover, update.
@@ -86,7 +82,7 @@ pub(crate) fn activate(state: &AtomicU64, active: u64) -> u64 {
     before
 }
 
-/// `takeover`: replaces a thread mask. Pairs with [`activate`]. Returns whether the mask was `old`.
+/// `takeover`: replaces a thread mask. Returns whether the mask was `old`.
 ///
 /// Release: a thread that reads the new mask also reads what the old owner wrote, because the old owner
 /// cleared its running bit before this thread won it.
@@ -100,8 +96,7 @@ pub(crate) fn replace_mask(mask: &AtomicU64, old: u64, new: u64) -> bool {
     replaced
 }
 
-/// `schedule`: sets update bits. Pairs with [`updates_after_unlink`]: this side writes the bits, then reads
-/// the link; the other side writes the link, then reads the bits.
+/// `schedule`: sets update bits.
 #[inline(always)]
 pub(crate) fn set_updates(updates: &AtomicU64, bits: u64) {
     // Pairs: schedule-unlist, update. Release: a thread that clears the bits sees the state that the update
@@ -118,8 +113,8 @@ pub(crate) fn unlink(link: &AtomicU64, unlinked: u64) {
     link.swap(unlinked, ordering!(LinkRelaxed, AcqRel));
 }
 
-/// `done_update`: reads the update bits after [`unlink`]. Pairs with [`set_updates`]. If another thread has
-/// unlinked the entry, the read of that thread counts, and this one needs no order.
+/// `done_update`: reads the update bits after [`unlink`]. If another thread has unlinked the entry, the read
+/// of that thread counts, and this one needs no order.
 #[inline(always)]
 pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
     // Pair: schedule-unlist.
@@ -127,9 +122,7 @@ pub(crate) fn updates_after_unlink(updates: &AtomicU64) -> u64 {
     read(updates)
 }
 
-/// `relocate`: locks a group word. Pairs with [`set_running`]: this side writes the word, then reads the
-/// running mask; the other side writes the running mask, then reads the word. Returns whether the word was
-/// `free`.
+/// `relocate`: locks a group word. Returns whether the word was `free`.
 #[inline(always)]
 pub(crate) fn lock(word: &AtomicU64, free: u64, locked: u64) -> bool {
     // Pairs: move, enter-move. Acquire: the thread that locks sees what was done under the last pin.
@@ -140,8 +133,7 @@ pub(crate) fn lock(word: &AtomicU64, free: u64, locked: u64) -> bool {
     won
 }
 
-/// `insert`: locks a free slot. Pairs with [`close`]: this side writes the slot, then reads whether the table
-/// is closed; the other side closes the table, then reads the slots. Returns whether the slot was free.
+/// `insert`: locks a free slot. Returns whether the slot was free.
 #[inline(always)]
 pub(crate) fn claim(slot: &AtomicU64, free: u64, locked: u64) -> bool {
     // Pairs: insert-close, drain. Acquire, for the release of `free`, which completes the end of the earlier
@@ -160,8 +152,7 @@ pub(crate) fn is_closed(closed: &AtomicBool) -> bool {
     closed.load(Ordering::Acquire)
 }
 
-/// `FdTable::close`: closes the table. Pairs with [`claim`], and with the bound that an insertion raises
-/// before its claim.
+/// `FdTable::close`: closes the table.
 #[inline(always)]
 pub(crate) fn close(closed: &AtomicBool) {
     // Pair: insert-close.

@@ -72,7 +72,7 @@ pub(crate) struct Worker<'c> {
 impl<'c> Worker<'c> {
     pub(crate) fn new(context: &'c Context, poller: Box<dyn Poller>, signals: Option<Arc<Signals>>) -> Self {
         let Capabilities { kernel_state, close_forgets, .. } = context.core().capabilities();
-        fault!(KqueueClosingIsGhost: close_forgets => false);
+        fault!(KqueueClosingIsStale: close_forgets => false);
         Self {
             context,
             poller,

@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use fd_core::hooks::fault::{Backend, Fault};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
 use selector::{
@@ -12,132 +13,17 @@ use selector::{
     Unsupported, View,
 };
 
-/// A mistake, and the length of the line that shows it.
-pub struct Flaw {
-    /// The name.
-    pub name: &'static str,
-    /// The greatest number of clauses of the shrunk line.
-    pub clauses: usize,
-    mistake: Mistake,
-    /// The poller that has it.
-    base: Base,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Base {
-    Epoll,
-    Poll,
-    /// epoll in the words of kqueue.
-    Filters,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mistake {
-    None,
-    /// A bit of the events is lost.
-    DropHalfClose,
-    DropHangUp,
-    DropError,
-    DropUrgent,
-    /// The second bit of an event is lost.
-    DropWriteBesideRead,
-    /// A hang-up is reported as data.
-    HangUpIsInput,
-    /// A descriptor without interest reports nothing.
-    NothingMeansSilence,
-    /// Bits that were not requested are reported.
-    InventWrite,
-    /// The second edge of a registration is lost.
-    ForgetSecondEdge,
-    /// Edge-triggered registrations are level-triggered.
-    EdgeIsLevel,
-    /// Level-triggered registrations are edge-triggered.
-    LevelIsEdge,
-    /// A one-shot registration stays enabled.
-    OneShotStays,
-    /// A modification does not enable a one-shot registration again.
-    OneShotIsFinal,
-    /// A modification keeps the old interest.
-    ModifyKeepsInterest,
-    /// A modification of an absent registration adds it.
-    ModifyAdds,
-    /// A second addition is accepted.
-    AddTwice,
-    /// A removal is forgotten.
-    RemoveForgets,
-    /// A removal of an absent registration is accepted.
-    RemoveAnything,
-    /// A number that was closed is reported once more.
-    ReportClosed,
-    /// Two events become one.
-    MergeEvents,
-    /// One event per wait.
-    OneEvent,
-    /// The events come in another order.
-    ReverseOrder,
-    /// A descriptor that cannot be polled is accepted and never reported.
-    AcceptFiles,
-    /// The number of bytes is one too many.
-    WrongCount,
-    /// The end of file is forgotten while there are data.
-    EndHidesBehindData,
-    /// A wake-up is lost.
-    LoseWake,
-    /// A thread that waits is woken by one registration only: the first.
-    OnlyFirstWakes,
-}
-
-const fn flaw(name: &'static str, clauses: usize, base: Base, mistake: Mistake) -> Flaw {
-    Flaw { name, clauses, mistake, base }
-}
-
-/// Every flaw, each with the length of its shortest line.
-pub const FLAWS: &[Flaw] = &[
-    flaw("drop-half-close", 4, Base::Epoll, Mistake::DropHalfClose),
-    flaw("drop-hang-up", 3, Base::Epoll, Mistake::DropHangUp),
-    flaw("drop-error", 4, Base::Epoll, Mistake::DropError),
-    flaw("drop-urgent", 4, Base::Epoll, Mistake::DropUrgent),
-    flaw("drop-write-beside-read", 4, Base::Poll, Mistake::DropWriteBesideRead),
-    flaw("hang-up-is-input", 3, Base::Poll, Mistake::HangUpIsInput),
-    flaw("nothing-means-silence", 4, Base::Poll, Mistake::NothingMeansSilence),
-    flaw("invent-write", 3, Base::Epoll, Mistake::InventWrite),
-    flaw("forget-second-edge", 5, Base::Epoll, Mistake::ForgetSecondEdge),
-    flaw("edge-is-level", 4, Base::Epoll, Mistake::EdgeIsLevel),
-    flaw("level-is-edge", 4, Base::Epoll, Mistake::LevelIsEdge),
-    flaw("one-shot-stays", 5, Base::Epoll, Mistake::OneShotStays),
-    flaw("one-shot-is-final", 5, Base::Epoll, Mistake::OneShotIsFinal),
-    flaw("modify-keeps-interest", 4, Base::Epoll, Mistake::ModifyKeepsInterest),
-    flaw("modify-adds", 2, Base::Epoll, Mistake::ModifyAdds),
-    flaw("add-twice", 3, Base::Epoll, Mistake::AddTwice),
-    flaw("remove-forgets", 4, Base::Epoll, Mistake::RemoveForgets),
-    flaw("remove-anything", 2, Base::Epoll, Mistake::RemoveAnything),
-    flaw("report-closed", 5, Base::Epoll, Mistake::ReportClosed),
-    flaw("merge-events", 6, Base::Epoll, Mistake::MergeEvents),
-    flaw("one-event", 5, Base::Epoll, Mistake::OneEvent),
-    flaw("reverse-order", 4, Base::Epoll, Mistake::ReverseOrder),
-    flaw("accept-files", 2, Base::Epoll, Mistake::AcceptFiles),
-    flaw("wrong-count", 4, Base::Filters, Mistake::WrongCount),
-    flaw("end-hides-behind-data", 5, Base::Filters, Mistake::EndHidesBehindData),
-    flaw("lose-wake", 5, Base::Epoll, Mistake::LoseWake),
-    flaw("only-first-wakes", 6, Base::Epoll, Mistake::OnlyFirstWakes),
-];
-
-impl Flaw {
-    /// No mistake.
-    pub const NONE: Self = flaw("none", 0, Base::Epoll, Mistake::None);
-
-    /// Returns the poller without the mistake and the one with it.
-    pub fn pair(&self) -> (MakeSelector, MakeSelector) {
-        let with = |mistake: Mistake| -> MakeSelector {
-            let base = self.base;
-            Box::leak(Box::new(move || {
-                let inner =
-                    if base == Base::Poll { poller_poll::selector()? } else { poller_epoll::selector()? };
-                Ok(Box::new(Flawed { inner, base, mistake, state: Mutex::default() }) as Box<dyn Selector>)
-            }))
-        };
-        (with(Mistake::None), with(self.mistake))
-    }
+/// Returns the poller without the mistake and the one with it.
+pub fn pair(flaw: Option<Fault>) -> (MakeSelector, MakeSelector) {
+    let base = flaw.map_or(Backend::Epoll, |flaw| flaw.backends()[0]);
+    let with = |mistake: Option<Fault>| -> MakeSelector {
+        Box::leak(Box::new(move || {
+            let inner =
+                if base == Backend::Poll { poller_poll::selector()? } else { poller_epoll::selector()? };
+            Ok(Box::new(Flawed { inner, base, mistake, state: Mutex::default() }) as Box<dyn Selector>)
+        }))
+    };
+    (with(None), with(flaw))
 }
 
 /// The registrations of a flawed poller.
@@ -154,13 +40,14 @@ struct State {
     /// Registrations that are disabled for good.
     disabled: BTreeSet<Token>,
     /// Closed numbers that were reported once more.
-    ghosts: BTreeSet<Token>,
+    reported_closed: BTreeSet<Token>,
 }
 
 struct Flawed {
     inner: Box<dyn Selector>,
-    base: Base,
-    mistake: Mistake,
+    /// The backend that has the mistake. kqueue is epoll in the words of kqueue.
+    base: Backend,
+    mistake: Option<Fault>,
     state: Mutex<State>,
 }
 
@@ -190,16 +77,16 @@ impl Flawed {
     fn mode(&self, token: Token, mode: Mode) -> Mode {
         let is_fence = self.state().fence.is_none_or(|fence| fence == token);
         match (self.mistake, mode) {
-            (Mistake::EdgeIsLevel, Mode::Edge) if !is_fence => Mode::Level,
-            (Mistake::LevelIsEdge, Mode::Level) if !is_fence => Mode::Edge,
-            (Mistake::OneShotStays, Mode::OneShot) if !is_fence => Mode::Edge,
+            (Some(Fault::EdgeIsLevel), Mode::Edge) if !is_fence => Mode::Level,
+            (Some(Fault::LevelIsEdge), Mode::Level) if !is_fence => Mode::Edge,
+            (Some(Fault::OneShotStays), Mode::OneShot) if !is_fence => Mode::Edge,
             _ => mode,
         }
     }
 
     fn interest(&self, interest: Interest) -> Interest {
         match self.mistake {
-            Mistake::InventWrite => Interest { write: true, ..interest },
+            Some(Fault::InventWrite) => Interest { write: true, ..interest },
             _ => interest,
         }
     }
@@ -207,13 +94,13 @@ impl Flawed {
     /// Returns the bits with the mistake.
     fn bits(&self, bits: Bits, interest: Interest) -> Bits {
         match self.mistake {
-            Mistake::DropHalfClose => Bits { peer_shut: false, ..bits },
-            Mistake::DropHangUp => Bits { hang_up: false, ..bits },
-            Mistake::DropError => Bits { error: false, ..bits },
-            Mistake::DropUrgent => Bits { urgent: false, ..bits },
-            Mistake::DropWriteBesideRead if bits.input => Bits { output: false, ..bits },
-            Mistake::HangUpIsInput if bits.hang_up => Bits { hang_up: false, input: true, ..bits },
-            Mistake::NothingMeansSilence if interest == Interest::NONE => Bits::default(),
+            Some(Fault::DropHalfClose) => Bits { peer_shut: false, ..bits },
+            Some(Fault::DropHangUp) => Bits { hang_up: false, ..bits },
+            Some(Fault::DropError) => Bits { error: false, ..bits },
+            Some(Fault::DropUrgent) => Bits { urgent: false, ..bits },
+            Some(Fault::DropWriteBesideRead) if bits.input => Bits { output: false, ..bits },
+            Some(Fault::HangUpIsInput) if bits.hang_up => Bits { hang_up: false, input: true, ..bits },
+            Some(Fault::NothingMeansSilence) if interest == Interest::NONE => Bits::default(),
             _ => bits,
         }
     }
@@ -233,42 +120,42 @@ impl Flawed {
             let count = state.reported.entry(event.token).or_default();
             *count += 1;
             let is_second = *count == 2;
-            if self.mistake == Mistake::ForgetSecondEdge && mode == Mode::Edge && is_second {
+            if self.mistake == Some(Fault::ForgetSecondEdge) && mode == Mode::Edge && is_second {
                 continue;
             }
             if state.disabled.contains(&event.token) {
                 continue;
             }
-            if self.mistake == Mistake::OneShotIsFinal && mode == Mode::OneShot {
+            if self.mistake == Some(Fault::OneShotIsFinal) && mode == Mode::OneShot {
                 state.disabled.insert(event.token);
             }
             let event = Event { token: event.token, record: Record::Bits(bits) };
             state.last.insert(event.token, event.record.clone());
             match (self.mistake, out.first_mut()) {
-                (Mistake::MergeEvents, Some(first)) => {
+                (Some(Fault::MergeEvents), Some(first)) => {
                     if let Record::Bits(known) = &mut first.record {
                         known.input |= bits.input;
                         known.output |= bits.output;
                         known.hang_up |= bits.hang_up;
                     }
                 }
-                (Mistake::OneEvent, Some(_)) => {}
-                (Mistake::OnlyFirstWakes, _) if state.registered.keys().nth(1) == Some(&event.token) => {}
+                (Some(Fault::OneEvent), Some(_)) => {}
+                (Some(Fault::OnlyFirstWakes), _) if state.registered.keys().nth(1) == Some(&event.token) => {}
                 _ => out.push(event),
             }
         }
-        if self.mistake == Mistake::ReportClosed {
+        if self.mistake == Some(Fault::ReportClosed) {
             let closed = state.registered.iter().filter(|(_, (fd, ..))| !is_open(*fd));
             let closed: Vec<_> = closed.map(|(token, _)| *token).collect();
             for token in closed {
                 if let Some(record) = state.last.get(&token).cloned()
-                    && state.ghosts.insert(token)
+                    && state.reported_closed.insert(token)
                 {
                     out.push(Event { token, record });
                 }
             }
         }
-        if self.mistake == Mistake::ReverseOrder {
+        if self.mistake == Some(Fault::ReverseOrder) {
             out.reverse();
         }
         out
@@ -283,8 +170,8 @@ impl Flawed {
             let Record::Bits(bits) = event.record else { continue };
             let unread = unread(fd);
             let eof = bits.peer_shut || bits.hang_up;
-            let eof = eof && !(self.mistake == Mistake::EndHidesBehindData && unread > 0);
-            let data = unread + i64::from(self.mistake == Mistake::WrongCount && unread > 0);
+            let eof = eof && !(self.mistake == Some(Fault::EndHidesBehindData) && unread > 0);
+            let data = unread + i64::from(self.mistake == Some(Fault::WrongCount) && unread > 0);
             let record = |filter, data, eof| Record::Filter {
                 filter,
                 data,
@@ -316,7 +203,7 @@ fn unread(fd: RawFd) -> i64 {
 
 impl Selector for Flawed {
     fn name(&self) -> &str {
-        if self.base == Base::Filters { "kqueue" } else { self.inner.name() }
+        if self.base == Backend::Kqueue { "kqueue" } else { self.inner.name() }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -329,13 +216,13 @@ impl Selector for Flawed {
 
     fn column(&self) -> selector::Column {
         match self.base {
-            Base::Filters => selector::Column::of(selector::Interface::Kqueue),
+            Backend::Kqueue => selector::Column::of(selector::Interface::Kqueue),
             _ => self.inner.column(),
         }
     }
 
     fn no_event(&self) -> &'static str {
-        if self.base == Base::Filters { "silent" } else { self.inner.no_event() }
+        if self.base == Backend::Kqueue { "silent" } else { self.inner.no_event() }
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
@@ -346,8 +233,8 @@ impl Selector for Flawed {
             self.register(fd, token, interest, mode);
         }
         match self.mistake {
-            Mistake::AddTwice if refused(Errno::EEXIST) => Changed::Done,
-            Mistake::AcceptFiles if refused(Errno::EPERM) => Changed::Done,
+            Some(Fault::AddTwice) if refused(Errno::EEXIST) => Changed::Done,
+            Some(Fault::AcceptFiles) if refused(Errno::EPERM) => Changed::Done,
             _ => changed,
         }
     }
@@ -355,27 +242,27 @@ impl Selector for Flawed {
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
         let known = self.state().registered.values().find(|(known, ..)| *known == fd).copied();
         let interest = match (self.mistake, known) {
-            (Mistake::ModifyKeepsInterest, Some((_, known, _))) => known,
+            (Some(Fault::ModifyKeepsInterest), Some((_, known, _))) => known,
             _ => interest,
         };
         let changed = self.inner.modify(fd, token, self.interest(interest), self.mode(token, mode));
         if changed == Changed::Done {
             self.register(fd, token, interest, mode);
         }
-        if self.mistake == Mistake::ModifyAdds && changed == Changed::refused(Errno::ENOENT) {
+        if self.mistake == Some(Fault::ModifyAdds) && changed == Changed::refused(Errno::ENOENT) {
             return self.add(fd, token, interest, mode);
         }
         changed
     }
 
     fn remove(&self, fd: RawFd) -> Changed {
-        if self.mistake == Mistake::RemoveForgets {
+        if self.mistake == Some(Fault::RemoveForgets) {
             return Changed::Done;
         }
         let changed = self.inner.remove(fd);
         self.state().registered.retain(|_, (known, ..)| *known != fd);
         match self.mistake {
-            Mistake::RemoveAnything => Changed::Done,
+            Some(Fault::RemoveAnything) => Changed::Done,
             _ => changed,
         }
     }
@@ -385,9 +272,9 @@ impl Selector for Flawed {
         let fence = self.state().fence;
         let (fence, own): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| Some(event.token) == fence);
         let own = self.events(own);
-        let own = if self.base == Base::Filters { self.filters(own) } else { own };
+        let own = if self.base == Backend::Kqueue { self.filters(own) } else { own };
         // An event that is lost does not end the wait: the fence does.
-        if fence.is_empty() && own.is_empty() && timeout.is_none() && self.mistake != Mistake::None {
+        if fence.is_empty() && own.is_empty() && timeout.is_none() && self.mistake.is_some() {
             return self.inner.wait(room, timeout).map(|events| {
                 events.into_iter().filter(|event| Some(event.token) == self.state().fence).collect()
             });
@@ -396,7 +283,7 @@ impl Selector for Flawed {
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
-        if self.mistake == Mistake::LoseWake { Ok(()) } else { self.inner.wake() }
+        if self.mistake == Some(Fault::LoseWake) { Ok(()) } else { self.inner.wake() }
     }
 
     fn close(&self) -> Result<Result<(), Errno>, Unsupported> {

@@ -13,11 +13,9 @@ use metadata::Mode;
 ///
 /// Takes the scenario's cells as positions in `planned`, and returns them as such.
 pub fn order(planned: &[Planned], of_scenario: &[usize], fault: Fault) -> Vec<usize> {
-    let concerned: Vec<_> = fault.backends().collect();
     let here = |at: &usize| {
         let cell = &planned[*at];
-        cell.unsupported.is_none()
-            && (concerned.is_empty() || concerned.contains(&cell.spec.backend.as_str()))
+        cell.unsupported.is_none() && fault.concerns(&cell.spec.backend)
     };
     let mut left: Vec<_> = of_scenario.iter().copied().filter(here).collect();
     let mut seen = HashSet::new();

@@ -5,8 +5,8 @@ use matrix::plan::Planned;
 use metadata::{PlannedCell, Run, Seed, Status};
 use serde::Serialize;
 
-use super::cells;
 use super::record::{Record, RecordedKill};
+use super::{cells, list};
 
 /// The least number of scenarios from which to judge what most scenarios kill.
 const ENOUGH: usize = 10;
@@ -341,7 +341,7 @@ impl Kills {
 
     /// Returns whether all faults and all cells are selected.
     pub fn is_everything(&self, known: &[Planned]) -> bool {
-        self.rows.len() == Fault::ALL.len() && self.planned.len() == known.len()
+        self.rows.len() == Fault::SCENARIOS.len() && self.planned.len() == known.len()
     }
 
     /// Returns every kill with its fault, fault by fault.
@@ -507,11 +507,11 @@ fn proven(pair: &Pair) -> Option<&Kill> {
 
 /// Returns why none of the cells can have the fault.
 fn reason(fault: Fault, planned: &[Planned]) -> String {
-    let of_its = |cell: &&Planned| fault.backends().any(|backend| backend == cell.spec.backend);
+    let of_its = |cell: &&Planned| fault.concerns(&cell.spec.backend);
     match planned.iter().find(of_its).and_then(|cell| cell.unsupported.clone()) {
         Some(why) => why,
         None => {
-            let backends: Vec<_> = fault.backends().collect();
+            let backends = list::backends(fault);
             format!(
                 "no cell of {} was selected",
                 if backends.is_empty() { "it".into() } else { backends.join(", ") }

@@ -53,7 +53,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         scenarios: !args.selection.is_all(environment) || faults.is_empty(),
     };
     if faults.is_empty() {
-        faults = Fault::ALL.to_vec();
+        faults = Fault::SCENARIOS.to_vec();
     }
     let file = match &args.recorded {
         None if args.record => Some(generate::find_root()?.join(record::FILE)),
