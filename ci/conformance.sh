@@ -20,5 +20,5 @@ case $runner in
   *) driver=$executables/pollmatrix-${DRIVER:-x86_64-linux-gnu} ;;
 esac
 set -- --shard "$shard" --report-dir "${REPORT_DIR:-pollmatrix-report}"
-[ "$runner" = native ] || set -- --target "$target" --via "$runner" --executables "$executables" "$@"
+[ "$runner" = native ] || set -- --target "$target" --runner "$runner" --executables "$executables" "$@"
 exec "$driver" run "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci/proofs.sh [PROOF...]: runs the named proofs, or all, on the compiled code (the workspace proofs/):
-#   test          the unit tests of that workspace
+# ci/proofs.sh PROOF: runs a proof on the compiled code (the workspace proofs/):
+#   unit          the unit tests of that workspace
 #   zero-cost     fd-core and the backends, built without the features of the hooks, have the same machine code as their source with the
 #                 hooks removed
 #   instructions  an event in fd-core's loop costs no more instructions and read-modify-writes than the limits, and no division; the counts
@@ -175,7 +175,7 @@ bench() {
 }
 
 case "$*" in
-  test) cargo test --locked --manifest-path "$manifest" ;;
+  unit) cargo test --locked --manifest-path "$manifest" ;;
   zero-cost) zero_cost ;;
   instructions) instructions ;;
   orderings) orderings ;;
@@ -183,28 +183,8 @@ case "$*" in
   bench | 'bench '*) shift && bench "$@" ;;
   bench-protocol | 'bench-protocol '*) shift && cargo bench --locked --manifest-path "$manifest" --bench protocol -- "$@" ;;
   *)
-    [ $# -gt 0 ] || set -- test zero-cost instructions orderings
-    reason=$CARGO_TARGET_DIR/reason reasons='' failed=''
-    mkdir -p "$CARGO_TARGET_DIR"
-    for proof in "$@"; do
-      case $proof in
-        test | zero-cost | instructions | orderings) ;;
-        *)
-          echo "error: ci/proofs.sh: unknown proof '$proof'" >&2
-          echo "help: there are test, zero-cost, instructions and orderings" >&2
-          exit 2
-          ;;
-      esac
-      echo "== $proof"
-      code=0
-      CI_REASON_FILE=$reason CARGO_TARGET_DIR=$target bash ci/proofs.sh "$proof" || code=$?
-      case $code in
-        0) ;;
-        77) reasons+="${reasons:+; }$proof: $(cat "$reason")" ;;
-        *) failed+=" $proof" ;;
-      esac
-    done
-    [ -z "$failed" ] || { echo "error: these proofs failed:$failed" >&2; exit 1; }
-    [ -z "$reasons" ] || not_run "$reasons"
+    echo "error: ci/proofs.sh: there is no '$*'" >&2
+    echo "help: there are unit, zero-cost, instructions, orderings [record], bench and bench-protocol; .ci/run proofs runs every proof" >&2
+    exit 2
     ;;
 esac

@@ -7,7 +7,11 @@
 #                pass any more or is gone. If the kernel of a target is another one than in BASE, kernels.md lists its other answers
 #   site [REPORT [SITE]]  builds the published pages in the folder SITE (default: site), from the report in the folder REPORT (default:
 #                pollmatrix-report, from a run) and the recorded answers. SITE_URL is the web address that the folder will have
-# POLLMATRIX names the executable, for machines that build none.
+#   browser [SCREENSHOTS]  tests report.html in headless Chromium (filters, cells, keys, comparing, a phone's screen, hostile results,
+#                20,000 cells) and the pages of the site (keys, a phone's screen, searching, comparing), with a checker of accessibility
+#                rules, and all of them with html-validate. Screenshots of both themes go to the folder SCREENSHOTS
+#   picture      runs the matrix, measures a cost, and writes the pictures that README.md and docs/cost.md show
+# POLLMATRIX names the executable of base, merge and site, for machines that build none.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -75,14 +79,54 @@ site() {
   "${pollmatrix[@]}" site "$report" --out "$site" --findings docs/findings ${SITE_URL:+--url "$SITE_URL"}
 }
 
+# need_browser: installs Chromium and the packages of tests/browser, and sets `chromium`, `built`, and a `folder` that goes at the end.
+need_browser() {
+  need_packages chromium chromium
+  need_packages npm nodejs npm
+  chromium=$(command -v chromium)
+  node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' ||
+    not_run "node $(node --version) is older than 20"
+  npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error ||
+    not_run "npm cannot install what tests/browser/package-lock.json names"
+  cargo build --bin pollmatrix
+  built=${CARGO_TARGET_DIR:-target}/debug/pollmatrix
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+}
+
+browser() {
+  local screenshots=${1:-}
+  [ -z "$screenshots" ] || { mkdir -p "$screenshots" && screenshots=$(realpath "$screenshots"); }
+  need_browser
+  node tests/browser/samples.mjs "$built" "$folder"
+  # A figure is needed, and no exact one. Exit code 1: on a busy machine, one of its points is noise.
+  "$built" cost wait-one --descriptors 10,100,1000 --threads 1 --pairs 15 --noise 1000 --report-dir "$folder/costs" >/dev/null ||
+    [ $? -eq 1 ]
+  "$built" site "$folder/costs" "$folder/mixed" --out "$folder/site" --url https://example.org/pollmatrix --findings docs/findings
+  # Every page of the site, and every sample of report.html.
+  tests/browser/node_modules/.bin/html-validate --config tests/browser/htmlvalidate.config.cjs "$folder/**/*.html"
+  # HOME: the browser starts without a user's settings, and leaves no files behind.
+  HOME=$folder CHROMIUM=$chromium REPORTS=$folder SITE=$folder/site SCREENSHOTS=$screenshots \
+    node --test --test-reporter=spec --test-concurrency=1 tests/browser/*.test.mjs
+}
+
+picture() {
+  need_browser
+  "$built" run --report-dir "$folder"
+  mkdir -p docs/pictures
+  CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/report.html" docs/pictures/report.png
+  cargo run --release -- cost wait-one --threads 1 --report-dir "$folder/costs"
+  CHROMIUM=$chromium node tests/browser/picture.mjs "$folder/costs/report.html" docs/pictures/cost.png '#costs figure:last-of-type'
+}
+
 word=${1:-}
 case $word in
-  base | merge | site)
+  base | merge | site | browser | picture)
     shift
     "$word" "$@"
     ;;
   *)
-    echo "ci/report.sh: unknown word '$word'; there are base, merge and site" >&2
+    echo "ci/report.sh: unknown word '$word'; there are base, merge, site, browser and picture" >&2
     exit 2
     ;;
 esac

@@ -1,4 +1,4 @@
-// Tests report.html in a real browser. ci/browser.sh runs this file:
+// Tests report.html in a real browser. ci/report.sh browser runs this file:
 //
 //   REPORTS=FOLDER CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test report.test.mjs
 //

@@ -1,4 +1,4 @@
-// Tests the pages of `pollmatrix site` in a real browser. ci/browser.sh runs this file:
+// Tests the pages of `pollmatrix site` in a real browser. ci/report.sh browser runs this file:
 //
 //   SITE=FOLDER CHROMIUM=/usr/bin/chromium [SCREENSHOTS=FOLDER] node --test site.test.mjs
 

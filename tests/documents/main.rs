@@ -6,6 +6,7 @@ mod architecture;
 mod arrival;
 mod circles;
 mod citations;
+mod dependencies;
 mod explained;
 mod findings;
 mod links;

@@ -71,7 +71,7 @@ fn an_adapter_and_a_selected_backend_are_side_by_side() {
 }
 
 #[test]
-fn a_protocol_error_of_an_adapter_is_a_set_up_error_with_the_line() {
+fn a_protocol_error_of_an_adapter_breaks_the_cell_and_shows_the_line() {
     if lacks("python3") {
         return;
     }

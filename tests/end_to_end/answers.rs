@@ -31,7 +31,7 @@ fn an_unsupported_cell_is_listed_and_fails_nothing() {
 }
 
 #[test]
-fn a_failed_set_up_is_a_set_up_error() {
+fn a_failed_set_up_breaks_the_cell() {
     assert_eq!(outcome("broken", 20), ("broken".into(), "the set-up failed".into(), 1));
 }
 
@@ -60,14 +60,14 @@ fn a_signal_is_a_crash_with_its_name() {
 }
 
 #[test]
-fn a_cell_that_prints_no_result_is_a_set_up_error_even_if_it_exits_with_0() {
+fn a_cell_that_prints_no_result_is_broken_even_if_it_exits_with_0() {
     let (status, reason, code) = outcome("silent", 20);
     assert_eq!((status.as_str(), code), ("broken", 1));
     assert!(reason.contains("exited with 0 and printed no result"), "{reason}");
 }
 
 #[test]
-fn a_cell_that_prints_more_than_its_result_is_a_set_up_error() {
+fn a_cell_that_prints_more_than_its_result_is_broken() {
     let (status, reason, _) = outcome("talkative", 20);
     assert_eq!(status, "broken");
     assert!(reason.contains("2 lines instead of one result"), "{reason}");

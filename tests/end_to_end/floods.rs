@@ -36,7 +36,7 @@ fn reason(sandbox: &Sandbox, cell: &str) -> String {
 }
 
 #[test]
-fn a_cell_that_floods_a_stream_is_a_set_up_error_and_others_are_unaffected() {
+fn a_cell_that_floods_a_stream_is_broken_and_others_are_unaffected() {
     let sandbox = Sandbox::new(&["floods-output", "floods-error", "pass"], 300);
     run(&sandbox, &["run"]).expect(1, &["3 cells: 1 pass, 2 broken"]);
     assert_eq!(

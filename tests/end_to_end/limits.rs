@@ -95,7 +95,7 @@ fn every_scenario_runs_with_the_descriptors_that_it_requires() {
 }
 
 #[test]
-fn a_low_hard_limit_causes_no_failures_and_no_set_up_errors() {
+fn a_low_hard_limit_causes_no_failures_and_no_broken_cells() {
     for limit in [1024, 256, 64] {
         let sandbox = Sandbox::new(&["pass"], 300);
         let selected = ["--filter", "deletion/*-8t*@poll", "--filter", "deletion/*-1t1g@poll"];

@@ -67,7 +67,7 @@ fn a_native_job_runs_the_targets_executable_and_any_other_job_the_drivers() {
         .expect(1, &["s390x-linux-gnu run --shard 1/1 --report-dir pollmatrix-report\n"]);
     scripts.run("sh", "conformance.sh", &["s390x-linux-gnu", "prefix", "2/3"]).expect(
         1,
-        &["x86_64-linux-gnu run --target s390x-linux-gnu --via prefix --executables executables --shard 2/3 --report-dir"],
+        &["x86_64-linux-gnu run --target s390x-linux-gnu --runner prefix --executables executables --shard 2/3 --report-dir"],
     );
     assert_ne!(scripts.run("sh", "conformance.sh", &["s390x-linux-gnu"]).code, Some(0));
 }

@@ -118,7 +118,8 @@ impl Builder {
     /// does not start.
     ///
     /// ```
-    /// let refused = pollmatrix_fd_core::Runtime::builder().group(1).capacity(1).start(pollmatrix_poller_poll::backend);
+    /// use pollmatrix_fd_core::Runtime;
+    /// let refused = Runtime::builder().group(1).capacity(1).start(pollmatrix_poller_poll::backend);
     /// let reason = refused.expect_err("standard input has number 0").to_string();
     /// assert!(reason.ends_with("does not fit in a table of 1 entries"), "{reason}");
     /// ```

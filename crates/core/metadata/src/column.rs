@@ -184,7 +184,7 @@ impl<'de> Deserialize<'de> for Word {
     }
 }
 
-#[cfg(feature = "results")]
+#[cfg(any(test, feature = "schema"))]
 impl schemars::JsonSchema for Word {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Word".into()
@@ -226,13 +226,13 @@ impl Word {
 
 /// The words of a poller's events, and the interface that it is built over.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "results", derive(schemars::JsonSchema))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Column {
     /// The interface of the kernel below the poller: `epoll`. Absent if it is another one, such as io_uring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
-        feature = "results",
+        any(test, feature = "schema"),
         schemars(with = "Option<String>", regex(pattern = r"^(epoll|kqueue|poll|select)$"))
     )]
     pub over: Option<Interface>,

@@ -5,8 +5,8 @@
 //! must hold on every system.
 //!
 //! One process produces one [`Attempt`]: a list of [`Check`]s and a [`Status`]. The attempts at one cell are
-//! combined into a [`CellResult`], and the cells of a run into [`Results`]. [`schema`] returns the JSON
-//! schema of the results file, and [`Results::read`] reads every version of that file.
+//! combined into a [`CellResult`], and the cells of a run into [`Results`]. [`Results::read`] reads every
+//! version of the results file.
 //!
 //! This crate depends on no other crate of the workspace. Without the feature `results` it contains only the
 //! types that the pollers need.
@@ -26,6 +26,8 @@ mod nearest;
 mod path_names;
 #[cfg(feature = "results")]
 mod results;
+#[cfg(any(test, feature = "schema"))]
+pub mod schema;
 mod start_error;
 mod variant;
 

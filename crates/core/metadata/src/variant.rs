@@ -9,13 +9,13 @@ use crate::axes::{Mode, Transport};
 
 /// The parameters of a cell, except its backend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "results", derive(schemars::JsonSchema), schemars(rename = "VariantParams"))]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema), schemars(rename = "VariantParams"))]
 pub struct Variant {
     /// `tcp`, `unix`, `pipe`.
-    #[cfg_attr(feature = "results", schemars(with = "String"))]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub transport: Transport,
     /// `level`, `edge`.
-    #[cfg_attr(feature = "results", schemars(with = "String"))]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub trigger: Mode,
     /// Total number of worker threads.
     pub threads: usize,

@@ -26,7 +26,7 @@ mod views;
 use selector::MakeSelector;
 
 pub use crate::check::{Check, Outcome, check, check_process};
-pub use crate::process::{PATIENCE, PROTOCOL, process, schema, show_messages};
+pub use crate::process::{PATIENCE, PROTOCOL, process, show_messages};
 
 /// A poller of a library that is built into this program.
 #[derive(Clone, Copy)]

@@ -11,6 +11,7 @@ pub fn lacks(program: &str) -> bool {
         "ps" => &["-A", "-o", "args="],
         // The adapter needs Node 18. Not a Boolean: Node 20 and later take only an integer.
         "node" => &["-e", "process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)"],
+        "git" => &["--version"],
         _ => &["-c", ":"],
     };
     let ended = Command::new(program)

@@ -3,9 +3,6 @@
 
 use std::io;
 
-use statrs::distribution::{Binomial, DiscreteCDF};
-use statrs::statistics::{Data, Median, OrderStatistics};
-
 /// The ratio of two costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {
@@ -54,19 +51,31 @@ pub fn median_and_interval(values: Vec<f64>) -> [f64; 3] {
 }
 
 fn median(values: Vec<f64>) -> f64 {
-    Data::new(values).median()
+    let values = sorted(values);
+    let last = values.len() - 1;
+    f64::midpoint(values[last / 2], values[last.div_ceil(2)])
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// The order statistics between which the median of the distribution lies with a probability of at least
 /// 95 %. This needs no assumption about the distribution: each value is above its median with probability ½.
 fn confidence_of_median(values: Vec<f64>) -> [f64; 2] {
     let count = values.len();
-    let above = Binomial::new(0.5, count as u64).expect("½ is a probability");
+    // The binomial distribution with ½, as logarithms: ½ to the power of `count` can be too small for an f64.
+    let (mut log_of_term, mut below) = (-(count as f64) * 2_f64.ln(), 0.0);
     // The greatest rank with P(at most `rank` values below the median) ≤ 2.5 %, or the extremes.
-    let rank = (0..count / 2).take_while(|rank| above.cdf(*rank as u64) <= 0.025).count();
-    let rank = rank.max(1);
-    let mut values = Data::new(values);
-    [values.order_statistic(rank), values.order_statistic(count + 1 - rank)]
+    let is_outside = |rank: &usize| {
+        below += log_of_term.exp();
+        log_of_term += ((count - rank) as f64 / (rank + 1) as f64).ln();
+        below <= 0.025
+    };
+    let rank = (0..count / 2).take_while(is_outside).count().max(1);
+    let values = sorted(values);
+    [values[rank - 1], values[count - rank]]
 }
 
 /// Takes pairs of samples. The first one of a pair alternates, so that a drift of the machine favours none.
@@ -107,6 +116,7 @@ mod tests {
         assert_eq!(confidence_of_median(values(9)), [2.0, 8.0]);
         assert_eq!(confidence_of_median(values(20)), [6.0, 15.0]);
         assert_eq!(confidence_of_median(values(5)), [1.0, 5.0], "too few values for any rank");
+        assert_eq!(confidence_of_median(values(5000)), [2431.0, 2570.0], "½ to their power is no f64");
     }
 
     #[test]

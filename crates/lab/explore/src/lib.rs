@@ -37,7 +37,6 @@ pub use crate::line::{Line, ParseLineError};
 pub use crate::local::Local;
 pub use crate::pair::has_threads;
 pub use crate::recording::{
-    RECORDING_VERSION, Recorded, RecordedLine, Recording, RecordingError, recording_schema,
-    with_shorter_lines,
+    RECORDING_VERSION, Recorded, RecordedLine, Recording, RecordingError, with_shorter_lines,
 };
 pub use crate::side::{About, End, Features, MakeSide, Performed, Runs, Side};

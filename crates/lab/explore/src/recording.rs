@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metadata::{PATH_NAME_HELP, is_path_name, one_line};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +19,9 @@ pub const RECORDING_VERSION: u32 = 1;
 const LONGEST: usize = 100;
 
 /// The answers of one side: the file of `--record`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "pollmatrix recorded answers")]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(test, schemars(title = "pollmatrix recorded answers"))]
 pub struct Recording {
     /// The version of this format: 1.
     pub schema_version: u32,
@@ -32,7 +34,8 @@ pub struct Recording {
 }
 
 /// A line and its answers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RecordedLine {
     /// The line, with its transport and its mode: `unix level: own and peer are connected, …`.
     pub line: String,
@@ -112,14 +115,6 @@ impl Recording {
         };
         self.lines.iter().map(parse).collect()
     }
-}
-
-/// Returns the JSON schema of a recording: docs/recorded-answers.schema.json.
-pub fn recording_schema() -> String {
-    let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Recording))
-        .expect("the types have string keys and no fallible parts");
-    text.push('\n');
-    text
 }
 
 /// A side whose answers are recorded.
@@ -250,6 +245,12 @@ mod tests {
     fn a_recording_is_read_as_it_is_written() {
         let text = serde_json::to_string(&recording()).unwrap();
         assert_eq!(Recording::read(&text).unwrap(), recording());
+    }
+
+    #[test]
+    fn the_committed_schema_is_the_generated_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recorded-answers.schema.json");
+        metadata::schema::assert_current::<Recording>(path);
     }
 
     #[test]

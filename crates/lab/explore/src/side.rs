@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use metadata::{Column, Interface, Mode};
 use raw::{Stopped, Transcript};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::line::Line;
 
 /// What is known of a side before it performs a line.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct About {
     /// The name of the poller: `epoll`.
     pub name: String,
@@ -23,10 +25,11 @@ pub struct About {
 }
 
 /// The features that decide which lines a side can perform.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Features {
     /// The names of the modes of registrations.
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     #[serde(with = "names")]
     pub modes: Vec<Mode>,
     /// Several threads may wait at once.
@@ -104,7 +107,8 @@ impl Features {
 }
 
 /// How the performance of a line ended.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "status", content = "reason", rename_all = "kebab-case")]
 pub enum End {
     /// Every clause was performed.
@@ -122,7 +126,8 @@ pub enum End {
 }
 
 /// The answers of one performance of a line.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Performed {
     /// The answer of each clause, in order. The last one is missing if the line ended early.
     pub answers: Vec<String>,

@@ -158,7 +158,7 @@ fn a_full_connection_can_be_closed() {
 }
 
 #[test]
-fn a_failed_fact_is_a_set_up_error() {
+fn a_failed_fact_breaks_the_cell() {
     let _alone = alone();
     for transport in [Transport::Tcp, Transport::Unix, Transport::Pipe] {
         let why = broken(transport, "own and peer are connected, own reads 3, look at own");

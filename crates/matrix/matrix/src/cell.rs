@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::SocketAddr;
 use std::time::Duration;
 
-use metadata::{CellResult, Description, Link, Scenario, Status};
+use metadata::{CellResult, Link, Scenario, Status};
 
 use crate::environment::Environment;
 use crate::error::Error;
@@ -12,11 +12,6 @@ use crate::matrix_yml::{Cell, Matrix};
 use crate::outcome::CellOutcome;
 use crate::provenance::VERSION;
 use crate::{backends, selftest};
-
-/// Returns the contract scenarios and the self-tests.
-pub fn descriptions() -> impl Iterator<Item = Description> {
-    scenarios::catalogue().map(scenarios::Scenario::description).chain(selftest::descriptions())
-}
 
 /// Runs the cell once in this process. `patience` is how long a characterisation waits for an expected event;
 /// contract scenarios have their own.

@@ -1,6 +1,9 @@
 //! The global options of a run: the adapters to test, the behaviours that a file adds, and the expectations
 //! to judge by.
 
+mod added;
+mod lab;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroU32;
@@ -10,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 use metadata::{Attempt, Column, Description, Layer, Mode, Os, Scripted, did_you_mean};
 use selector::{MakeSelector, Selector};
 
-use crate::added::Added;
+use self::added::Added;
+pub use self::lab::Lab;
 use crate::backends::{self, Poller};
 use crate::command::{self, quoted};
 use crate::error::Error;
-use crate::lab::Lab;
 use crate::matrix_yml::{Backend, Exclude, Matrix, Runner};
-use crate::{cell, provenance};
+use crate::{provenance, selftest};
 
 /// The laboratory, and the values of `--adapter`, `--behaviours` and `--expectations`.
 pub struct Environment {
@@ -123,7 +126,8 @@ impl Environment {
     /// Returns every scenario that a matrix file can name: contract, characterisation, and self-tests.
     pub fn descriptions(&self) -> Vec<Description> {
         let scripted = self.lab.scripted().into_iter().map(Scripted::description);
-        cell::descriptions().chain(scripted).collect()
+        let contract = scenarios::catalogue().map(scenarios::Scenario::description);
+        contract.chain(selftest::descriptions()).chain(scripted).collect()
     }
 
     /// Returns the laboratory.

@@ -15,7 +15,6 @@
 //!
 //! All of them share an [`Environment`], which is passed as an argument.
 
-mod added;
 pub mod backends;
 pub mod cell;
 pub mod command;
@@ -29,7 +28,6 @@ pub mod faults;
 pub mod guest;
 pub mod journal;
 pub mod json_lines;
-mod lab;
 mod left_behind;
 pub mod lifeline;
 mod matrix_yml;
@@ -53,9 +51,8 @@ pub mod testing;
 pub mod vm;
 pub mod worker;
 
-pub use environment::Environment;
+pub use environment::{Environment, Lab};
 pub use error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};
-pub use lab::Lab;
 pub use matrix_yml::{
     Backend, Build, Cell, Ci, Exclude, Matrix, MatrixError, Runner, Scenario, SelectError, Selection, Shard,
     ShardError, Target, Vm, YamlError, cross_file, linter_file, matches_filter, read_yaml, targets_file,

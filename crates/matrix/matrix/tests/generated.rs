@@ -244,8 +244,8 @@ fn the_linter_file_has_every_runner_label() {
     let labels = labels["self-hosted-runner"]["labels"].as_array().expect("a list");
     let workflow = workflow();
     for machine in jobs(&workflow).flat_map(|(_, job)| machines(job)) {
-        if let Some(runner) = machine.get("runner") {
-            assert!(labels.contains(runner), "{runner}");
+        if let Some(label) = machine.get("label") {
+            assert!(labels.contains(label), "{label}");
         }
     }
 }

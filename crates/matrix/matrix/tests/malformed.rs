@@ -61,7 +61,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("- { id: poll, os: all, triggers: [level] }", "- [poll]", "5:5: ", KEYS),
     ("- { id: poll, os: all, triggers: [level] }", "-", "5:4: missing field `id`", KEYS),
     ("ci: { runs-on: r, shards: 3 }", "ci: 5", "12:9: ", KEYS),
-    ("[native]", "[{ prefix: [a] }]", "11:22: ", KEYS),
+    ("[native]", "[{ prefix: [a] }]", "11:25: ", KEYS),
     ("version: 2\n", "[]\n", "1:1: ", KEYS),
     // Values.
     (
@@ -73,10 +73,10 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "[native]",
         "[5]",
-        "11:12: invalid type: integer `5`, expected native, ssh, import, prefix: COMMAND",
+        "11:15: invalid type: integer `5`, expected native, ssh, import, prefix: COMMAND",
         KEYS,
     ),
-    ("[native]", "[{}]", "11:12: invalid length 0, expected native, ssh, import", KEYS),
+    ("[native]", "[{}]", "11:15: invalid length 0, expected native, ssh, import", KEYS),
     ("[pipe]", "[pip]", "17:18: unknown transport 'pip': did you mean 'pipe'?", KEYS),
     ("group/two", "group/tow", "16:9: there is no scenario 'group/tow'", "did you mean 'group/two'?"),
     ("trigger: edge", "trigger: 5", "15:42: unknown trigger '5'", KEYS),

@@ -259,7 +259,7 @@ fn ambiguous_and_meaningless_runners_are_refused() {
         ("runners: [prefix]", "runners: [ssh]", 17, "'ssh' in CI, which is none of its 'runners'"),
         ("runners: [prefix]", "runners: []", 17, "empty list of runners"),
         ("shards: 3", "shards: 0", 17, "0 shards"),
-        ("vm: freebsd", "runner: x, vm: freebsd", 18, "'ci' of there is incomplete or mixes two forms"),
+        ("vm: freebsd", "runs-on: x, vm: freebsd", 18, "'ci' of there is incomplete or mixes two forms"),
         (", releases: [\"15.0\"]", "", 18, "'ci' of there is incomplete or mixes two forms"),
     ] {
         let (at_line, _, message, help) = error_of(&with(part, other));

@@ -1,5 +1,4 @@
-//! `pollmatrix generate`: writes the files that follow from matrix.yml and from the types of results and of
-//! the adapter protocol.
+//! `pollmatrix generate`: writes the files that follow from matrix.yml.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,15 +55,12 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
 }
 
 /// Returns the path of every generated file, relative to the root of the tree, and its text.
-fn files(matrix: &Matrix) -> [(&'static str, String); 7] {
+fn files(matrix: &Matrix) -> [(&'static str, String); 4] {
     [
         (".github/workflows/conformance.yml", matrix::workflow_file(matrix)),
         (".github/actionlint.yaml", matrix::linter_file(matrix)),
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
-        ("crates/core/metadata/schema/results.schema.json", metadata::schema()),
-        ("docs/adapter-protocol.schema.json", adapters::schema()),
-        ("docs/recorded-answers.schema.json", explore::recording_schema()),
     ]
 }
 

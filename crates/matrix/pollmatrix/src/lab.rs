@@ -1,5 +1,5 @@
-//! The laboratory of this program: the crates that ask raw pollers, behind the trait by which the matrix knows
-//! them.
+//! The laboratory of this program: the crates that ask raw pollers, behind the trait by which the matrix
+//! knows them.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;

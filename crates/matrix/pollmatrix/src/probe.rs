@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use matrix::executable::{self, Executable};
 use matrix::pipes::End;
 use matrix::signals::{self, Stop};
@@ -15,6 +14,7 @@ use matrix::{Environment, lifeline, output};
 use metadata::{Defect, Mode, Scripted, Seed, Transport, did_you_mean};
 use raw::verbs::Script;
 use raw::{Observation, Promises, Setting, Stopped, Transcript, scenarios};
+use report::table::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -380,9 +380,8 @@ fn table(all: &[BackendAnswers]) -> String {
         }
         answers.push(of_this);
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(std::iter::once("").chain(all.iter().map(|one| one.backend.as_str())));
+    let mut table = Table::default();
+    table.add(std::iter::once("").chain(all.iter().map(|one| one.backend.as_str())));
     let mut state = "";
     for key @ (variant, label, _) in &order {
         let name = match (variant == state, label.as_str()) {
@@ -393,12 +392,9 @@ fn table(all: &[BackendAnswers]) -> String {
         };
         state = variant;
         let cells = answers.iter().map(|of_this| of_this.get(key).copied().unwrap_or_default().to_owned());
-        table.add_row(std::iter::once(name).chain(cells));
+        table.add(std::iter::once(name).chain(cells));
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    table.lines().fold(String::new(), |out, line| out + line.trim_end() + "\n")
+    table.text(false)
 }
 
 /// Returns the label of a query that backends share. The first query of a state has an empty label.

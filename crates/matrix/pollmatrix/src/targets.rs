@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use matrix::plan::Source;
 use matrix::runners::{self, RunnerOptions};
 use matrix::vm::{cached_version, description::Machine};
 use matrix::{Build, Runner, Target};
+use report::table::Table;
 use serde_json::json;
 
 use crate::args::Format;
@@ -46,9 +46,8 @@ fn describe(target: &Target, given: &RunnerOptions) -> serde_json::Value {
 }
 
 fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(["target", "runner", "this machine"]);
+    let mut table = Table::default();
+    table.add(["target", "runner", "this machine"]);
     for target in &source.matrix.targets {
         let mut name = target.id.as_str();
         for runner in &target.runners {
@@ -56,16 +55,12 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
                 None => format!("can run{}", about(runner)),
                 Some(why) => format!("missing: {why}"),
             };
-            table.add_row([name, &runners::label(runner), &state]);
+            table.add([name, &runners::label(runner), &state]);
             name = "";
         }
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    let table = lines.join("\n");
-    format!("{table}\n\nRun one: pollmatrix run --target TARGET [--runner RUNNER]\n")
+    let table = table.text(false);
+    format!("{table}\nRun one: pollmatrix run --target TARGET [--runner RUNNER]\n")
 }
 
 /// Returns the system of a virtual machine, and the version of its kernel in the cache.

@@ -5,10 +5,10 @@ mod curve;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use metadata::{Calls, Cost, CostOutcome, Results, one_line};
 use serde::Serialize;
 
+use crate::table::Table;
 use crate::text::{markdown, table_code};
 
 /// The title of the column of system calls.
@@ -229,26 +229,17 @@ pub fn terminal(results: &Results) -> String {
     for figure in Figure::all(results) {
         let _ = writeln!(out, "{}", one_line(&figure.title(results.has_several_targets())));
         if !figure.lines.is_empty() {
-            let mut table = Table::new();
-            table
-                .load_style(presets::NOTHING)
-                .set_content_arrangement(ContentArrangement::Disabled)
-                .force_no_tty();
+            let mut table = Table::with_right(1..figure.descriptors.len() + 1);
             let numbers = figure.descriptors.iter().map(ToString::to_string);
             let last = figure.has_calls().then(|| CALLS.to_owned());
-            table.set_header(std::iter::once("descriptors".to_owned()).chain(numbers).chain(last));
+            table.add(std::iter::once("descriptors".to_owned()).chain(numbers).chain(last));
             for line in &figure.lines {
                 let texts = line.texts.iter().map(|text| if text.is_empty() { "-" } else { text });
                 let (poller, calls) = (one_line(&line.poller), one_line(&line.all_calls));
                 let calls = figure.has_calls().then_some(calls.as_ref());
-                table.add_row(std::iter::once(poller.as_ref()).chain(texts).chain(calls));
+                table.add(std::iter::once(poller.as_ref()).chain(texts).chain(calls));
             }
-            for column in table.column_iter_mut().skip(1).take(figure.descriptors.len()) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-            for line in table.lines() {
-                let _ = writeln!(out, "{}", line.trim_end());
-            }
+            out.push_str(&table.text(false));
         }
         for (is, missing) in figure.all_missing() {
             let what = one_line(&missing.what.join("; ")).into_owned();

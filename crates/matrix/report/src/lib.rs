@@ -16,6 +16,7 @@ pub mod markdown;
 mod merge;
 #[cfg(test)]
 mod samples;
+pub mod table;
 pub mod terminal;
 mod text;
 

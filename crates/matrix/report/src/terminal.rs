@@ -3,17 +3,16 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use anstyle::AnsiColor;
 use metadata::{CellResult, Results, Run, Status, one_line};
 
 use crate::grid::{Absent, Grid, Overview, Tally};
+use crate::table::{Cell, GAP, Table};
 use crate::text::shortened;
 
 /// Tables of several targets are folded to this width, whatever the width of the terminal is, so that equal
 /// results give equal output.
 const WIDTH: usize = 100;
-/// The space between columns.
-const GAP: u16 = 2;
 /// The longest name of a runner in the table of runs. The report has the whole name.
 const LONGEST_RUNNER: usize = 40;
 
@@ -68,16 +67,15 @@ fn tables(out: &mut String, results: &Results, grid: &Grid, colour: bool) {
         }
         let rows = grid.rows.iter().map(|(name, tallies)| {
             let tallies = columns.iter().map(|column| &tallies[*column]);
-            std::iter::once(Cell::new(one_line(name)))
-                .chain(tallies.map(|tally| coloured(tally.to_string(), tally)))
+            plain(name).chain(tallies.map(|tally| coloured(tally.to_string(), tally))).collect()
         });
         let backend = |column: &usize| grid.columns[*column].backend.clone().unwrap_or_default();
         let header: Vec<_> = columns.iter().map(backend).collect();
-        let mut table = table(&header, rows, colour);
+        let mut table = table(&header, rows);
         if results.has_several_targets() {
             widen(&mut table, grid, &targets);
         }
-        let _ = writeln!(out, "{}\n", text_of(&table));
+        let _ = writeln!(out, "{}", table.text(colour));
     }
     let _ = writeln!(out, "{}", grid.legend());
 }
@@ -86,55 +84,42 @@ fn scenario(cell: &CellResult) -> &str {
     &cell.scenario
 }
 
-/// Returns a table without borders.
-fn table<R: Iterator<Item = Cell>>(header: &[String], rows: impl Iterator<Item = R>, colour: bool) -> Table {
-    let mut table = Table::new();
-    // The caller knows the output stream. comfy-table would check whether standard output is a terminal.
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    if colour {
-        table.enforce_styling();
-    }
-    table.set_header(std::iter::once("".into()).chain(header.iter().map(|name| one_line(name))));
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Left);
-        column.set_padding((0, GAP));
-    }
+fn table(header: &[String], rows: impl Iterator<Item = Vec<Cell>>) -> Table {
+    let mut table = Table::default();
+    table.add(std::iter::once("").chain(header.iter().map(String::as_str)));
+    rows.for_each(|row| table.add_coloured(row));
     table
 }
 
-fn text_of(table: &Table) -> String {
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n")
+fn plain(text: &str) -> std::iter::Once<Cell> {
+    std::iter::once((one_line(text).into_owned(), None))
 }
 
 fn coloured(text: String, tally: &Tally) -> Cell {
-    Cell::new(text).fg(colour_of(tally))
+    (text, Some(colour_of(tally)))
 }
 
-fn colour_of(tally: &Tally) -> Color {
+fn colour_of(tally: &Tally) -> AnsiColor {
     if tally.has_failures() {
-        Color::Red
+        AnsiColor::BrightRed
     } else if tally.statuses().all(|status| status == Status::Unsupported) {
-        Color::DarkGrey
+        AnsiColor::BrightBlack
     } else if tally.statuses().any(|status| matches!(status, Status::Permitted | Status::KnownFail)) {
-        Color::Yellow
+        AnsiColor::BrightYellow
     } else {
-        Color::Green
+        AnsiColor::BrightGreen
     }
 }
 
 /// Returns the total width of a target's columns, and the width that the target's name needs in addition.
 fn room(grid: &Grid, target: &str, columns: &Range<usize>) -> (usize, usize) {
-    let width: usize = columns.clone().map(|column| grid.width(column) + usize::from(GAP)).sum();
-    (width, (target.chars().count() + usize::from(GAP)).saturating_sub(width))
+    let width: usize = columns.clone().map(|column| grid.width(column) + GAP).sum();
+    (width, (target.chars().count() + GAP).saturating_sub(width))
 }
 
 /// Returns the line of target names above the backends.
 fn headings(grid: &Grid, targets: &[(&str, Range<usize>)]) -> String {
-    let mut line = " ".repeat(grid.heading_width() + usize::from(GAP));
+    let mut line = " ".repeat(grid.heading_width() + GAP);
     for (target, columns) in targets {
         let (width, missing) = room(grid, target, columns);
         let _ = write!(line, "{:1$}", one_line(target), width + missing);
@@ -150,9 +135,7 @@ fn widen(table: &mut Table, grid: &Grid, targets: &[(&str, Range<usize>)]) {
     for (target, columns) in targets {
         last += columns.len();
         let (_, missing) = room(grid, target, columns);
-        if let Some(column) = table.column_mut(last) {
-            column.set_padding((0, GAP + u16::try_from(missing).unwrap_or(0)));
-        }
+        table.space.insert(last, missing);
     }
 }
 
@@ -161,12 +144,12 @@ fn overview(out: &mut String, results: &Results, absent: &Absent<'_>, colour: bo
     let overview = Overview::of(results, absent);
     let rows = overview.targets.iter().map(|(target, cells)| {
         let cells = cells.iter().map(|(text, tally)| match text.as_str() {
-            "n/a" | "not run" => Cell::new(text).fg(Color::DarkGrey),
+            "n/a" | "not run" => (text.clone(), Some(AnsiColor::BrightBlack)),
             _ => coloured(text.clone(), tally),
         });
-        std::iter::once(Cell::new(one_line(target))).chain(cells)
+        plain(target).chain(cells).collect()
     });
-    let _ = writeln!(out, "{}\n", text_of(&table(&overview.backends, rows, colour)));
+    let _ = writeln!(out, "{}", table(&overview.backends, rows).text(colour));
     for (reason, targets) in absent.reasons() {
         let _ = writeln!(out, "n/a  {} ({} targets)", one_line(reason), targets.len());
     }
@@ -183,11 +166,11 @@ fn provenance(out: &mut String, results: &Results) {
             let runner = shortened(&run.runner_in_full(), LONGEST_RUNNER);
             let (seed, cpus) = (run.seed.to_string(), run.cpus.to_string());
             [run.target.clone(), runner, kernel(run), cpus, seed, interrupted.to_owned()]
-                .map(|text| Cell::new(one_line(&text)))
-                .into_iter()
+                .map(|text| (one_line(&text).into_owned(), None))
+                .into()
         });
         let header = ["runner", "kernel", "CPUs", "seed", ""].map(str::to_owned);
-        let _ = writeln!(out, "\n{}", text_of(&table(&header, rows, false)));
+        let _ = write!(out, "\n{}", table(&header, rows).text(false));
     }
     if !results.not_run.is_empty() {
         out.push('\n');

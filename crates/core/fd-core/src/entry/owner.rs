@@ -60,7 +60,7 @@ impl OwnerId {
     /// ```
     #[doc = include_str!("../doc/one_thread.txt")]
     /// # use std::sync::Arc;
-    /// # use fd_core::{InsertOptions, OwnerId, ReadyGuard, Runtime};
+    /// # use pollmatrix_fd_core::{InsertOptions, OwnerId, ReadyGuard, Runtime};
     /// let handler = Arc::new(|_: &ReadyGuard<'_, UnixStream>| {});
     /// let clone = Arc::clone(&handler);
     /// let handle = core.insert(near, clone, id.group(), id.mask(), InsertOptions::default())?;

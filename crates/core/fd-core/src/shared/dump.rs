@@ -17,7 +17,7 @@ use crate::words::sync::Ordering;
 ///
 /// ```
 #[doc = include_str!("../doc/one_thread.txt")]
-/// use fd_core::{InsertOptions, ReadyGuard, Runtime, State};
+/// use pollmatrix_fd_core::{InsertOptions, ReadyGuard, Runtime, State};
 ///
 /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
 /// let entry = core.entry(handle)?;

@@ -190,7 +190,8 @@ impl FdCore {
     ///
     /// ```
     /// # fn main() -> Result<(), pollmatrix_fd_core::error::StartError> {
-    /// let runtime = pollmatrix_fd_core::Runtime::builder().group(2).group(1).start(pollmatrix_poller_poll::backend)?;
+    /// use pollmatrix_fd_core::Runtime;
+    /// let runtime = Runtime::builder().group(2).group(1).start(pollmatrix_poller_poll::backend)?;
     /// let names: Vec<_> = runtime.core().threads().map(|id| id.to_string()).collect();
     /// assert_eq!(names, ["1/0", "1/1", "2/0"]);
     /// # Ok(())

@@ -445,7 +445,7 @@ impl<'a> RegistrationRef<'a> {
     ///
     /// ```
     #[doc = include_str!("../doc/one_thread.txt")]
-    /// use fd_core::error::DeleteError;
+    /// use pollmatrix_fd_core::error::DeleteError;
     ///
     /// let handle = core.insert(near, ignore, id.group(), id.mask(), InsertOptions::default())?;
     /// core.registration(handle).delete()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ use super::status::Status;
 use crate::defect::Defect;
 
 /// The question that one answer belongs to: the key of the answer in the expectations.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Asked {
     /// The id of the behaviour in the catalogue: `V06`.
     pub behaviour: String,
@@ -60,7 +62,8 @@ impl fmt::Display for Asked {
 ///
 /// `evidence`, `since`, `until` and `url` describe the expectation. If the check does not hold and a
 /// divergence is documented, they describe the divergence.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Check {
     /// What the check compares.
     pub what: String,
@@ -82,7 +85,7 @@ pub struct Check {
     /// What is wrong with the answer in every reading: `early`, `data-not-reported`, `ended-registration`,
     /// `spins`, `program-ended`. Absent if nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "Option<String>"))]
     pub defect: Option<Defect>,
     /// How well the expectation is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +118,8 @@ impl Check {
 
 /// One attempt at one cell: the line that `pollmatrix worker cell` prints, or that its supervisor writes
 /// instead.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Attempt {
     /// The cell's id.
     pub cell: String,

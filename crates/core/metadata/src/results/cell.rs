@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,8 @@ pub struct PlannedCell {
 }
 
 /// The number of attempts at a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Attempts {
     /// How many attempts passed.
     pub passed: u32,
@@ -43,7 +45,8 @@ pub struct Attempts {
 }
 
 /// The result of one cell.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct CellResult {
     /// `group/name/variant@backend`. Stable.
     pub id: String,
@@ -54,7 +57,7 @@ pub struct CellResult {
     /// The target that it ran on: `x86_64-linux-gnu`.
     pub target: String,
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
-    #[schemars(with = "String")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub layer: Layer,
     /// The outcome.
     pub status: Status,

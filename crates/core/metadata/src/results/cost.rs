@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The cost of one operation of one poller, with a number of registered descriptors. `pollmatrix cost`
 /// measures it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Cost {
     /// The target whose run measured it.
     pub target: String,
@@ -33,7 +35,8 @@ pub struct Cost {
 }
 
 /// What was measured.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum CostOutcome {
     /// The cost, as a ratio to a floor that was measured alternately.
@@ -68,7 +71,8 @@ pub enum CostOutcome {
 }
 
 /// The system calls of one operation. They do not depend on the speed of the machine.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Calls {
     /// They were counted, in a traced process.

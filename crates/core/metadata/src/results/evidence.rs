@@ -1,8 +1,10 @@
 //! Evidence tags.
 
+#[cfg(any(test, feature = "schema"))]
 use std::borrow::Cow;
 use std::fmt;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -83,6 +85,7 @@ impl<'de> Deserialize<'de> for Evidence {
     }
 }
 
+#[cfg(any(test, feature = "schema"))]
 impl JsonSchema for Evidence {
     fn schema_name() -> Cow<'static, str> {
         "Evidence".into()

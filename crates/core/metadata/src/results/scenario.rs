@@ -1,5 +1,6 @@
 //! The description of a scenario in a report.
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -7,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::axes::Layer;
 
 /// The description of a scenario, for readers of a report without the code.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Scenario {
     /// The property, as a sentence.
     pub title: String,
     /// `contract` (must hold everywhere) or `characterisation` (recorded per OS).
-    #[schemars(with = "String")]
+    #[cfg_attr(any(test, feature = "schema"), schemars(with = "String"))]
     pub layer: Layer,
     /// The invariants, past bugs and behaviours that the scenario covers: `S3`, `bug 66`, `V26`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +33,8 @@ pub struct Scenario {
 }
 
 /// A hyperlink.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 pub struct Link {
     /// The text of the link.
     pub text: String,

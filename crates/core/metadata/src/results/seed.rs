@@ -1,9 +1,11 @@
 //! The seed of a run's random choices.
 
+#[cfg(any(test, feature = "schema"))]
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -56,6 +58,7 @@ impl<'de> Deserialize<'de> for Seed {
     }
 }
 
+#[cfg(any(test, feature = "schema"))]
 impl JsonSchema for Seed {
     fn schema_name() -> Cow<'static, str> {
         "Seed".into()

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+#[cfg(any(test, feature = "schema"))]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a cell.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Every check held.

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 
 use serde_json::Value;
 
-use super::wire::{Answer, Command, schema};
+use super::wire::{Answer, Command, Line};
 use super::{Conversation, PATIENCE};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
@@ -124,7 +124,7 @@ fn the_example_adapters_reproduce_the_sessions() {
 
 #[test]
 fn every_line_of_the_page_and_the_sessions_conforms_to_the_schema() {
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(&metadata::schema::text::<Line>()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let page = page();
     let in_tables = page.split('`').filter(|text| text.starts_with("{\"") && !text.contains('…'));
@@ -142,9 +142,7 @@ fn every_line_of_the_page_and_the_sessions_conforms_to_the_schema() {
 
 #[test]
 fn the_committed_schema_is_up_to_date() {
-    let path = format!("{ROOT}/docs/adapter-protocol.schema.json");
-    let committed = fs::read_to_string(path).unwrap_or_default();
-    assert!(committed == schema(), "update it with `pollmatrix generate`");
+    metadata::schema::assert_current::<Line>(format!("{ROOT}/docs/adapter-protocol.schema.json"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use metadata::{Interface, PATH_NAME_HELP, Transport, Word, is_path_name};
+#[cfg(test)]
 use schemars::JsonSchema;
 use selector::{Act, Token};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const PROTOCOL: u32 = 1;
 
 /// A line: an object with one key.
+#[cfg(test)]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(title = "pollmatrix adapter protocol")]
@@ -27,7 +29,8 @@ pub enum Line {
 }
 
 /// A command to an adapter.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// The first command. The answer is `hello`, or `unsupported` if the adapter does not support this
@@ -148,7 +151,8 @@ pub enum Command {
 }
 
 /// A registration.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Registration {
     /// The descriptor.
@@ -162,7 +166,8 @@ pub struct Registration {
 }
 
 /// A part of the interest of a registration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Interest {
     /// `POLLIN`.
@@ -176,7 +181,8 @@ pub enum Interest {
 }
 
 /// When a descriptor is reported again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// As long as it is ready.
@@ -194,7 +200,8 @@ pub enum Mode {
 }
 
 /// A kind of descriptor that an adapter makes itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A pipe within the adapter.
@@ -208,7 +215,8 @@ pub enum Kind {
 }
 
 /// The side of a connection that is shut.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shut {
     /// `SHUT_RD`.
@@ -220,7 +228,8 @@ pub enum Shut {
 }
 
 /// An answer of an adapter. Each command has one answer, in the order of the commands.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Answer {
     /// The answer to `hello`.
@@ -243,6 +252,7 @@ pub enum Answer {
 }
 
 /// An answer, and the time that the poller's own calls took.
+#[cfg(test)]
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Timed {
@@ -253,7 +263,8 @@ pub enum Timed {
 }
 
 /// `ok`, with a time.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimedOk {
     /// The command succeeded.
@@ -263,7 +274,8 @@ pub struct TimedOk {
 }
 
 /// `events`, with a time.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimedEvents {
     /// The events in the poller's order.
@@ -273,12 +285,14 @@ pub struct TimedEvents {
 }
 
 /// An object without fields.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
 /// A time that the adapter measured around the calls of its poller, by a monotonic clock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Took {
     /// Nanoseconds.
@@ -286,13 +300,14 @@ pub struct Took {
 }
 
 /// The identity and the features of an adapter.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
     /// The version of the protocol.
     pub protocol: u32,
     /// The name in the published answers: lower-case letters, digits, `-`, `_` and `.`, without `..`.
-    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*\.?$"))]
+    #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*\.?$")))]
     pub name: String,
     /// The version of the poller.
     pub version: String,
@@ -301,12 +316,12 @@ pub struct Hello {
     /// What each word of the poller's events means. The name of an error, such as `EBADF`, needs no
     /// declaration. A detail in parentheses is no part of a word: `R` is the word of `R(data=3)`.
     #[serde(default)]
-    #[schemars(required, extend("minProperties" = 1))]
+    #[cfg_attr(test, schemars(required, extend("minProperties" = 1)))]
     pub words: BTreeMap<String, Word>,
     /// The interface of the kernel that the poller is built over, on this system. Left out if it is another
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<OverInterface>")]
+    #[cfg_attr(test, schemars(with = "Option<OverInterface>"))]
     pub over: Option<Interface>,
     /// Whether the adapter accepts `wake` during a wait.
     #[serde(default)]
@@ -331,9 +346,10 @@ pub struct Hello {
 }
 
 /// The schema of [`Interface`].
+#[cfg(test)]
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "Interface")]
+#[cfg_attr(test, schemars(rename = "Interface"))]
 #[expect(dead_code, reason = "only its schema is used")]
 enum OverInterface {
     Epoll,
@@ -347,23 +363,16 @@ fn yes() -> bool {
 }
 
 /// One event.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Event")]
+#[cfg_attr(test, schemars(rename = "Event"))]
 pub struct WireEvent {
     /// The token of the registration, unchanged.
     pub token: String,
     /// The poller's own words for the event, in its order: `["IN", "HUP"]`.
-    #[schemars(inner(regex(pattern = r"^[^\s|]+$")))]
+    #[cfg_attr(test, schemars(inner(regex(pattern = r"^[^\s|]+$"))))]
     pub says: Vec<String>,
-}
-
-/// Returns the JSON schema of the protocol's lines: docs/adapter-protocol.schema.json.
-pub fn schema() -> String {
-    let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Line))
-        .expect("the types have string keys and no fallible parts");
-    text.push('\n');
-    text
 }
 
 impl Answer {

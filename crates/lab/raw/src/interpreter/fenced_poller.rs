@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poller_that_cannot_be_made_is_a_set_up_error() {
+    fn a_poller_that_cannot_be_made_breaks_the_cell() {
         let setting = with(&|| Err(io::ErrorKind::OutOfMemory.into()));
         assert!(matches!(FencedPoller::open(setting), Err(Stopped::Broken(why)) if why.contains("memory")));
     }

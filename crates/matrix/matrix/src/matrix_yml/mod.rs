@@ -6,8 +6,8 @@
 //! - [`workflow_file`] writes the CI workflow that runs the matrix on every machine.
 //! - [`cross_file`] and [`targets_file`] list the targets for other tools.
 //!
-//! This module depends neither on the scenarios nor on the core: [`crate::cell`] maps the names in the file to
-//! code.
+//! This module depends neither on the scenarios nor on the core: [`crate::cell`] maps the names in the file
+//! to code.
 
 mod axes;
 mod cells;

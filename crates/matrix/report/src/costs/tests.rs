@@ -126,10 +126,10 @@ fn the_reports_have_the_costs() {
     let terminal = terminal(&results);
     let table = "\
 wait-one, level on x86_64-linux-gnu
- descriptors    10    100  1000
- epoll        1.25  noise  1.27
- poll         1.50   12.3   123
- select       1.60      -     -
+descriptors    10    100  1000
+epoll        1.25  noise  1.27
+poll         1.50   12.3   123
+select       1.60      -     -
 not measured: it has no room (select: 1000)
 not measured: it is a program (python-poll: 10)
 ";
@@ -180,10 +180,10 @@ fn the_system_calls_of_each_poller_stand_beside_its_ratios() {
     let terminal = terminal(&results);
     let table = "\
 wait-one, level on x86_64-linux-gnu
- descriptors    10    100  1000  system calls
- epoll        1.25  noise  1.27  brk 0.00 to 1.00, epoll_wait 0.001 to 0.10
- poll         1.50   12.3   123  none
- select       1.60      -     -
+descriptors    10    100  1000  system calls
+epoll        1.25  noise  1.27  brk 0.00 to 1.00, epoll_wait 0.001 to 0.10
+poll         1.50   12.3   123  none
+select       1.60      -     -
 not measured: it has no room (select: 1000)
 not measured: it is a program (python-poll: 10)
 system calls not counted: ptrace(2) is refused: EPERM (poll: 100)

@@ -94,6 +94,8 @@ fn the_addresses_of_the_pages_stay() {
             "badges/mio.svg",
             "badges/poll.json",
             "badges/poll.svg",
+            "behaviours/V26.html",
+            "behaviours/V27.html",
             "compare.html",
             "findings.html",
             "index.html",
@@ -101,8 +103,6 @@ fn the_addresses_of_the_pages_stay() {
             "pollers/mio.html",
             "pollers/poll.html",
             "report.html",
-            "behaviours/V26.html",
-            "behaviours/V27.html",
             "scenarios/group/name.html",
             "scenarios/migration/idle.html",
             "search.html",
@@ -116,7 +116,7 @@ fn the_addresses_of_the_pages_stay() {
     assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 14, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/behaviours/V26.html</loc>"));
     let row = text(&built, "behaviours/V26.html");
-    assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;rows&#x2f;V26.html\">"));
+    assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;behaviours&#x2f;V26.html\">"));
     assert_eq!(built, site("", &samples::merged(), Some("https://example.org/site")));
 }
 
@@ -531,7 +531,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
         (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
         (
             |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/none.html"),
-            "sitemap.xml:10: https://example.org/site/behaviours/none.html is no page of the site",
+            "sitemap.xml:3: https://example.org/site/behaviours/none.html is no page of the site",
         ),
         (
             |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/V27.html"),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use metadata::{Layer, Scripted};
 use sha2::{Digest, Sha256};
 
+use super::Lab;
 use crate::error::Error;
-use crate::lab::Lab;
 use crate::matrix_yml::{Matrix, Scenario};
 use crate::provenance::hex;
 use crate::selftest;

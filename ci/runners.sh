@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci/ways.sh all|prefix|container|ssh|uml|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
+# ci/runners.sh all|prefix|container|ssh|uml|vm [OPTION...]: runs cells by a runner that is not native, with the means of this machine:
 #   all        the whole matrix on every target that this machine can run, in one report (pollmatrix-report): builds the executable of
 #              every target that can be built here, and installs emulators and libraries for them. `--resume` continues an interrupted
 #              run, `--filter '*-2t1g@*'` runs a part. A target that cannot be built or run is in the report with the reason
@@ -13,7 +13,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-way=${1:?usage: ci/ways.sh all|prefix|container|ssh|uml|vm [OPTION...]}
+runner=${1:?usage: ci/runners.sh all|prefix|container|ssh|uml|vm [OPTION...]}
 shift
 
 # try COMMAND...: runs a command that may fail. Sets `why` to the reason, or to nothing.
@@ -27,7 +27,7 @@ try() {
     77) why=$(cat "$reason") ;;
     *)
       why="failed ($code): $*"
-      echo "ci/ways.sh all: $why; continuing without it" >&2
+      echo "ci/runners.sh all: $why; continuing without it" >&2
       ;;
   esac
 }
@@ -64,12 +64,12 @@ all() {
   exec "${CARGO_TARGET_DIR:-target}/release/pollmatrix" run --target all ${not_run[@]+"${not_run[@]}"} "$@"
 }
 
-if [ "$way" = all ]; then all "$@"; fi
+if [ "$runner" = all ]; then all "$@"; fi
 
 export POLLMATRIX_PROFILE=${POLLMATRIX_PROFILE:-dev}
 if [ $# -eq 0 ]; then
   shard=1/8
-  case $way in uml | vm) shard=1/32 ;; esac
+  case $runner in uml | vm) shard=1/32 ;; esac
   set -- --filter '*-2t?g@*' --shard "$shard"
 fi
 folder=${CARGO_TARGET_DIR:-target}
@@ -91,17 +91,17 @@ in_vm() {
   [ -z "$missing" ] || not_run "$missing"
   missing=$("$folder/debug/pollmatrix" vm fetch "$machine" 2>&1) ||
     not_run "no kernel for $machine: $(tail -n 2 <<<"$missing" | head -n 1)"
-  run --target "$target" --via vm "$@"
+  run --target "$target" --runner vm "$@"
 }
 
-run() { "$folder/debug/pollmatrix" run --report-dir "$folder/ways/$way" "$@"; }
+run() { "$folder/debug/pollmatrix" run --report-dir "$folder/runners/$runner" "$@"; }
 
 cargo build --bin pollmatrix
-case $way in
+case $runner in
   prefix)
     prepare ci/executable.sh s390x-linux-gnu
     prepare ci/setup.sh emulator s390x-linux-gnu
-    run --target s390x-linux-gnu --via prefix "$@"
+    run --target s390x-linux-gnu --runner prefix "$@"
     ;;
   container)
     engine=${CONTAINER:-docker}
@@ -119,7 +119,7 @@ case $way in
     have "$engine" || not_run "$engine is not installed"
     "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
     prepare ci/executable.sh x86_64-linux-musl
-    run --target x86_64-linux-musl --via container "$@"
+    run --target x86_64-linux-musl --runner container "$@"
     # The pods of docker/job.yml, as unprivileged containers.
     CONTAINER=$engine cargo test -p pollmatrix --test end_to_end -- --ignored in_a_container
     ;;
@@ -149,7 +149,7 @@ case $way in
       sleep 0.2
     done
     [ "$let_in" ] || not_run "cannot log in to this machine by ssh: $(tail -n 1 "$home/said")"
-    run --via ssh --host 127.0.0.1 --ssh "$ssh" "$@"
+    run --runner ssh --host 127.0.0.1 --ssh "$ssh" "$@"
     ;;
   uml)
     in_vm uml x86_64-linux-gnu-uml "$@"
@@ -157,7 +157,7 @@ case $way in
     ;;
   vm) in_vm debian-6-1 x86_64-linux-gnu-6-1 "$@" ;;
   *)
-    echo "ci/ways.sh: unknown runner '$way'; there are all, prefix, container, ssh, uml and vm" >&2
+    echo "ci/runners.sh: unknown runner '$runner'; there are all, prefix, container, ssh, uml and vm" >&2
     exit 2
     ;;
 esac

@@ -7,8 +7,8 @@ use std::time::Duration;
 use metadata::{Attempt, Scripted, Variant};
 use selector::MakeSelector;
 
+use super::Environment;
 use crate::backends::Poller;
-use crate::environment::Environment;
 use crate::error::Error;
 use crate::outcome::CellOutcome;
 
