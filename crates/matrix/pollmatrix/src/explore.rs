@@ -89,7 +89,8 @@ pub struct ExploreArgs {
     #[arg(long, conflicts_with = "seed")]
     pub resume: bool,
     /// Print the disagreements without an explanation as behaviours for `pollmatrix run --behaviours`, and as
-    /// expectations. With FILE, write the behaviours into it; if its name ends in .txt, write lines for --known
+    /// expectations. With FILE, write the behaviours into it; if its name ends in .txt, write lines for
+    /// --known
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub propose: Option<Option<PathBuf>>,
     /// The output format

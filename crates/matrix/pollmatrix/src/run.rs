@@ -80,7 +80,8 @@ pub struct RunnerArgs {
     /// [default: the folder that ci/executable.sh writes to]
     #[arg(long, value_name = "DIR", conflicts_with = "executable")]
     pub executables: Option<PathBuf>,
-    /// For --runner prefix: the command in front of the executable: 'qemu-s390x-static -L /usr/s390x-linux-gnu'
+    /// For --runner prefix: the command in front of the executable: 'qemu-s390x-static -L
+    /// /usr/s390x-linux-gnu'
     #[arg(long, value_name = "COMMAND")]
     pub prefix: Option<Words>,
     /// For --runner ssh: the other machine

@@ -79,7 +79,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the title of the scenario: of the matrix, or else of the report, which also has behaviours of a file.
+/// Returns the title of the scenario: of the matrix, or else of the report, which also has behaviours of a
+/// file.
 fn title(source: &Source<'_>, dir: &Path, results: &FoundResults) -> Result<String, Error> {
     let Some(found) = results.found.first() else { return Ok(String::new()) };
     if let Some(scenario) = source.matrix.scenario(&found.cell.scenario) {

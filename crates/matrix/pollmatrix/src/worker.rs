@@ -18,8 +18,8 @@ use crate::{Common, cost, exec, exit, explore, probe, run_cell, vm};
 pub enum WorkerMode {
     /// Run cells natively on this machine, and print the results as JSON lines; write no file by default
     ///
-    /// `pollmatrix run --runner` starts this command on the other side. It also runs by hand on a machine that
-    /// has nothing but this program and a serial console. Each line is one JSON object: first
+    /// `pollmatrix run --runner` starts this command on the other side. It also runs by hand on a machine
+    /// that has nothing but this program and a serial console. Each line is one JSON object: first
     /// {"line":"begin"} with the provenance, then one {"line":"cell"} per result, and {"line":"end"} if the
     /// results are complete. `pollmatrix run --runner import` reads these lines, even with the messages of a
     /// console between them.

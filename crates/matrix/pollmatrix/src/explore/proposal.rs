@@ -1,5 +1,5 @@
-//! Disagreements as behaviours, which `pollmatrix run --behaviours` asks all pollers, as expectations, and as lines of a
-//! file for `--known`.
+//! Disagreements as behaviours, which `pollmatrix run --behaviours` asks all pollers, as expectations, and as
+//! lines of a file for `--known`.
 
 use std::fmt::Write;
 use std::path::Path;
