@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::tree::{ROOT, read};
 
@@ -33,17 +33,22 @@ fn keys(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     found
 }
 
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    entries.map(|entry| entry.expect("an entry can be read").path()).collect()
+}
+
 /// Returns the dependencies of the crates that every build of the command needs.
 fn needed() -> BTreeSet<String> {
-    let folders = fs::read_dir(Path::new(ROOT).join("crates")).expect("the crates are here");
-    let manifests = folders.map(|entry| entry.expect("a folder can be read").path().join("Cargo.toml"));
-    let manifests = manifests.map(|path| fs::read_to_string(path).expect("a crate has a manifest"));
+    let rings = entries(&Path::new(ROOT).join("crates"));
+    let folders = rings.iter().filter(|path| path.is_dir()).flat_map(|ring| entries(ring));
+    let manifests = folders.filter_map(|path| fs::read_to_string(path.join("Cargo.toml")).ok());
     let is_wanted = |table: &str| {
         let is_for_models = table.contains("loom") || table.contains("shuttle");
         let is_normal = table == "[dependencies]" || table.ends_with(".dependencies]");
         is_normal && !is_for_models
     };
-    // The libraries that `--subject` names are optional, and in the default features.
+    // The libraries that `--adapter` names are optional, and in the default features.
     let always = |manifest: String| {
         let lines = manifest.lines().filter(|line| !line.contains("optional = true"));
         keys(&lines.collect::<Vec<_>>().join("\n"), is_wanted)

@@ -35,8 +35,8 @@ const ANY: View = View { api: "epoll", interest: Interest::ALL, registered: Regi
 /// A place, a problem and its remedy.
 type Problem = ((u64, u64), String, String);
 
-/// Parses and checks a file of behaviours. `file` is the name for errors; `is_taken` says whether another scenario
-/// has an id.
+/// Parses and checks a file of behaviours. `file` is the name for errors; `is_taken` says whether another
+/// scenario has an id.
 ///
 /// # Errors
 /// The first problem, with line, column and remedy.

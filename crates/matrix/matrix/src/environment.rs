@@ -98,8 +98,8 @@ impl Environment {
         known.or_else(|| self.behaviours()?.find(id))
     }
 
-    /// Returns the option that makes another command know a behaviour: ` --behaviours 'FILE'`, or nothing for any other
-    /// scenario.
+    /// Returns the option that makes another command know a behaviour: ` --behaviours 'FILE'`, or nothing for
+    /// any other scenario.
     pub fn behaviours_option(&self, scenario: &str) -> String {
         let behaviours = self.behaviours().filter(|behaviours| behaviours.find(scenario).is_some());
         behaviours

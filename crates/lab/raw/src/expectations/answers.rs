@@ -130,8 +130,8 @@ impl Expectation {
 
     /// Returns whether it was measured or confirmed on these versions. Otherwise it is a hypothesis for them.
     ///
-    /// The version of an adapter decides about its answers, whatever the kernel is. Patch levels do not count:
-    /// a kernel or a library with the same first two numbers is the same one. If a patch level answers
+    /// The version of an adapter decides about its answers, whatever the kernel is. Patch levels do not
+    /// count: a kernel or a library with the same first two numbers is the same one. If a patch level answers
     /// differently, the answers have ranges of versions, and this one is in its range.
     pub fn is_measured_on(&self, versions: Versions<'_>) -> bool {
         if let (Some(measured), Some(tested)) = (&self.source.poller, versions.poller) {

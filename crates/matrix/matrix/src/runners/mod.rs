@@ -137,8 +137,8 @@ pub fn with<'a>(target: &'a Target, runner: Runner, args: &RunnerOptions) -> Res
     Ok(Chosen { target, runner, executable })
 }
 
-/// Returns the runner that `--runner` names, or that another option implies, or else the first of the target's
-/// runners that works on this machine.
+/// Returns the runner that `--runner` names, or that another option implies, or else the first of the
+/// target's runners that works on this machine.
 fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
     let (name, image) = match args.name.as_deref() {
         Some(runner) => match runner.split_once(':') {

@@ -265,7 +265,8 @@ struct Provenance<'a> {
     entries: Vec<(&'static str, String)>,
 }
 
-/// Returns a summary of a run: `linux 6.18.0 on x86_64, runner prefix (qemu-arm), started 2026-11-22T03:41:00Z`.
+/// Returns a summary of a run: `linux 6.18.0 on x86_64, runner prefix (qemu-arm), started
+/// 2026-11-22T03:41:00Z`.
 fn headline(run: &Run) -> String {
     let runner =
         if run.runner == "native" { String::new() } else { format!(", runner {}", run.runner_in_full()) };

@@ -79,8 +79,8 @@ impl Harness {
     /// and nothing that the harness does wakes them before the first task or fence.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::Broken`] if anything else
-    /// fails.
+    /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::Broken`] if anything
+    /// else fails.
     pub fn start(test: &TestContext) -> Result<Self, Failure> {
         Self::start_with(test, |builder| builder, |_| Ok(()))
     }
