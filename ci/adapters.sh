@@ -56,7 +56,7 @@ while IFS='|' read -r name needs package build lines; do
   for line in "${lines[@]}"; do
     read -r -a command <<<"$line"
     echo "---- ${command[*]}"
-    "$pollmatrix" adapter-check "${command[@]}" | tee "$report/check"
+    "$pollmatrix" adapter check "${command[@]}" | tee "$report/check"
     # The kernel, or a sandbox, may refuse what the library is for.
     reason=$(sed -n 's/^- *hello: unsupported: *//p' "$report/check")
     if [ -n "$reason" ]; then

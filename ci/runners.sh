@@ -87,9 +87,9 @@ in_vm() {
   local machine=$1 target=$2 missing
   shift 2
   prepare ci/setup.sh machine "$machine"
-  missing=$("$folder/debug/pollmatrix" vm list | sed -n "s/^$machine .* missing: //p")
+  missing=$("$folder/debug/pollmatrix" list --targets | sed -n "s/^.*vm:$machine  *missing: //p")
   [ -z "$missing" ] || not_run "$missing"
-  missing=$("$folder/debug/pollmatrix" vm fetch "$machine" 2>&1) ||
+  missing=$("$folder/debug/pollmatrix" run --runner "vm:$machine" --vm fetch 2>&1) ||
     not_run "no kernel for $machine: $(tail -n 2 <<<"$missing" | head -n 1)"
   run --target "$target" --runner vm "$@"
 }

@@ -79,7 +79,7 @@ fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
 
 /// Results with every optional field.
 fn sample() -> Value {
-    let asked = json!({ "row": "V26", "variant": "pipe:read-end", "api": "poll", "trigger": "level" });
+    let asked = json!({ "behaviour": "V26", "variant": "pipe:read-end", "api": "poll", "trigger": "level" });
     let check = json!({ "what": "w", "expected": ["-"], "observed": "IN", "source": "s", "holds": true,
         "asked": asked, "varies": "size", "evidence": "M", "since": "1", "until": "2", "url": "https://u" });
     json!({
