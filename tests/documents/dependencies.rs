@@ -1,20 +1,10 @@
-//! docs/dependencies.md has every dependency, in the right table.
+//! The manifest of the workspace has a reason for every dependency, and says which the command needs.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::tree::{ROOT, read};
-
-/// Returns the crates in the first column of the table that follows this heading.
-fn listed(page: &str, heading: &str) -> BTreeSet<String> {
-    let (_, after) = page.split_once(heading).unwrap_or_else(|| panic!("there is no {heading}"));
-    let rows = after.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
-    rows.take_while(|line| line.starts_with('|'))
-        .flat_map(|row| row.split('|').nth(1).unwrap_or_default().split(','))
-        .map(|name| name.trim().to_owned())
-        .collect()
-}
 
 /// Returns the keys of a manifest's tables for which `is_wanted`, without crates of this workspace.
 fn keys(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
@@ -56,20 +46,31 @@ fn needed() -> BTreeSet<String> {
     manifests.flat_map(always).collect()
 }
 
+/// The line above the dependencies that `cargo run --release` does not build.
+const NOT_IN_THE_COMMAND: &str = "# These are built for tests, or for a feature:";
+
 #[test]
 fn every_dependency_has_a_reason() {
-    let page = read("docs/dependencies.md");
-    let (command, others) = (listed(&page, "## In the command"), listed(&page, "## In tests"));
-    let all = keys(&read("Cargo.toml"), |table| table == "[workspace.dependencies]");
-    assert!(all.len() > 30, "{all:?}");
-    assert_eq!(command.union(&others).cloned().collect::<BTreeSet<_>>(), all);
-    let needed: BTreeSet<_> = needed().intersection(&all).cloned().collect();
-    assert_eq!(
-        needed.intersection(&others).collect::<Vec<_>>(),
-        Vec::<&String>::new(),
-        "the command needs them"
-    );
+    let manifest = read("Cargo.toml");
+    let (command, others) = manifest.split_once(NOT_IN_THE_COMMAND).expect("the manifest has both lists");
+    let others = format!("[workspace.dependencies]{others}");
+    let [command, others] =
+        [command, &*others].map(|part| keys(part, |table| table == "[workspace.dependencies]"));
+    assert!(command.len() > 30 && others.len() > 5, "{command:?} {others:?}");
+    for (reason, line) in manifest.lines().zip(manifest.lines().skip(1)) {
+        let name = line.split([' ', '.']).next().unwrap_or_default();
+        let is_listed = command.contains(name) || others.contains(name);
+        let has_reason = reason.starts_with("# ") && reason.ends_with('.');
+        assert!(!is_listed || line.contains("path = ") || has_reason, "{line}: no reason above it");
+    }
+    let needed: BTreeSet<_> = needed().into_iter().filter(|name| !is_of_this_workspace(name)).collect();
+    assert_eq!(needed.intersection(&others).collect::<Vec<_>>(), Vec::<&String>::new(), "needed");
     // Beside those that are in a default feature.
     let optional: Vec<_> = command.difference(&needed).map(String::as_str).collect();
     assert_eq!(optional, ["mio", "polling", "tokio"]);
+}
+
+/// Whether a key of a manifest names a crate of this workspace.
+fn is_of_this_workspace(name: &str) -> bool {
+    read("Cargo.toml").lines().any(|line| line.starts_with(&format!("{name} = {{ package = ")))
 }

@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_committed_schema_is_the_generated_one() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recorded-answers.schema.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/recorded-answers.schema.json");
         metadata::schema::assert_current::<Recording>(path);
     }
 
