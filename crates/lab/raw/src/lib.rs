@@ -13,6 +13,7 @@ pub mod cell;
 pub mod expectations;
 mod interpreter;
 mod keys;
+mod omissions;
 mod readings;
 pub mod verbs;
 
@@ -23,8 +24,9 @@ use metadata::{Answer, Mode, Transport};
 use selector::MakeSelector;
 
 pub use crate::added::parse as read_behaviours;
-pub use crate::behaviours::{Omission, find, omissions, scenarios};
+pub use crate::behaviours::{find, scenarios};
 pub use crate::keys::{Key, keys};
+pub use crate::omissions::{Omission, omissions};
 pub use crate::readings::Promises;
 
 /// The parameters of one run of a script.

@@ -25,7 +25,7 @@ fn pollers() -> Vec<(&'static str, MakeSelector)> {
 #[test]
 fn every_answer_is_expected() {
     let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
-    let only = std::env::var("POLLMATRIX_ROWS").unwrap_or_default();
+    let only = std::env::var("POLLMATRIX_BEHAVIOURS").unwrap_or_default();
     let mut differences = BTreeSet::new();
     let mut compared = 0;
     for scenario in scenarios().filter(|scenario| scenario.id.contains(&only)) {

@@ -47,7 +47,12 @@ const CHANGE_LIST: &str =
 /// The same question under another key.
 const OTHER_NAME: &str = "asked under the name of the verb, which is the same for every poller";
 
-pub(super) const OMISSIONS: &[Omission] = &[
+/// Returns the behaviours and published answers that no script asks for, with the reasons.
+pub fn omissions() -> &'static [Omission] {
+    OMISSIONS
+}
+
+const OMISSIONS: &[Omission] = &[
     not_asked("V05 *:W-data *", SIZE),
     not_asked("V14 tcp connect*", TAKEN_APART),
     not_asked("V14 tcp read", TAKEN_APART),
