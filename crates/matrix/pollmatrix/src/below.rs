@@ -56,8 +56,6 @@ pub fn questions_below(asked: &Asked, poller: &str, interface: Interface) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -101,7 +99,7 @@ mod tests {
             true => Vec::new(),
             false => ["epoll", "poll", "select"].map(adapter).to_vec(),
         };
-        let mut compared = BTreeSet::new();
+        let mut compared = std::collections::BTreeSet::new();
         for make in libraries.chain(adapters) {
             let Ok(made) = make() else { continue };
             let answers = Expectations::built_in_of(Os::Linux, &[made.name()]).unwrap();
