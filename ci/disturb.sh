@@ -20,7 +20,7 @@ esac
 code=0
 for seed in "$@"; do
   case $disturbance in
-    # They cover each kind of system call, and each way in which a descriptor can end or move. `just run --layer contract
+    # They cover each kind of system call, and each way in which a descriptor can end or move. `pollmatrix run --layer contract
     # --inject-errors` runs everything.
     inject)
       arguments=(

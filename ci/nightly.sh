@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ci/nightly.sh WORD [ARGUMENT...]: checks that need another compiler, or hours.
-#   tsan [OPTION...]  the core's tests and cells of the matrix under ThreadSanitizer. A data race fails a test, or is the reason of a cell's
-#                     set-up error. Options go to `pollmatrix run`; without options, it runs the cells with two threads
+#   tsan [OPTION...]  the core's tests and cells of the matrix under ThreadSanitizer. A data race fails a test, or breaks a cell.
+#                     Options go to `pollmatrix run`; without options, it runs the cells with two threads
 #   miri [FILTER]     the unit tests of the table and its parts under Miri, which checks unsafe code against the rules of the language
 #   mutants [--unit] [FILE...]  mutates the core (or FILE...) with cargo-mutants. Runs the unit tests against each mutant, and the models
 #                     against the survivors (--unit: without the models). Fails if a mutant survives both and crates/core/fd-core/mutants.tsv

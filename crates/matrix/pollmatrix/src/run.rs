@@ -47,7 +47,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Converts the options to the type of the runner crate.
+    /// Converts the options to the type of the matrix crate.
     pub fn request(&self, environment: &Environment) -> Request {
         Request {
             selection: self.selection.selection(environment),
@@ -105,7 +105,7 @@ pub struct RunnerArgs {
 }
 
 impl RunnerArgs {
-    /// Converts the options to the type of the runner crate.
+    /// Converts the options to the type of the matrix crate.
     pub fn options(&self) -> RunnerOptions {
         RunnerOptions {
             target: self.target.clone(),
