@@ -1,6 +1,7 @@
 //! The scenarios of the characterisation layer: `behaviours.tsv`, a line for each.
 
 use std::fmt::Display;
+use std::slice;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -12,7 +13,7 @@ const FILE: &str = include_str!("../behaviours.tsv");
 ///
 /// # Panics
 /// If the built-in file has a line that is no scenario; a test reads all of them.
-pub fn scenarios() -> impl Iterator<Item = &'static Scripted> {
+pub fn scenarios() -> slice::Iter<'static, Scripted> {
     static SCENARIOS: OnceLock<Vec<Scripted>> = OnceLock::new();
     let lines = (1..).zip(FILE.lines()).filter(|(_, line)| !line.starts_with('#'));
     let scenario = |(number, line)| {

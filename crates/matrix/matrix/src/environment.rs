@@ -94,7 +94,7 @@ impl Environment {
 
     /// Returns the characterisation scenario of this id: one of the catalogue, or a behaviour.
     pub fn scripted(&self, id: &str) -> Option<&'static Scripted> {
-        let known = self.lab.scripted().into_iter().find(|scripted| scripted.id == id);
+        let known = self.lab.scripted().find(|scripted| scripted.id == id);
         known.or_else(|| self.behaviours()?.find(id))
     }
 
@@ -125,7 +125,7 @@ impl Environment {
 
     /// Returns every scenario that a matrix file can name: contract, characterisation, and self-tests.
     pub fn descriptions(&self) -> Vec<Description> {
-        let scripted = self.lab.scripted().into_iter().map(Scripted::description);
+        let scripted = self.lab.scripted().map(Scripted::description);
         let contract = scenarios::catalogue().map(scenarios::Scenario::description);
         contract.chain(selftest::descriptions()).chain(scripted).collect()
     }

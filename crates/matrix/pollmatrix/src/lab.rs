@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::slice;
 use std::time::Duration;
 
 use matrix::backends::{KQUEUE_LIBRARY, Poller};
@@ -31,8 +32,8 @@ pub fn boxed() -> Box<dyn Lab> {
 }
 
 impl Lab for Laboratory {
-    fn scripted(&self) -> Vec<&'static Scripted> {
-        raw::scenarios().collect()
+    fn scripted(&self) -> slice::Iter<'static, Scripted> {
+        raw::scenarios()
     }
 
     fn behaviours(

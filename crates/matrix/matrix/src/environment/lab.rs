@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::slice;
 use std::time::Duration;
 
 use metadata::{Attempt, Scripted, Variant};
@@ -16,7 +17,7 @@ use crate::outcome::CellOutcome;
 /// command passes one in.
 pub trait Lab: Send + Sync {
     /// Returns every scenario of the characterisation layer.
-    fn scripted(&self) -> Vec<&'static Scripted>;
+    fn scripted(&self) -> slice::Iter<'static, Scripted>;
 
     /// Reads a file of behaviours. `is_taken` says whether a scenario of the matrix has an id.
     ///
