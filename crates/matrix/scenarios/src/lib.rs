@@ -15,6 +15,7 @@
 //! | families of scenarios | `polling`, `regression`, below them `lifecycle`, `migration`, |
 //! | | below them `deletion`, `shared_listener` |
 //! | forced interleavings of several threads | `interleaving` |
+//! | the names that nearly every scenario uses | `prelude` |
 //! | a runtime under test, with the checks at its end | `harness` |
 //! | one run of one scenario | [`run`](run()), `scenario`, `test_context`, [`needs`], `trigger` |
 //! | tools of scenarios | `recorder`, `checkpoints`, `descriptor_limit`, `threads` |
@@ -44,6 +45,7 @@ mod mutex;
 pub mod needs;
 mod patience;
 mod polling;
+mod prelude;
 mod recorder;
 mod regression;
 mod retry;

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use nix::libc;
 
-use crate::failure::Failure;
+use crate::prelude::*;
 use crate::threads;
 
 /// A child that is held between its fork and its exec. Dropping this releases it.

@@ -8,10 +8,8 @@ use fd_core::{ActivitySnapshot, FdHandle, State};
 
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, at_number, pair};
 
 /// A copy of the descriptor. It keeps the open file until it is dropped.

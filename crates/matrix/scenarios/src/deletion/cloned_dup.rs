@@ -5,13 +5,9 @@
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use fd_core::FdHandle;
-use metadata::{Axes, Layer};
 
 use super::cloned::{OpenCopy, stays_silent};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

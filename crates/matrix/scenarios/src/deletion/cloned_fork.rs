@@ -5,16 +5,12 @@ use std::io::{PipeWriter, pipe};
 use std::os::fd::{AsRawFd, RawFd};
 
 use fd_core::FdHandle;
-use metadata::{Axes, Layer};
 use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
 use super::cloned::{OpenCopy, stays_silent};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-fork",

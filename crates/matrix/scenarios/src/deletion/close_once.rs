@@ -6,15 +6,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use metadata::{Axes, Layer};
-
 use super::registration::TrackedRegistration;
 use super::workload::{STEPS, Workload};
 use crate::descriptors::inode;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn;
 use crate::transport::{Pair, pair, read_all};
 

@@ -13,18 +13,14 @@ use std::time::Instant;
 
 use fd_core::ReadyGuard;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer, Transport};
 
 use super::children::BeforeExec;
 use super::cloned::{replacements, snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads;
 use crate::transport::{FarEnd, pair};
 

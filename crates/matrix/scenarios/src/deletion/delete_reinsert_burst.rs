@@ -9,13 +9,9 @@ use std::sync::Arc;
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -9,16 +9,12 @@ use std::sync::Arc;
 use fd_core::State;
 use fd_core::error::DeleteError;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

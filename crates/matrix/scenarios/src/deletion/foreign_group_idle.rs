@@ -3,15 +3,11 @@
 //! deadlocked (bug 64).
 
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

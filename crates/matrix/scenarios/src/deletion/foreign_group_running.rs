@@ -10,16 +10,12 @@ use std::time::Instant;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -9,15 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

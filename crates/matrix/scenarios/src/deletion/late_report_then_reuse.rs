@@ -9,17 +9,13 @@ use std::sync::Arc;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{ActivitySnapshot, FdHandle};
-use metadata::{Axes, Layer};
 
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, Pair, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

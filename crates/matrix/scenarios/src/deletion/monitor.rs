@@ -12,11 +12,9 @@ use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::test_context::TestContext;
 use crate::threads::spawn;
 
 /// Counts the calls and drops of one registration's handler, and keeps the descriptors that were returned to

@@ -10,17 +10,13 @@ use std::sync::mpsc::channel;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, State};
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -8,15 +8,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use fd_core::ReadyGuard;
 use fd_core::State;
 use fd_core::error::DeleteError;
-use metadata::{Axes, Layer};
 
 use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -7,13 +7,9 @@ use std::os::fd::AsRawFd;
 
 use fd_core::OwnerId;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

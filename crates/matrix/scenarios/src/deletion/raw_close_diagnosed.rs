@@ -9,14 +9,10 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::poller::Events;
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

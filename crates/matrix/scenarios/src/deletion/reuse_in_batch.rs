@@ -8,15 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, State};
-use metadata::{Axes, Layer};
 
 use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

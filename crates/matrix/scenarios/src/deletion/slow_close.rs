@@ -7,17 +7,13 @@
 use std::io::Write;
 
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer};
 
 use super::cloned::replacements;
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -8,16 +8,12 @@ use std::sync::mpsc::channel;
 
 use fd_core::hooks::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
-use metadata::{Axes, Layer, Transport};
 
 use super::monitor::HandlerMonitor;
 use crate::checkpoints::{Checkpoints, HeldThread};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::threads;
 use crate::transport::{at_number, pair};
 

@@ -12,14 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fd_core::InsertOptions;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::interleaving::Interleaving;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -14,16 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
-use metadata::{Axes, Layer};
 
 use super::children::BeforeExec;
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

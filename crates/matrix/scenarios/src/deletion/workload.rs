@@ -11,10 +11,9 @@ use metadata::Variant;
 
 use super::registration::TrackedRegistration;
 use crate::descriptors::inode;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
 use crate::needs;
+use crate::prelude::*;
 use crate::transport::{Pairs, read_all};
 
 /// Steps of all threads together.

@@ -3,14 +3,10 @@
 //! own: an epoll descriptor is shared with the parent, and the threads do not exist.
 
 use fd_core::{EntryInfo, State};
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::Child;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

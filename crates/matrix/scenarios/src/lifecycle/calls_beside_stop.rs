@@ -10,18 +10,14 @@ use fastrand::Rng;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DropCounter, both_ends, idle, stop};
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::threads;
 use crate::transport::FarEnd;
 

@@ -16,10 +16,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 /// The last line of a child's report.
 const END: &str = "end";

@@ -6,17 +6,13 @@ use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::{InsertOptions, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-drops-runtime",

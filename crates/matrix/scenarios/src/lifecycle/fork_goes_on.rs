@@ -8,18 +8,14 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, State};
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
 use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads;
 use crate::transport::{at_number, pair, read_all};
 

@@ -9,10 +9,8 @@ use fd_core::{FdHandle, InsertOptions, OwnerId};
 
 use super::{both_ends, idle};
 use crate::checkpoints::{Checkpoints, HeldThread};
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::test_context::TestContext;
 use crate::transport::FarEnd;
 
 /// Where the thread is held.

@@ -3,15 +3,12 @@
 
 use fd_core::error::StartError;
 use fd_core::{Builder, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::{builder, stop};
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/impossible-builds",

@@ -9,15 +9,11 @@ use fd_core::error::InsertRefused;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{both_ends, idle, stop};
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

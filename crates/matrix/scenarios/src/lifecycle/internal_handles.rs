@@ -2,12 +2,8 @@
 //! one, in safe code, made tasks and the stop hang.
 
 use fd_core::{FdHandle, OwnerId, ReadyGuard, State};
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/internal-handles",

@@ -25,8 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::{Builder, Handler, ReadyGuard, Runtime};
 
-use crate::failure::Failure;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 /// Returns the builder of a runtime without a harness: the cell's threads and groups.
 fn builder(test: &TestContext) -> Builder {

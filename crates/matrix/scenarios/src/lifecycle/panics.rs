@@ -7,15 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::{Context, FdHandle, Handler, ReadyGuard, Runtime, WorkerError};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

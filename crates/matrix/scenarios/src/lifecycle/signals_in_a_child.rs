@@ -4,14 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use super::child::{Child, when};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/signals-in-a-child",

@@ -7,16 +7,13 @@ use std::time::{Duration, Instant};
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
 use fd_core::{InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stop};
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::patience::{Looks, patience, slowness};
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/start-stop-often",

@@ -7,17 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{Builder, Context, Handler, ReadyGuard, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends, stop};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/stopped-from-inside",

@@ -8,15 +8,11 @@ use std::time::Duration;
 
 use fd_core::FdCore;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::{DropCounter, DropToken, builder, stop};
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/tasks-at-stop",

@@ -5,17 +5,13 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, ReadyGuard, Runtime};
-use metadata::{Axes, Layer, Transport};
 
 use super::{both_ends, builder, idle, stop};
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -5,13 +5,9 @@
 
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, State};
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, reads_by_thread};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/group-round-trip",

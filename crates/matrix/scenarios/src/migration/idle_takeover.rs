@@ -5,13 +5,9 @@
 //! the descriptor.
 
 use fd_core::State;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, reads_by_thread, routes};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/idle-takeover",

@@ -9,15 +9,11 @@ use std::ops::RangeInclusive;
 use fd_core::ActivitySnapshot;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/late-report-of-old-owner",

@@ -6,14 +6,10 @@
 use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{ReadyGuard, State};
-use metadata::{Axes, Layer, Transport};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -28,10 +28,8 @@ use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::{Recorder, Report};
-use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair};
 
 /// The former and the new owner of a descriptor.

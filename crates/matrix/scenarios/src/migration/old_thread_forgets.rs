@@ -9,13 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::error::MoveError;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, routes};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

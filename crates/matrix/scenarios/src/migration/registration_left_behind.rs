@@ -8,14 +8,9 @@
 
 use std::os::fd::AsFd;
 
-use metadata::{Axes, Layer};
-
 use super::{Endpoint, reads_by_thread};
 use crate::deletion::cloned::replacements;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -7,7 +7,7 @@ use fd_core::poller::Trigger;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::mutex::unpoisoned;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::read_all;
 
 /// A connection that receives numbered frames and counts concurrent readers.

@@ -8,17 +8,13 @@ use std::sync::mpsc::{Receiver, channel};
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, routes};
 use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::delete_on;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-during-delete",

@@ -5,13 +5,9 @@
 
 use fd_core::ReadyGuard;
 use fd_core::error::MoveError;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-in-handler",

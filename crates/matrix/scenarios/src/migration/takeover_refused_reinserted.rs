@@ -6,14 +6,10 @@
 
 use fd_core::ReadyGuard;
 use fd_core::error::{DeleteError, EnterError, MoveError};
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_unchanged, reads_by_thread, routes};
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,14 +6,10 @@
 use std::sync::Arc;
 
 use fd_core::error::MoveError;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, check_unchanged, routes};
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

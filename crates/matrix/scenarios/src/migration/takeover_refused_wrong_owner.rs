@@ -4,13 +4,9 @@
 //! by then. The owner is compared first (the first check of the reference takeover, `f69fea64e`).
 
 use fd_core::error::MoveError;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, check_answer, check_unchanged, reads_by_thread, routes};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-wrong-owner",

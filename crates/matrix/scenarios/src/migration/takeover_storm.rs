@@ -12,15 +12,11 @@ use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
-use metadata::{Axes, Layer};
 
 use super::stream::Connection;
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn;
 use crate::transport::{FarEnd, pair};
 

@@ -8,14 +8,10 @@ use std::time::Duration;
 use fd_core::FdHandle;
 use fd_core::ids::ThreadId;
 use fd_core::poller::Events;
-use metadata::{Axes, Layer, Transport};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,14 +6,10 @@
 
 use fd_core::Context;
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer};
 
 use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/update-overtaken",

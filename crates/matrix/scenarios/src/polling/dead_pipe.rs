@@ -11,13 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fd_core::error::Stale;
 use fd_core::poller::{Events, Trigger};
 use fd_core::{Context, FdHandle};
-use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::fill;
 use crate::transport::set_nonblocking;
 

@@ -6,14 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::poller::{Events, Trigger};
-use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors::null_device;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/device-always-ready",

@@ -14,14 +14,10 @@ use fd_core::poller::{
     Backend, BackendError, Capabilities, Change, DeregisterReason, Event, Interest, Limits, MakeBackend,
     Poller, Wake,
 };
-use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

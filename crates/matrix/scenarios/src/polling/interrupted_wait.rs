@@ -6,17 +6,13 @@ use std::io::Write;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use metadata::{Axes, Layer, Transport};
 use nix::libc::c_int;
 use nix::sys::pthread::{Pthread, pthread_kill, pthread_self};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

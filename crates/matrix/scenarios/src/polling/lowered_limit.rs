@@ -9,16 +9,12 @@ use std::time::Duration;
 
 use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, Runtime};
-use metadata::{Axes, Layer, Transport};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -7,18 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Trigger;
 use fd_core::{ActivitySnapshot, Context, InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::cloned::{snapshots, undelivered_events};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit::DescriptorLimit;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::lifecycle::child::{Child, Report, when};
 use crate::mutex::unpoisoned;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

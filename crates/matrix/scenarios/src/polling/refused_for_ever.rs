@@ -8,15 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{InsertOptions, ReadyGuard, State};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::errno::Errno;
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/refused-for-ever",

@@ -9,14 +9,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use fd_core::Context;
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/timer-after-work",

@@ -11,15 +11,11 @@ use std::time::Duration;
 
 use fd_core::hooks::inject;
 use fd_core::{Context, ReadyGuard};
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
 use crate::manual_clock::ManualClock;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

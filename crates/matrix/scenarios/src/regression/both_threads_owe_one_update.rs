@@ -2,15 +2,10 @@
 //! in some thread's list", and one list per thread: the second thread relied on the first, which could not
 //! apply the update (bug 8).
 
-use metadata::{Axes, Layer, Mode, Transport};
-
 use super::{about, two_of_a_group};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

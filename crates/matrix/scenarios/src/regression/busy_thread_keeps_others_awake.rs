@@ -1,12 +1,7 @@
 //! One thread has more work than it can do. HAProxy had one counter of work for all threads, and every other
 //! thread looked for that work instead of sleeping (bug 7).
 
-use metadata::{Axes, Layer, Mode, Transport};
-
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/busy-thread-keeps-others-awake",

@@ -6,14 +6,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use fd_core::FdHandle;
-use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{FarEnd, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -17,12 +16,9 @@ use nix::{errno::Errno, libc};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::descriptors::null_device;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{pair, set_nonblocking};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,16 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::checkpoints::Checkpoints;
 use crate::descriptors::inode;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{copy_at, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,14 +6,11 @@ use std::os::fd::RawFd;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::prelude::*;
 use crate::retry::{is_system_error, prepare, retry};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -8,15 +8,11 @@ use std::sync::Arc;
 
 use fd_core::FdHandle;
 use fd_core::ids::ThreadId;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use super::one_of_each_group;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::{FarEnd, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

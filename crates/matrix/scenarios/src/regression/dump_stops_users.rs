@@ -4,14 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use metadata::{Axes, Layer, Mode, Transport};
-
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::threads::spawn;
 use crate::transport::pair;
 

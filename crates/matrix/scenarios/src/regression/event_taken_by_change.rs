@@ -4,14 +4,9 @@
 
 use std::io::Write;
 
-use metadata::{Axes, Layer};
-
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

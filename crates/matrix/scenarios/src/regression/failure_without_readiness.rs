@@ -7,15 +7,11 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::ReadyGuard;
-use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::fill;
 use crate::transport::unused_address;
 use crate::transport::{pair, set_nonblocking, unsupported};

@@ -4,15 +4,11 @@
 
 use fd_core::State;
 use fd_core::{FdHandle, InsertOptions};
-use metadata::{Axes, Layer, Transport};
 
 use super::about;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

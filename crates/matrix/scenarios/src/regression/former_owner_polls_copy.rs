@@ -4,14 +4,9 @@
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-use metadata::{Axes, Layer, Transport};
-
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,15 +6,11 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
 use fd_core::{ReadyGuard, State};
-use metadata::{Axes, Layer, Transport};
 use nix::sys::socket::{Shutdown, shutdown};
 
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{pair, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

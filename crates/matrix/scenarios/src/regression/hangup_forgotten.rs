@@ -6,14 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::poller::Events;
 use fd_core::{Handler, ReadyGuard, State};
-use metadata::{Axes, Layer, Transport};
 
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::{TestContext, is_stray};
+use crate::prelude::*;
+use crate::test_context::is_stray;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -10,17 +10,13 @@ use std::sync::mpsc::channel;
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::poller::Limits;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::descriptors::null_device;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -2,13 +2,9 @@
 //! by that group, which left no thread, or the wrong ones (bug 78).
 
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -5,14 +5,10 @@ use std::io::{ErrorKind, Read, Write};
 
 use fd_core::poller::Trigger;
 use fd_core::{InsertOptions, State};
-use metadata::{Axes, Layer, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -5,13 +5,9 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use fd_core::error::InsertRefused;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

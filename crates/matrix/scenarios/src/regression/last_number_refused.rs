@@ -6,15 +6,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use fd_core::{InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors::null_device;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

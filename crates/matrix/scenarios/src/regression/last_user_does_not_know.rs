@@ -4,14 +4,9 @@
 
 use std::sync::Arc;
 
-use metadata::{Axes, Layer, Transport};
-
 use super::about;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-user-does-not-know",

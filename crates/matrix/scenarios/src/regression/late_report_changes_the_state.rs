@@ -4,14 +4,10 @@
 use std::sync::Arc;
 
 use fd_core::State;
-use metadata::{Axes, Layer, Transport};
 
 use super::{about, two_of_a_group};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/late-report-changes-the-state",

@@ -48,10 +48,9 @@ use fd_core::FdCore;
 use fd_core::error::{DeleteError, MoveError, Stale};
 use fd_core::ids::ThreadId;
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::interleaving::{Interleaving, Participant};
 use crate::migration::Endpoint;
+use crate::prelude::*;
 
 /// Returns two threads of one group.
 ///

@@ -7,15 +7,11 @@ use std::sync::Arc;
 
 use fd_core::error::MoveError;
 use fd_core::{FdHandle, Handler, OwnerId};
-use metadata::{Axes, Layer, Transport};
 
 use super::{about, one_of_each_group};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::interleaving::Participant;
 use crate::migration::Endpoint;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/moved-under-a-report",

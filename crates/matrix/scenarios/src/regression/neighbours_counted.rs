@@ -3,13 +3,8 @@
 
 use std::io::Write;
 
-use metadata::{Axes, Layer, Mode, Transport};
-
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

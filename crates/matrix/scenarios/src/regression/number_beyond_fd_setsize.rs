@@ -6,15 +6,11 @@ use std::io::Write;
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
 use fd_core::{InsertOptions, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::libc;
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{Pair, at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -7,14 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::ReadyGuard;
 use fd_core::poller::Events;
-use metadata::{Axes, Layer, Transport};
 
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

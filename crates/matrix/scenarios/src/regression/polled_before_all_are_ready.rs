@@ -6,13 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer, Mode, Transport};
 
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/polled-before-all-are-ready",

@@ -1,12 +1,7 @@
 //! `13b007d58`: each thread had a kqueue of its own, and left it open when it ended.
 
-use metadata::{Axes, Layer, Mode, Transport};
-
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/poller-leaked",

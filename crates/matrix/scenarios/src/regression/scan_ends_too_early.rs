@@ -5,13 +5,9 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use fd_core::State;
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

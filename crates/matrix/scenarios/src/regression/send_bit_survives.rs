@@ -1,13 +1,8 @@
 //! `a3a8ea2fb`: on removal the mask of the threads that poll for receiving was cleared twice, and that for
 //! sending not at all. When sending was wanted again, it was considered polled already.
 
-use metadata::{Axes, Layer, Transport};
-
 use crate::deletion::monitor::HandlerMonitor;
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,14 +6,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fd_core::{Context, FdCore, Runtime};
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::retry;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/short-timeout-spins",

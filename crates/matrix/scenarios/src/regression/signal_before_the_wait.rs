@@ -5,16 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::Builder;
-use metadata::{Axes, Layer, Mode, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{about, wake};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/signal-before-the-wait",

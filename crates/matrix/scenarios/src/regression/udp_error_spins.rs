@@ -6,15 +6,11 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
 use fd_core::{ReadyGuard, State};
-use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -5,16 +5,11 @@
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-use metadata::{Axes, Layer, Transport};
-
 use super::about;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::{at_number, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {

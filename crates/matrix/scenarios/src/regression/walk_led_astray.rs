@@ -5,15 +5,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use metadata::{Axes, Layer, Mode, Transport};
-
 use super::{about, two_of_a_group, wake};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

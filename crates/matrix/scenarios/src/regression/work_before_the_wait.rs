@@ -4,14 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use metadata::{Axes, Layer, Transport};
-
 use super::{about, wake};
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::migration::Endpoint;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/work-before-the-wait",

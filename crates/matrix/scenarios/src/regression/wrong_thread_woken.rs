@@ -2,14 +2,10 @@
 //! mask, its first thread (bug 58).
 
 use fd_core::ids::{ThreadId, ThreadMask};
-use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
 use crate::migration::reads_by_thread;
+use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
 use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -12,17 +12,14 @@ use std::time::Duration;
 
 use fd_core::poller::Trigger;
 use fd_core::{Context, FdHandle, Handler, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet};
 use super::calls::{greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::descriptor_limit::DescriptorLimit;
-use crate::failure::Failure;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/accept-emfile",

@@ -9,14 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{Handler, InsertOptions, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::accept_some;
-use crate::failure::Failure;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};
 

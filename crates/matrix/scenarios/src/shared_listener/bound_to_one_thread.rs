@@ -7,15 +7,11 @@
 //! in its notes; the fault `one-poller-per-process` gives the table of before.
 
 use fd_core::ActivityTable;
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/bound-to-one-thread",

@@ -9,16 +9,12 @@ use std::sync::Arc;
 
 use fd_core::ids::ThreadId;
 use fd_core::{Handler, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
 use crate::gate::{Gate, GateGuard};
-use crate::harness::{Harness, Sleepers};
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/busy-sharers",

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
 use crate::patience::patience;
+use crate::prelude::*;
 use crate::transport::{Address, FarEnd};
 
 /// The result of a client's call.

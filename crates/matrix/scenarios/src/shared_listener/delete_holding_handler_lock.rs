@@ -11,17 +11,13 @@ use std::time::Duration;
 
 use fd_core::error::DeleteError;
 use fd_core::{Handler, ReadyGuard, RegistrationRef};
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::Harness;
 use crate::mutex::unpoisoned;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

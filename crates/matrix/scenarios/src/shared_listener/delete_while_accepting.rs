@@ -8,15 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::scope;
 
-use metadata::{Axes, Layer, Transport};
-
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Closing, call, call_until, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn_in;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

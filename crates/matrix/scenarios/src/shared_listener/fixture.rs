@@ -8,10 +8,8 @@ use fd_core::{EntryInfo, FdHandle, Handler};
 use tempfile::TempDir;
 
 use crate::descriptors;
-use crate::failure::Failure;
 use crate::gate::Gate;
-use crate::harness::{Harness, Sleepers};
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::{Address, FarEnd, Listener};
 
 /// A harness with a listener.

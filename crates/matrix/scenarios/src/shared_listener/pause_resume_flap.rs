@@ -11,15 +11,12 @@ use std::time::Duration;
 
 use fd_core::RegistrationRef;
 use fd_core::hooks::checkpoint::Point;
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::threads::spawn_in;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -8,15 +8,11 @@
 use std::sync::Arc;
 
 use fd_core::{Handler, ReadyGuard};
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::Sleepers;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -5,15 +5,10 @@
 //! 20). Calls from threads outside the mask came later, first without a wake-up (f01588744), then from other
 //! groups (cfdd20a0b).
 
-use metadata::{Axes, Layer, Transport};
-
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::Sleepers;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/stop-start-converge",

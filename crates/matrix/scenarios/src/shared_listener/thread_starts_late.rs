@@ -8,14 +8,10 @@ use std::sync::Arc;
 
 use fd_core::ids::ThreadMask;
 use fd_core::{FdCore, InsertOptions};
-use metadata::{Axes, Layer, Transport};
 
 use super::acceptor::Acceptor;
 use super::calls::{call, greeting};
-use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 use crate::transport::Listener;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -8,16 +8,11 @@
 
 use std::sync::Arc;
 
-use metadata::{Axes, Layer, Transport};
-
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::{Harness, Sleepers};
 use crate::interleaving::Interleaving;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/two-outsiders-start",

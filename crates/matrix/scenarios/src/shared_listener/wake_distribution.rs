@@ -7,15 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use metadata::{Axes, Layer, Transport};
-
 use super::acceptor::Acceptor;
 use super::calls::{call, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::failure::Failure;
-use crate::harness::Sleepers;
-use crate::scenario::Scenario;
-use crate::test_context::TestContext;
+use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/wake-distribution",

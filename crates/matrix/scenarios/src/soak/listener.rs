@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use fd_core::ids::{GroupId, ThreadMask};
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, ReadyGuard};
-use metadata::Transport;
 
 use super::Shared;
 use crate::mutex::unpoisoned;
+use crate::prelude::*;
 use crate::transport::{Address, FarEnd, Listener, accept};
 
 /// A listener that all threads of a group share.

@@ -23,10 +23,9 @@ use fd_core::{Builder, FdCore, FdHandle, Runtime};
 
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
-use crate::failure::Failure;
-use crate::harness::Sleepers;
 use crate::mutex::unpoisoned;
 use crate::patience::{LONGEST, patience};
+use crate::prelude::*;
 use crate::retry;
 use listener::SharedListener;
 use ring::{Op, Ring};

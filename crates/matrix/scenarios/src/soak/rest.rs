@@ -11,8 +11,8 @@ use super::listener::SharedListener;
 use super::slots::Slot;
 use super::{Shared, worker};
 use crate::gate::Gate;
-use crate::harness::Sleepers;
 use crate::patience::{Looks, patience};
+use crate::prelude::*;
 
 /// A caller outside the runtime.
 pub(super) struct Client {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use fd_core::poller::Trigger;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard};
-use metadata::Transport;
 
 use super::Shared;
 use super::ring::Op;
 use crate::mutex::unpoisoned;
+use crate::prelude::*;
 use crate::transport::{self, FarEnd, pair};
 
 /// The most unread bytes of a descriptor: a write never blocks.
