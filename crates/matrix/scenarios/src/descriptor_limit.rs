@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// # Errors
 /// [`Failure::Unsupported`] if the system allows fewer.
 pub(crate) fn raise(count: libc::rlim_t) -> Result<(), Failure> {
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft < count {
         // Only the superuser may raise the hard limit.
         setrlimit(Resource::RLIMIT_NOFILE, count, hard.max(count)).map_err(|error| {

@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use fd_core::error::StartError;
+use fd_core::error::{DeleteError, InsertError, InsertRefused, PostError, Stale, StartError};
 use fd_core::poller::BackendError;
+use nix::errno::Errno;
 
 use crate::missing_resource;
 
@@ -45,5 +46,25 @@ impl Failure {
     /// The system did not start a thread.
     pub(crate) fn no_thread(error: &io::Error) -> Self {
         Self::Unsupported(format!("needs more threads than the system starts: {error}"))
+    }
+}
+
+/// `?` on the error of such a call means that the set-up failed. Where the call itself is under test, its error
+/// is [`Failure::Wrong`], and the scenario says so.
+macro_rules! broken_by {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::broken(error)
+            }
+        })*
+    };
+}
+
+broken_by!(io::Error, Errno, Stale, DeleteError, InsertRefused, PostError);
+
+impl<I, H> From<InsertError<I, H>> for Failure {
+    fn from(error: InsertError<I, H>) -> Self {
+        error.reason.into()
     }
 }

@@ -34,8 +34,8 @@ impl BeforeExec {
     /// # Errors
     /// [`Failure::Broken`].
     pub(crate) fn start() -> Result<Self, Failure> {
-        let (hold_reader, release) = pipe().map_err(Failure::broken)?;
-        let (mut arrived, arrival_writer) = pipe().map_err(Failure::broken)?;
+        let (hold_reader, release) = pipe()?;
+        let (mut arrived, arrival_writer) = pipe()?;
         let mut command = Command::new("sleep");
         command.arg("86400");
         let [hold_fd, release_fd, arrival_fd] =
@@ -59,7 +59,7 @@ impl BeforeExec {
             drop((hold_reader, arrival_writer));
             child
         })?;
-        arrived.read_exact(&mut [0]).map_err(Failure::broken)?;
+        arrived.read_exact(&mut [0])?;
         Ok(Self { release, spawn })
     }
 
@@ -69,7 +69,7 @@ impl BeforeExec {
     /// # Errors
     /// [`Failure::Broken`].
     pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>, Failure> {
-        self.release.write_all(b"x").map_err(Failure::broken)?;
+        self.release.write_all(b"x")?;
         match self.spawn.join() {
             Ok(Ok(child)) => Ok(Some(ChildGuard(child))),
             Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -93,20 +93,20 @@ fn deleted(
     let label = |what: &str| format!("{what} ({})", case.name());
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let mut spare = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.reported_by_each(group_mask, &monitor.recorder, &mut ends.far, b"all")?;
     harness.wait_until_unused(handle)?;
     harness.fence_all()?;
-    let entry = harness.core().entry(handle).map_err(Failure::broken)?;
+    let entry = harness.core().entry(handle)?;
     test.check_eq(label("polled by"), group_mask.bits(), entry.polled_recv.bits(), "L3");
     let calls = monitor.calls();
     let mut copy = make_copy(harness, handle)?;
-    let entry = harness.core().entry(handle).map_err(Failure::broken)?;
+    let entry = harness.core().entry(handle)?;
     test.check_eq(
         label("the entry is marked as cloned"),
         true,
@@ -121,9 +121,9 @@ fn deleted(
             .into_iter()
             .map(|thread| harness.hold(thread))
             .collect::<Result<Vec<_>, _>>()?;
-        ends.far.write_all(b"pending,").map_err(Failure::broken)?;
+        ends.far.write_all(b"pending,")?;
         harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
-        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete()?;
         // At the delete, the kernel had the descriptor in its list of ready files.
         gates.iter().for_each(Gate::open);
     } else {
@@ -133,7 +133,7 @@ fn deleted(
             }
             _ => harness.core().registration(handle).delete(),
         };
-        deleted.map_err(Failure::broken)?;
+        deleted?;
     }
     test.check_eq(label("handlers dropped"), 1, monitor.dropped(), "S4");
     test.check_eq(label("the number is open"), false, descriptors::is_open(monitor.number()), "S4");
@@ -155,16 +155,16 @@ fn deleted(
 
     // The old file does not affect the next registration of the number.
     let next = HandlerMonitor::at(monitor.number());
-    let near = at_number(spare.near, monitor.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, monitor.number())?;
     let handle = harness.insert_shared(near, next.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     send_to(harness, &*copy, &mut ends.far, b", again")?;
     harness.fence_all()?;
     test.check_eq(label("calls of the next registration's handler"), 0, next.calls(), "S7");
     test.check_eq(label("undelivered events, later"), 0, undelivered_events(harness, &before), "L5");
-    spare.far.write_all(b"next").map_err(Failure::broken)?;
+    spare.far.write_all(b"next")?;
     harness.wait_until("the next registration's data", || next.text() == "next")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
 
     // The copy was readable the whole time.
     if let Some(text) = copy.read()? {

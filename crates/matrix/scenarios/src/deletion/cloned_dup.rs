@@ -24,7 +24,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
-    Ok(Box::new(harness.core().registration(handle).duplicate().map_err(Failure::broken)?.into_inner()))
+    Ok(Box::new(harness.core().registration(handle).duplicate()?.into_inner()))
 }
 
 impl OpenCopy for OwnedFd {
@@ -34,7 +34,7 @@ impl OpenCopy for OwnedFd {
 
     fn read(&mut self) -> Result<Option<String>, Failure> {
         let mut bytes = Vec::new();
-        read_all(self, &mut bytes).map_err(Failure::broken)?;
+        read_all(self, &mut bytes)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 }

@@ -32,12 +32,12 @@ struct Child {
 }
 
 fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
-    let (reader, release) = pipe().map_err(Failure::broken)?;
+    let (reader, release) = pipe()?;
     let (hold_fd, release_fd) = (reader.as_raw_fd(), release.as_raw_fd());
     harness.core().before_fork();
     // SAFETY: the child of a process with threads may call only async-signal-safe functions: close, read and
     // _exit are (signal-safety(7)).
-    match unsafe { fork() }.map_err(Failure::broken)? {
+    match unsafe { fork() }? {
         ForkResult::Parent { child } => Ok(Box::new(Child { process: child, release: Some(release) })),
         ForkResult::Child => {
             // SAFETY: plain system calls on numbers that the child owns. The child must close its own copy of

@@ -33,12 +33,11 @@ struct Message {
 }
 
 fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
-    let (from, socket) = UnixStream::pair().map_err(Failure::broken)?;
-    harness.core().registration(handle).mark_cloned().map_err(Failure::broken)?;
+    let (from, socket) = UnixStream::pair()?;
+    harness.core().registration(handle).mark_cloned()?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
-    sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)
-        .map_err(Failure::broken)?;
+    sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)?;
     let mut message = Message { socket, arrived: None };
     if cfg!(target_os = "macos") {
         // On macOS the file must not be closed before the message is received (HAProxy d7f681916).
@@ -53,9 +52,8 @@ impl Message {
         let mut parts = [IoSliceMut::new(&mut byte)];
         let mut space = nix::cmsg_space!([i32; 1]);
         let received =
-            recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())
-                .map_err(Failure::broken)?;
-        for message in received.cmsgs().map_err(Failure::broken)? {
+            recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty())?;
+        for message in received.cmsgs()? {
             if let ControlMessageOwned::ScmRights(numbers) = message {
                 // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
                 self.arrived = numbers.first().map(|number| unsafe { OwnedFd::from_raw_fd(*number) });

@@ -49,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let deadline = Instant::now() + patience() / 5;
     while rounds < ROUNDS && Instant::now() < deadline {
         rounds += 1;
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handled = Arc::new(AtomicBool::new(false));
         let handler = {
@@ -60,8 +60,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             })
         };
         let handle = harness.insert(ends.near, handler, thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        ends.far.write_all(b"x").map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
+        ends.far.write_all(b"x")?;
         let end = Instant::now() + patience();
         let mut spins = 0;
         while !handled.load(Ordering::SeqCst) {
@@ -80,7 +80,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             std::hint::spin_loop();
         }
         let closes_before = harness.activity(thread).fd_close;
-        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete()?;
         harness.wait_until("the close", || monitor.dropped() > 0)?;
         closed_by_deleter += u64::from(harness.activity(thread).fd_close == closes_before);
         // From here on, no event wakes any thread.

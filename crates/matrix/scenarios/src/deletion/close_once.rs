@@ -128,8 +128,8 @@ struct Sentinel {
 
 impl Sentinel {
     fn new() -> Result<Self, Failure> {
-        let mut ends = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
-        ends.far.write_all(b"sentinel").map_err(Failure::broken)?;
+        let mut ends = pair(metadata::Transport::Pipe)?;
+        ends.far.write_all(b"sentinel")?;
         let file = inode(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;
         Ok(Self { ends, file })
     }

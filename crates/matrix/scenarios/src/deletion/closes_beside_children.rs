@@ -70,13 +70,13 @@ fn deleting_itself(
     harness: &Harness,
     thread: ThreadId,
 ) -> Result<(Arc<HandlerMonitor>, FarEnd), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.doing(|ready: &ReadyGuard<'_>| {
         let _ = ready.registration().delete();
     });
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     Ok((monitor, ends.far))
 }
 
@@ -96,7 +96,7 @@ fn held_before_exec(
     let child = BeforeExec::start()?;
     let before = snapshots(harness);
     for (monitor, far) in &mut endpoints {
-        far.write_all(b"one").map_err(Failure::broken)?;
+        far.write_all(b"one")?;
         harness.wait_until("the close", || monitor.dropped() > 0)?;
     }
     // The closed descriptors are reported in several batches. No number is left with which to remove them.
@@ -112,7 +112,7 @@ fn held_before_exec(
     let points = Checkpoints::watch();
     let child = if after_exec == AfterExec::Exits && !harness.core().backend().capabilities().close_forgets {
         let collected = points.hold_batch(thread);
-        endpoints.iter_mut().try_for_each(|(_, far)| far.write_all(b"last")).map_err(Failure::broken)?;
+        endpoints.iter_mut().try_for_each(|(_, far)| far.write_all(b"last"))?;
         collected.reached()?;
         drop(child.exec()?);
         None
@@ -178,6 +178,6 @@ fn close_round(test: &TestContext, harness: &Harness) -> Result<(), Failure> {
     for index in 0..CLOSES {
         endpoints.push(deleting_itself(test, harness, harness.thread(index))?);
     }
-    endpoints.iter_mut().try_for_each(|(_, far)| far.write_all(b"one")).map_err(Failure::broken)?;
+    endpoints.iter_mut().try_for_each(|(_, far)| far.write_all(b"one"))?;
     harness.wait_until("every peer sees the end", || endpoints.iter().all(|(_, far)| far.ended()))
 }

@@ -58,9 +58,9 @@ fn burst(
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());
     let alone = group_mask == thread.mask();
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     // Never polled: a registration that ends in the iteration that began it does not reach the kernel.
-    let (idle, keep) = std::io::pipe().map_err(Failure::broken)?;
+    let (idle, keep) = std::io::pipe()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.recording();
     let last = if last_shared { group_mask } else { thread.mask() };
@@ -95,7 +95,7 @@ fn burst(
     drop(keep);
     harness.wait_until_polled(handle, last)?;
     harness.fence_all()?;
-    let entry = harness.core().entry(handle).map_err(Failure::broken)?;
+    let entry = harness.core().entry(handle)?;
     test.check_eq(label("polled by"), last.bits(), entry.polled_recv.bits(), "L1, L3, bug 22");
     test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");
     let dropped = harness.activity(thread).since(&before).poll_drop;
@@ -114,7 +114,7 @@ fn burst(
     if last == thread.mask() {
         test.check_eq(label("reports"), 1, monitor.calls(), "S8: registered once");
     }
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     Ok(())
 }
 

@@ -26,11 +26,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for point in [Point::DeleteMarked, Point::DeleteMaskCleared] {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
+        let mut spare = pair(test.params.transport)?;
         let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
         let handle = harness.insert(ends.near, first.recording(), owner)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         harness.fence_all()?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, first.number());
@@ -70,9 +70,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         );
 
         // The old handle is refused, no matter which registration has the number.
-        let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
+        let near = at_number(spare.near, first.number())?;
         let next = harness.insert(near, second.recording(), owner)?;
-        harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(next).want_recv()?;
         let stale = harness.on(other, move |context| {
             let fd = context.registration(handle);
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
@@ -86,12 +86,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             all_refused,
         );
         test.stop_if_failed()?;
-        spare.far.write_all(b"next").map_err(Failure::broken)?;
+        spare.far.write_all(b"next")?;
         harness.wait_until("the next registration's data", || second.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, second.calls(), "protocol 2.1");
         test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
-        harness.core().registration(next).delete().map_err(Failure::broken)?;
+        harness.core().registration(next).delete()?;
     }
     harness.finish(test, &[])
 }

@@ -30,7 +30,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let released = harness.core().registration_counts().released;
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let (near, mut far) = disown_idle(test, &mut harness, &sleepers, ends.near, ends.far)?;
     test.stop_if_failed()?;
     let near = disown_in_handler(test, &mut harness, near, &mut far)?;
@@ -67,7 +67,7 @@ fn disown_idle(
     let (thread, monitor) = (harness.thread(0), HandlerMonitor::new(&near));
     let group_mask = harness.core().table().threads(thread.group());
     let handle = harness.insert_shared(near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, group_mask)?;
     sleepers.wait(harness)?;
     let closed = harness.core().registration_counts().closed;
@@ -101,8 +101,8 @@ fn disown_in_handler(
         })
     };
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    far.write_all(b"own").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    far.write_all(b"own")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
@@ -136,10 +136,10 @@ fn register_again(
     // No interest is set yet: the interest of the previous registration is forgotten.
     harness.send(far, monitor.number(), b"reported")?;
     harness.fence_all()?;
-    let reported = harness.core().entry(handle).map_err(Failure::broken)?.state.and(State::POLL_IN);
+    let reported = harness.core().entry(handle)?.state.and(State::POLL_IN);
     test.check_eq("reports before any interest is set", State::default(), reported, "S20, suspect 11");
     test.check_eq("handler calls before any interest is set", 0, monitor.calls(), "S18");
-    harness.on(thread, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(handle).want_recv())??;
     harness.wait_until(&format!("the report to thread {thread}"), || monitor.text() == "reported")?;
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S20, bug 34: registered again, once");

@@ -40,12 +40,12 @@ fn delete_while_polled(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let group_mask = harness.core().table().threads(home.group());
     let handle = harness.insert_shared(ends.near, monitor.recording(), home, group_mask)?;
     sleepers.wait(harness)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.reported_by_each(group_mask, &monitor.recorder, &mut ends.far, b"all")?;
     harness.wait_until_unused(handle)?;
@@ -85,8 +85,8 @@ fn delete_while_listed(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
+    let mut spare = pair(test.params.transport)?;
     let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let of_group = |thread: ThreadId| harness.core().table().threads(thread.group());
     let (home_mask, foreign_mask) = (of_group(home), of_group(foreign));
@@ -94,16 +94,16 @@ fn delete_while_listed(
     let gates: Vec<Gate> = at_home.map(|thread| harness.hold(thread)).collect::<Result<_, _>>()?;
 
     let handle = harness.insert_shared(ends.near, first.recording(), home, home_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    let pending = harness.core().entry(handle).map_err(Failure::broken)?.update_mask;
+    harness.core().registration(handle).want_recv()?;
+    let pending = harness.core().entry(handle)?.update_mask;
     test.check_eq("pending updates", home_mask.bits(), pending.bits(), "protocol 11.2");
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
 
-    let near = at_number(spare.near, first.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, first.number())?;
     let next = harness.insert_shared(near, second.recording(), foreign, foreign_mask)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
-    let pending = harness.core().entry(next).map_err(Failure::broken)?.update_mask;
+    harness.core().registration(next).want_recv()?;
+    let pending = harness.core().entry(next)?.update_mask;
     // The threads of its own group may have applied the update already.
     test.check_eq("pending updates of other threads", 0, pending.without(foreign_mask).bits(), "S9");
     // The list of its own group must contain the descriptor, although the other group's list has not been
@@ -116,7 +116,7 @@ fn delete_while_listed(
         second.recorder.seen().iter().filter(|seen| seen.thread.group() != foreign.group()).count();
     test.check_eq("reports to the number's old group", 0, foreign_reports, "S9");
     test.check_eq("handler calls of the first registration", 0, first.calls(), "S6, S7");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next)?;
     test.check_eq("pending updates at rest", 0, entry.update_mask.bits(), "L3, bug 22");
     test.check_eq("polled by", foreign_mask.bits(), entry.polled_recv.bits(), "L3");
     let deleted = harness.on(home, move |context| context.registration(next).delete())?;

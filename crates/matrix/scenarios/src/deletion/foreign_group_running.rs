@@ -61,7 +61,7 @@ fn delete_under_a_lock(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
     let (sender, result) = channel();
@@ -75,8 +75,8 @@ fn delete_under_a_lock(
         })
     };
     let handle = harness.insert(ends.near, handler, home)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"x")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
@@ -150,7 +150,7 @@ fn delete_before_handler(
     foreign: ThreadId,
     order: Order,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let points = Checkpoints::watch();
     let number = monitor.number();
@@ -159,11 +159,11 @@ fn delete_before_handler(
     let delete = points.hold(foreign, Point::DeleteMaskCleared, number);
     let token = points.hold(foreign, Point::DeleteTokenSet, number);
     let handle = harness.insert(ends.near, monitor.recording(), home)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let closed = harness.core().registration_counts().closed;
     let (closer, bystander) = if order == Order::ReportEnds { (home, foreign) } else { (foreign, home) };
     let before = [closer, bystander].map(|id| harness.activity(id));
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    ends.far.write_all(b"x")?;
     report.reached()?;
     let result = delete_on(harness, Some(foreign), handle)?;
     delete.reached()?;

@@ -29,8 +29,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for by_handler in [false, true] {
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport)?;
+        let mut spare = pair(test.params.transport)?;
         let number = ends.near.as_raw_fd();
         let monitor = HandlerMonitor::at(number);
         let (sender, inserted) = channel();
@@ -43,10 +43,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             sender: Mutex::new(sender),
         };
         let handle = harness.insert(ends.near, Arc::new(insert_on_drop), owner)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         harness.fence(owner)?;
         if by_handler {
-            ends.far.write_all(b"end").map_err(Failure::broken)?;
+            ends.far.write_all(b"end")?;
         } else {
             let deleted = harness.on(other, move |context| context.registration(handle).delete())?;
             test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
@@ -64,11 +64,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             "FdHandle::generation",
         );
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
-        spare.far.write_all(b"next").map_err(Failure::broken)?;
+        spare.far.write_all(b"next")?;
         harness.wait_until("the next registration's data", || monitor.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, monitor.calls(), "S7, S8");
-        harness.core().registration(next).delete().map_err(Failure::broken)?;
+        harness.core().registration(next).delete()?;
     }
     harness.finish(test, &[])
 }

@@ -42,16 +42,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// Holds the thread after its wait has returned the event, and ends the registration before the dispatch.
 fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let spare = pair(test.params.transport)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
     // The data arrives before the wait begins, so the first batch contains the event.
     let iteration = harness.hold(thread)?;
     let before = harness.activity(thread);
-    ends.far.write_all(b"old").map_err(Failure::broken)?;
+    ends.far.write_all(b"old")?;
     harness.wait_until("the data", || descriptors::readable(old.number()))?;
     let checkpoints = Checkpoints::watch();
     let held = checkpoints.hold_batch(thread);
@@ -59,9 +59,9 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     held.reached()?;
     let deleted = harness.core().registration(handle).delete();
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
-    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, old.number())?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv()?;
     held.release();
     drop(checkpoints);
     harness.wait_until_polled(next, thread.mask())?;
@@ -84,9 +84,9 @@ fn held_before_running(
     let (late, spare) = LateReport::of_deleted(test, harness, thread, Point::ReportBeforeRunning, &label)?;
     test.check_eq(label("closed"), 1, closed(harness) - late.closed_before, "S4, L7");
     test.stop_if_failed()?;
-    let near = at_number(spare.near, late.old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, late.old.number())?;
     let next = harness.insert(near, late.new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv()?;
     late.gate.open();
     drop(late.checkpoints);
     harness.wait_until_polled(next, thread.mask())?;
@@ -95,7 +95,7 @@ fn held_before_running(
     test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");
     test.check_eq(label("calls of the new handler before it has data"), 0, late.new.calls(), "S7");
     test.check_cost_eq(label("events dropped"), 1, after.poll_drop, "protocol 4.4");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next)?;
     test.check_eq(label("running"), 0, entry.running.bits(), "L9: the bit is taken back");
     serve_and_delete(harness, next, spare.far, &late.new, &label)
 }
@@ -116,16 +116,16 @@ fn held_while_running(
     drop(late.checkpoints);
 
     // The new registration sets its interest on its own thread: a stale update bit would suppress the update.
-    let near = at_number(spare.near, late.old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, late.old.number())?;
     let next = harness.insert(near, late.new.recording(), thread)?;
-    harness.on(thread, move |context| context.registration(next).want_recv())?.map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(next).want_recv())??;
     harness.wait_until_polled(next, thread.mask())?;
     harness.fence(thread)?;
     let after = harness.activity(thread).since(&late.before);
     test.check_eq(label("calls of the old handler"), 0, late.old.calls(), "S6");
     test.check_cost_eq(label("skipped reports"), 1, after.poll_skip, "protocol 4.6");
     test.check_eq(label("closed after the report"), 1, closed(harness) - late.closed_before, "S4");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next)?;
     test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");
     test.check_eq(label("polled by"), thread.mask().bits(), entry.polled_recv.bits(), "L1, bug 65");
     test.check_eq(label("calls of the new handler before it has data"), 0, late.new.calls(), "S7");
@@ -154,16 +154,16 @@ impl LateReport {
         point: Point,
         label: &dyn Fn(&str) -> String,
     ) -> Result<(Self, Pair), Failure> {
-        let Pair { near, mut far } = pair(test.params.transport).map_err(Failure::broken)?;
-        let spare = pair(test.params.transport).map_err(Failure::broken)?;
+        let Pair { near, mut far } = pair(test.params.transport)?;
+        let spare = pair(test.params.transport)?;
         let (old, new) = (HandlerMonitor::new(&near), HandlerMonitor::new(&near));
         let handle = harness.insert(near, old.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         harness.fence(thread)?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, old.number());
         let (closed_before, before) = (closed(harness), harness.activity(thread));
-        far.write_all(b"old").map_err(Failure::broken)?;
+        far.write_all(b"old")?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(label("the report did not arrive")));
         }
@@ -187,7 +187,7 @@ fn serve_and_delete(
     new: &HandlerMonitor,
     label: &dyn Fn(&str) -> String,
 ) -> Result<(), Failure> {
-    far.write_all(b"new").map_err(Failure::broken)?;
+    far.write_all(b"new")?;
     harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
     harness.core().registration(next).delete().map_err(Failure::broken)
 }

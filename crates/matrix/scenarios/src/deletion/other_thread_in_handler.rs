@@ -43,7 +43,7 @@ fn delete_while_handler_runs(
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
     let handler = {
@@ -55,8 +55,8 @@ fn delete_while_handler_runs(
     };
     let owner = OwnerId::of(&handler);
     let handle = harness.insert(ends.near, handler, user)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"before,").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"before,")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
@@ -111,13 +111,13 @@ fn delete_after_handler(
     deleter: ThreadId,
 ) -> Result<(), Failure> {
     for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, monitor.number());
         let handle = harness.insert(ends.near, monitor.recording(), user)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        ends.far.write_all(b"x").map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
+        ends.far.write_all(b"x")?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(format!("the thread did not reach {point:?}")));
         }

@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (sender, receiver) = channel();
     let handler = {
@@ -37,11 +37,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let thread = harness.thread(0);
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let before = harness.activity(thread);
     let closed = harness.core().registration_counts().closed;
 
-    ends.far.write_all(b"last words").map_err(Failure::broken)?;
+    ends.far.write_all(b"last words")?;
     let checks = receiver.recv_timeout(patience()).map_err(|error| match error {
         RecvTimeoutError::Timeout => Failure::Wrong("the handler did not return".into()),
         RecvTimeoutError::Disconnected => Failure::Wrong("the handler was dropped while it ran".into()),

@@ -54,7 +54,7 @@ fn end_registration(
     owner: ThreadId,
     other: ThreadId,
 ) -> Result<(), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.recording();
     let identity = OwnerId::of(&handler);
@@ -62,7 +62,7 @@ fn end_registration(
     let is_shared = matches!(case, Case::Stopped);
     let mask = if is_shared { harness.core().table().threads(owner.group()) } else { owner.mask() };
     let handle = harness.insert_shared(ends.near, handler, owner, mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     // Every thread of the mask sleeps with the descriptor.
     harness.wait_until_polled(handle, mask)?;
     harness.fence_all()?;
@@ -72,9 +72,7 @@ fn end_registration(
             let taken = harness.on(other, move |context| context.takeover(handle, identity))?;
             test.check_eq(format!("{case:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
             if matches!(case, Case::TakenOverAndPolled) {
-                harness
-                    .on(other, move |context| context.registration(handle).want_recv())?
-                    .map_err(Failure::broken)?;
+                harness.on(other, move |context| context.registration(handle).want_recv())??;
                 harness.wait_until_polled_by(handle, other)?;
                 harness.fence(other)?;
             }
@@ -83,15 +81,15 @@ fn end_registration(
             // Disabling interest alone is lazy (L6). Enabling the other direction makes some thread update
             // its poller.
             let fd = harness.core().registration(handle);
-            fd.stop_recv().and_then(|()| fd.want_send()).map_err(Failure::broken)?;
-            fd.stop_send().map_err(Failure::broken)?;
+            fd.stop_recv().and_then(|()| fd.want_send())?;
+            fd.stop_send()?;
             harness.fence(owner)?;
         }
     }
     let closed = harness.core().registration_counts().closed;
     sleepers.wait(harness)?;
     if matches!(case, Case::Disowned) {
-        harness.core().registration(handle).disown().map_err(Failure::broken)?;
+        harness.core().registration(handle).disown()?;
         test.check_eq(
             format!("{case:?}: returned descriptors"),
             1,
@@ -99,7 +97,7 @@ fn end_registration(
             "Handler::released",
         );
     } else {
-        harness.on(other, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+        harness.on(other, move |context| context.registration(handle).delete())??;
         // After the stop a thread may still report it: then its last user closes it.
         harness.wait_until(&format!("{case:?}: the close"), || monitor.dropped() > 0)?;
         test.check_eq(

@@ -31,9 +31,9 @@ const FENCES: u64 = 50;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut fresh = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let mut spare = pair(test.params.transport)?;
+    let mut fresh = pair(test.params.transport)?;
     let number = ends.near.as_raw_fd();
     let monitor = HandlerMonitor::new(&ends.near);
     let diagnoses = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -47,7 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })
     };
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, thread.mask())?;
     harness.fence_all()?;
 
@@ -55,7 +55,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     close_behind_the_table(number);
     // A thread must use the number to notice the close: epoll and kqueue at the next change of its interest,
     // poll and select at the next wait.
-    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send()?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
     }
@@ -96,7 +96,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.stop_if_failed()?;
 
     // Other code uses the number again and tries to register it.
-    let near = at_number(spare.near, number).map_err(Failure::broken)?;
+    let near = at_number(spare.near, number)?;
     let next = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), harness.options());
     let refused = harness.core().insert(near, next.recording(), group, mask, options);
@@ -117,17 +117,17 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The old registration ends. The refused descriptor gives up the number first, or it would be closed
     // twice.
     let _ = refused.source.into_raw_fd();
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
 
     // The next descriptor under that number can be registered.
-    let near = at_number(fresh.near, number).map_err(Failure::broken)?;
+    let near = at_number(fresh.near, number)?;
     let last = HandlerMonitor::new(&near);
     let handle = harness.insert(near, last.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    fresh.far.write_all(b"fresh").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    fresh.far.write_all(b"fresh")?;
     harness.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));
     harness.finish(test, &[])

@@ -40,9 +40,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
     let mut ends = Vec::new();
     for _ in 0..2 {
-        ends.push(pair(test.params.transport).map_err(Failure::broken)?);
+        ends.push(pair(test.params.transport)?);
     }
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut spare = pair(test.params.transport)?;
     let swap = Arc::new(Swap {
         handles: OnceLock::new(),
         spare: Mutex::new(Some(spare.near)),
@@ -64,13 +64,13 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     }
     swap.handles.get_or_init(|| [handles[0], handles[1]]);
     for handle in &handles {
-        harness.core().registration(*handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_recv()?;
     }
     harness.fence(thread)?;
     let held = harness.hold(thread)?;
     let before = harness.activity(thread);
     for far in &mut fars {
-        far.write_all(b"old").map_err(Failure::broken)?;
+        far.write_all(b"old")?;
     }
     // The end of the stream, too: in HAProxy the hang-up caused the failure.
     drop(fars);
@@ -98,19 +98,19 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     test.check_eq("calls of the new handler before it has data", 0, monitor.calls(), "S7");
     let dropped = harness.activity(thread).since(&before).poll_drop;
     test.check_cost_eq("dropped events of the old registration", 1, dropped, "S7: it was in the batch");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next)?;
     let sticky = State::POLL_ERR.or(State::POLL_HUP);
     let seen = State::POLL_IN.or(State::POLL_OUT).or(sticky);
     test.check_eq("reports in the new state", State::default(), entry.state.and(seen), "S7, bug 75");
 
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    spare.far.write_all(b"new")?;
     harness.wait_until("the new registration's data", || monitor.text() == "new")?;
     harness.fence(thread)?;
     test.check_eq("calls of the new handler", 1, monitor.calls(), "S8: registered once");
-    let entry = harness.core().entry(next).map_err(Failure::broken)?;
+    let entry = harness.core().entry(next)?;
     test.check_eq("errors and hang-ups", State::default(), entry.state.and(sticky), "S15");
     for handle in [handles[1 - victim], next] {
-        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete()?;
     }
     Ok(())
 }

@@ -31,11 +31,11 @@ const FENCES: usize = 16;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let mut spare = pair(test.params.transport)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
@@ -47,7 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     // A wait in poll(2) or select(2) that had begun before has the number in its arrays.
     harness.fence(thread)?;
-    ends.far.write_all(b"undelivered").map_err(Failure::broken)?;
+    ends.far.write_all(b"undelivered")?;
     harness.wait_until("the data", || descriptors::readable(old.number()))?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
@@ -69,12 +69,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop(checkpoints);
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
 
-    let near = at_number(spare.near, old.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, old.number())?;
     let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
-    spare.far.write_all(b"new").map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv()?;
+    spare.far.write_all(b"new")?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::broken)?;
+    harness.core().registration(next).delete()?;
     drop((ends.far, spare.far));
     harness.finish(test, &[])
 }

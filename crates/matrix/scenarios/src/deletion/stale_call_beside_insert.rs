@@ -58,7 +58,7 @@ impl Callers {
                 drop(core);
                 let _ = sender.send((name, refused));
             });
-            caller.map_err(Failure::broken)?;
+            caller?;
         }
         held.iter().try_for_each(HeldThread::reached)?;
         Ok(Self { held, results })
@@ -94,10 +94,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let points = Checkpoints::watch();
     let thread = harness.thread(0);
     let [first, second] = [pair(test.params.transport), pair(test.params.transport)];
-    let (first, mut second) = (first.map_err(Failure::broken)?, second.map_err(Failure::broken)?);
+    let (first, mut second) = (first?, second?);
     let stale = harness.insert(first.near, Recorder::new(), thread)?;
-    harness.core().registration(stale).delete().map_err(Failure::broken)?;
-    let near = at_number(second.near, stale.number()).map_err(Failure::broken)?;
+    harness.core().registration(stale).delete()?;
+    let near = at_number(second.near, stale.number())?;
 
     let monitor = HandlerMonitor::new(&near);
     let before = Callers::start(&harness, &points, stale, "before the insertion")?;
@@ -107,12 +107,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         drop(core);
         inserted.map_err(|refused| refused.reason)
     })?;
-    let handle = handle.map_err(Failure::broken)?;
+    let handle = handle?;
     let meanwhile = Callers::start(&harness, &points, stale, "beside the registration")?;
     let references = harness.entry(handle)?.references;
     test.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    std::io::Write::write_all(&mut second.far, b"next").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    std::io::Write::write_all(&mut second.far, b"next")?;
     harness.wait_until("the next registration's data", || monitor.text() == "next")?;
     let core = Arc::clone(harness.core());
     let deleted = with_time_limit("the end of a registration", move || {
@@ -120,7 +120,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         drop(core);
         deleted
     })?;
-    deleted.map_err(Failure::broken)?;
+    deleted?;
     harness.wait_until("the peer sees the end", || second.far.ended())?;
     before.end(test)?;
     meanwhile.end(test)?;

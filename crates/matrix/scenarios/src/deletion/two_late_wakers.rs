@@ -126,17 +126,15 @@ impl Schedule {
 const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
 fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result<(), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let far = RefCell::new(ends.far);
     let monitor = HandlerMonitor::new(&ends.near);
     // Hundreds of rounds: the option avoids connections in TIME_WAIT.
     let options = InsertOptions { reset_on_close: true, ..harness.options() };
     let both = schedule.wakers[0].mask().or(schedule.wakers[1].mask());
-    let handle = harness
-        .core()
-        .insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)
-        .map_err(Failure::broken)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle =
+        harness.core().insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, both)?;
     let closed = harness.core().registration_counts().closed;
     let deleted = Arc::new(AtomicBool::new(false));

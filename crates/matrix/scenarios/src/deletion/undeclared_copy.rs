@@ -89,25 +89,23 @@ fn deleted(
     // Each thread also has another descriptor, before and after.
     let mut others: Vec<(Arc<HandlerMonitor>, FarEnd)> = Vec::new();
     for thread in &threads {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), *thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         others.push((monitor, ends.far));
     }
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let copy = ends.near.try_clone().map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let copy = ends.near.try_clone()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.fence_all()?;
     match by {
-        Deleter::Outsider => harness.core().registration(handle).delete().map_err(Failure::broken)?,
+        Deleter::Outsider => harness.core().registration(handle).delete()?,
         Deleter::PollingThread => {
-            harness
-                .on(thread, move |context| context.registration(handle).delete())?
-                .map_err(Failure::broken)?;
+            harness.on(thread, move |context| context.registration(handle).delete())??;
         }
     }
     // A thread that waited in poll(2) with the number may have reported it as closed.
@@ -174,7 +172,7 @@ fn deleted(
         "L5: no further events",
     );
     for (monitor, far) in &mut others {
-        far.write_all(b"still here").map_err(Failure::broken)?;
+        far.write_all(b"still here")?;
         let monitor = Arc::clone(monitor);
         harness.wait_until("the other descriptors' data", || monitor.text() == "still here")?;
     }

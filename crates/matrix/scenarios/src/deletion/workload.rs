@@ -51,7 +51,7 @@ impl Workload {
             lingering,
             core: Arc::clone(harness.core()),
             threads: harness.threads(),
-            pairs: Pairs::new(params.transport).map_err(Failure::broken)?,
+            pairs: Pairs::new(params.transport)?,
             // Avoids connections in TIME_WAIT.
             options: InsertOptions { reset_on_close: true, ..harness.options() },
             places: (0..PLACES).map(|_| Mutex::new(None)).collect(),

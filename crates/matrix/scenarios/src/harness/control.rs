@@ -51,12 +51,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// Registers another fence, as the harness does, and sends one event through it.
 fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
-    let (near, mut far) = pipe().map_err(Failure::broken)?;
-    set_nonblocking(&near).map_err(Failure::broken)?;
+    let (near, mut far) = pipe()?;
+    set_nonblocking(&near)?;
     let recorder = Recorder::new();
     let handle = harness.insert(near.into(), recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    far.write_all(b"x")?;
     harness.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)
 }

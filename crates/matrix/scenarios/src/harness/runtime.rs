@@ -55,7 +55,7 @@ struct Fence {
 impl Fence {
     /// Opens the pipe. The numbers of a scenario's own descriptors do not depend on its first use.
     fn new(thread: ThreadId) -> Result<Self, Failure> {
-        let ends = transport::pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
+        let ends = transport::pair(metadata::Transport::Pipe)?;
         Ok(Self { thread, near: Some(ends.near), far: ends.far, passed: Arc::default() })
     }
 
@@ -69,7 +69,7 @@ impl Fence {
         };
         // Level-triggered in every cell: the fence is not under test.
         let (group, mask, options) = (self.thread.group(), self.thread.mask(), InsertOptions::default());
-        let handle = core.insert(near, handler, group, mask, options).map_err(Failure::broken)?;
+        let handle = core.insert(near, handler, group, mask, options)?;
         core.registration(handle).want_recv().map_err(Failure::broken)
     }
 }
@@ -308,7 +308,7 @@ impl Harness {
         bytes: &[u8],
     ) -> Result<(), Failure> {
         let (gate, held) = recorder.hold_all();
-        far.write_all(bytes).map_err(Failure::broken)?;
+        far.write_all(bytes)?;
         let what = format!("each of {mask:?} reports '{}' by itself", String::from_utf8_lossy(bytes));
         self.wait_until(&what, || gate.arrived() >= mask.len())?;
         drop(held);
@@ -370,7 +370,7 @@ impl Harness {
         let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
         fence.register(self.runtime.core())?;
         let before = fence.passed.load(Ordering::SeqCst);
-        fence.far.write_all(&[0]).map_err(Failure::broken)?;
+        fence.far.write_all(&[0])?;
         let passed = Arc::clone(&fence.passed);
         self.wait_until(&format!("the fence of thread {thread}"), || passed.load(Ordering::SeqCst) > before)
     }
@@ -394,7 +394,7 @@ impl Harness {
     /// [`Failure::Broken`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.
     pub(crate) fn send(&self, far: &mut FarEnd, near: RawFd, bytes: &[u8]) -> Result<(), Failure> {
         let expected = transport::unread(near) + bytes.len();
-        far.write_all(bytes).map_err(Failure::broken)?;
+        far.write_all(bytes)?;
         self.wait_until(&arrival(bytes, near), || transport::unread(near) >= expected)
     }
 
@@ -410,7 +410,7 @@ impl Harness {
         bytes: &[u8],
         read: impl Fn() -> usize,
     ) -> Result<(), Failure> {
-        far.write_all(bytes).map_err(Failure::broken)?;
+        far.write_all(bytes)?;
         // In this order: a byte that is read between the two is not counted, and then the next look counts
         // it.
         self.wait_until(&arrival(bytes, near), || read() + transport::unread(near) >= far.sent())

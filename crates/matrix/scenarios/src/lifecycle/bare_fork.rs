@@ -22,10 +22,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let sleepers = Sleepers::watch();
     let mut harness = Some(Harness::start(test)?);
     let running = harness.as_ref().expect("just started");
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let handle = running.insert(ends.near, recorder.clone(), running.thread(0))?;
-    running.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    running.core().registration(handle).want_recv()?;
     running.core().before_fork();
     sleepers.wait(running)?;
     let mut child = Child::bare_fork(|report| {

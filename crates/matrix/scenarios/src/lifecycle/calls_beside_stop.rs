@@ -102,7 +102,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
     let recorder = Recorder::new();
     let id = recorder.id();
     let handle = harness.insert(near, recorder, owner)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };
@@ -136,7 +136,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
         Call::Update => ignored(
             harness.core().post(owner, move |context| ignored(context.registration(handle).want_send())),
         ),
-        Call::Report => std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?,
+        Call::Report => std::io::Write::write_all(&mut far, b"x")?,
         Call::Sleep => harness.core().wake(owner),
     }
     held.reached()?;

@@ -90,10 +90,10 @@ impl Child {
     /// # Errors
     /// [`Failure::Broken`] if the fork fails.
     pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
-        let (reader, writer) = pipe().map_err(Failure::broken)?;
+        let (reader, writer) = pipe()?;
         // SAFETY: besides async-signal-safe functions the child uses the allocator. Every other thread of the
         // parent sleeps, in a poller's wait or where it is held, and holds no lock that the child needs.
-        match unsafe { fork() }.map_err(Failure::broken)? {
+        match unsafe { fork() }? {
             ForkResult::Parent { child } => Ok(Self { process: child, report: reader }),
             ForkResult::Child => {
                 action(Report(writer.as_raw_fd()));
@@ -111,10 +111,10 @@ impl Child {
     pub(crate) fn bare_fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            let (reader, writer) = pipe().map_err(Failure::broken)?;
+            let (reader, writer) = pipe()?;
             // SAFETY: as in `Child::fork`. No thread is in the allocator, whose locks no hook releases.
             let result = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-            match Errno::result(result).map_err(Failure::broken)? {
+            match Errno::result(result)? {
                 0 => {
                     action(Report(writer.as_raw_fd()));
                     Report(writer.as_raw_fd()).end()
@@ -136,7 +136,7 @@ impl Child {
         thread: ThreadId,
         action: impl FnOnce(&Context, Report) + Send + 'static,
     ) -> Result<Self, Failure> {
-        let (reader, writer) = pipe().map_err(Failure::broken)?;
+        let (reader, writer) = pipe()?;
         let (number, forked) = (writer.as_raw_fd(), Forked::default());
         let result = forked.clone();
         let _ = harness

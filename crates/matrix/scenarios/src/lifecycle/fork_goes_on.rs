@@ -150,11 +150,11 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
 /// The thread that forks is in a handler. The child continues in it.
 fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let forked = Forked::default();
     let result = forked.clone();
-    let (reader, report) = std::io::pipe().map_err(Failure::broken)?;
+    let (reader, report) = std::io::pipe()?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&report);
     let handler = monitor.doing(move |ready| {
         let context = ready.context();
@@ -175,15 +175,15 @@ fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Fai
         result.set(child);
     });
     let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"x")?;
     let mut child = forked.child(harness, reader)?;
     drop(report);
     child.record(test, "forked in a handler", "core 11")?;
     drop(child);
     harness.fence(thread)?;
     test.check_eq("the parent's handler was dropped", 0, monitor.dropped(), "the child has its own copy");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || ends.far.ended())
 }
 

@@ -95,7 +95,7 @@ impl Scene {
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
         let handle = harness.insert(near, recorder.clone(), owned_by)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         harness.fence_all()?;
         harness.core().before_fork();
         let held = match place {
@@ -105,7 +105,7 @@ impl Scene {
             }
         };
         if place == Place::Handler {
-            far.write_all(b"x").map_err(Failure::broken)?;
+            far.write_all(b"x")?;
         }
         let _ = harness.core().post(thread, move |context| match place {
             Place::Takeover(_) => drop(context.takeover(handle, owner)),

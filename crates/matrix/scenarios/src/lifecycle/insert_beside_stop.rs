@@ -66,7 +66,7 @@ fn inserter(
     }
     let core = Arc::clone(harness.core());
     let named = std::thread::Builder::new().name("inserter".into());
-    named.spawn(move || insert(&core)).map_err(Failure::broken)?;
+    named.spawn(move || insert(&core))?;
     Ok(("inserter".into(), receiver))
 }
 
@@ -140,7 +140,7 @@ fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
             let mut inserted = 0_usize;
             loop {
                 let thread = threads[(index + inserted) % threads.len()];
-                let near = crate::transport::pair(transport).map_err(Failure::broken)?.near;
+                let near = crate::transport::pair(transport)?.near;
                 let options = InsertOptions::default();
                 match core.insert(near, idle(), thread.group(), thread.mask(), options) {
                     Ok(handle) => {

@@ -72,6 +72,6 @@ impl Drop for DropToken {
 
 /// Creates a connected pair over the cell's transport.
 fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd), Failure> {
-    let ends = crate::transport::pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = crate::transport::pair(test.params.transport)?;
     Ok((ends.near, ends.far))
 }

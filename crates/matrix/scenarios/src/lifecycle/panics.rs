@@ -175,7 +175,7 @@ fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
     let (near, mut far) = both_ends(test)?;
     let panicking = Panicking { what, _token: tally.token() };
     let handle = harness.insert(near, Arc::new(panicking), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let mut peers = Vec::new();
     for thread in harness.threads() {
         let (near, far) = both_ends(test)?;
@@ -246,7 +246,7 @@ fn trigger(
                 context.after(Duration::ZERO, |_| panic_on_purpose("run"));
             });
         }
-        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
+        Panics::SignalAction => kill(Pid::this(), Signal::SIGUSR1)?,
         Panics::TaskDroppedAtStop => {
             let unrun = unrun(tally);
             let _ = core.post(thread, move |context| {
@@ -263,7 +263,7 @@ fn trigger(
             });
         }
         Panics::HandlerDroppedAtStop => {}
-        _ => far.write_all(b"x").map_err(Failure::broken)?,
+        _ => far.write_all(b"x")?,
     }
     Ok(())
 }

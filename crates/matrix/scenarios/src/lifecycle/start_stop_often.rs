@@ -120,7 +120,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
         };
         let inserted =
             core.insert(near, Arc::new(handler), thread.group(), thread.mask(), InsertOptions::default());
-        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+        core.registration(inserted?).want_recv()?;
         let (in_timer, in_task) = (Arc::clone(&core), Arc::clone(&core));
         let _ = core.post(thread, move |context| {
             context.after(Duration::from_secs(3600), move |_| drop(in_timer));
@@ -151,7 +151,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
 }
 
 fn usage() -> Result<Usage, Failure> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(Failure::broken)?;
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     // Kibibytes, but bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let resident = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;

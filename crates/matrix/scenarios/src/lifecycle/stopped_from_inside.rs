@@ -123,7 +123,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
     let threads = harness.threads();
     let thread = *threads.last().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let handle = harness.insert(near, Arc::new(ending), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let mut peers = Vec::new();
     for thread in &threads {
         // A registration and a timer on every thread.
@@ -133,7 +133,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
             let _ = &token;
         };
         let handle = harness.insert(near, Arc::new(handler), *thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         peers.push(far);
         let token = tally.token();
         harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;
@@ -145,7 +145,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
         let core = Arc::clone(runtime.core());
         *unpoisoned(&slot) = Some(runtime);
         match at {
-            Where::Handler | Where::HandlerDrop => far.write_all(b"x").map_err(Failure::broken)?,
+            Where::Handler | Where::HandlerDrop => far.write_all(b"x")?,
             Where::Task => drop(core.post(thread, move |_| end.now())),
             Where::Timer => {
                 let set = move |context: &Context| {
@@ -153,7 +153,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
                 };
                 let _ = core.post(thread, set);
             }
-            Where::SignalAction => kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken)?,
+            Where::SignalAction => kill(Pid::this(), Signal::SIGUSR1)?,
         }
         let answer = receiver.recv_timeout(patience());
         answer.map_err(|_| Failure::Wrong(about("the call does not return")))??;

@@ -37,14 +37,14 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     let (first, _first_far) = both_ends(test)?;
     let (second, mut far) = both_ends(test)?;
     let foreign = other.core().insert(first, idle(), thread.group(), thread.mask(), InsertOptions::default());
-    let foreign = foreign.map_err(Failure::broken)?;
-    other.core().registration(foreign).delete().map_err(Failure::broken)?;
-    let near = at_number(second, foreign.number()).map_err(Failure::broken)?;
+    let foreign = foreign?;
+    other.core().registration(foreign).delete()?;
+    let near = at_number(second, foreign.number())?;
     let monitor = HandlerMonitor::new(&near);
     let handler = monitor.recording();
     let owner = OwnerId::of(&handler);
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     test.check_eq(
         "number and generation",
         format!("{} {}", foreign.number(), foreign.generation()),
@@ -65,9 +65,9 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
         test.check_eq(format!("{what} on a worker thread is refused"), true, answer, "core 15");
     }
     test.stop_if_failed()?;
-    std::io::Write::write_all(&mut far, b"mine").map_err(Failure::broken)?;
+    std::io::Write::write_all(&mut far, b"mine")?;
     harness.wait_until("the data", || monitor.text() == "mine")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || far.ended())
 }
 
@@ -95,7 +95,7 @@ fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runt
     let (near, mut far) = both_ends(test)?;
     let (of_other, others_far) = both_ends(test)?;
     let theirs = core.insert(of_other, idle(), thread.group(), thread.mask(), InsertOptions::default());
-    core.registration(theirs.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+    core.registration(theirs?).want_recv()?;
     let (sender, receiver) = channel();
     let other = Mutex::new(Some(other));
     let monitor = HandlerMonitor::new(&near);
@@ -106,8 +106,8 @@ fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runt
         let _ = ready.registration().delete();
     });
     let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    std::io::Write::write_all(&mut far, b"x").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    std::io::Write::write_all(&mut far, b"x")?;
     receiver
         .recv_timeout(patience())
         .map_err(|_| Failure::Wrong("the other runtime does not stop".into()))??;

@@ -100,7 +100,7 @@ fn migrated(
     if by == Caller::Outsider {
         // The target sleeps, and must be woken for the update.
         sleepers.wait_for(harness, &[target])?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
     } else {
         endpoint.want_recv(harness, target)?;
     }
@@ -128,11 +128,11 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     busy.write(b"busy")?;
     inside.reached()?;
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
     let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let pending = harness.entry(handle)?.update_mask;
     test.check_eq(
         label("threads with a pending update before"),
@@ -147,7 +147,7 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
         harness.core().registration(handle).migrate_on(new),
         "protocol 9",
     )?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     endpoint.write(b"one")?;
     // The old owner is still busy: its iteration must not be needed.
     endpoint.wait_for_bytes(harness, b"one")?;

@@ -75,7 +75,7 @@ impl Endpoint {
         harness: &mut Harness,
         thread: ThreadId,
     ) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         Self::start_with(harness, thread, ends.near, ends.far)
     }
 

@@ -132,8 +132,7 @@ fn under_traffic(test: &mut TestContext, harness: &mut Harness, route: Route) ->
         std::mem::swap(&mut old, &mut new);
     }
     stop.store(true, Ordering::SeqCst);
-    let (written, far) =
-        writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))?.map_err(Failure::broken)?;
+    let (written, far) = writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))??;
     harness.wait_until(&label("everything written is read"), || recorder.bytes().len() as u64 >= written)?;
     harness.fence_all()?;
     test.record_counter(label("skips and drops"), total);

@@ -28,8 +28,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let start = harness.activity(thread);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let copy = ends.near.as_fd().try_clone_to_owned().map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
+    let copy = ends.near.as_fd().try_clone_to_owned()?;
     let mut endpoint = Endpoint::start_with(&mut harness, thread, ends.near, ends.far)?;
     for round in 1..=REGISTRATIONS {
         let label = |what: &str| format!("registration {round}: {what}");
@@ -51,7 +51,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             // The polling thread deletes: a close by any other thread removes the kernel registration first.
             let deleted = harness.on(thread, move |context| context.registration(handle).delete())?;
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
-            let again = copy_at(&copy, handle.number()).map_err(Failure::broken)?;
+            let again = copy_at(&copy, handle.number())?;
             endpoint = Endpoint::start_with(&mut harness, thread, again, far)?;
             test.check_eq(
                 label("number"),

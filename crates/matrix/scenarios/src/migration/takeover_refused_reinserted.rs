@@ -51,7 +51,7 @@ fn refused_for_second_registration(
     // Kept, so that no other handler gets the same address.
     let (stale, gone, _recorder) = (first.handle, first.owner, first.recorder.clone());
     // Made while the number is in use, so that neither end can get it.
-    let spare = pair(test.params.transport).map_err(Failure::broken)?;
+    let spare = pair(test.params.transport)?;
     first.end(harness)?;
     test.check_eq(
         label("the number is open after its end"),
@@ -60,7 +60,7 @@ fn refused_for_second_registration(
         "L4",
     );
 
-    let near = at_number(spare.near, stale.number()).map_err(Failure::broken)?;
+    let near = at_number(spare.near, stale.number())?;
     let mut second = Endpoint::start_with(harness, home, near, spare.far)?;
     let (handle, owner) = (second.handle, second.owner);
     test.check_eq(label("number"), stale.number(), handle.number(), "the scenario's own doing");

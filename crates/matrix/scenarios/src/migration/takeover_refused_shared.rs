@@ -32,7 +32,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     targets.extend(routes(&harness).iter().map(|route| route.to));
     for target in targets {
         let label = |what: &str| format!("to {target}: {what}");
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), first, sharing)?;
         let mut endpoint =

@@ -107,11 +107,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut fars = Vec::new();
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let connection = Connection::new(test.trigger);
         let handle = harness.insert(ends.near, connection.clone(), harness.thread(index))?;
         let _ = connection.handle.set(handle);
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         connections.push(connection);
         fars.push(ends.far);
     }
@@ -143,11 +143,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.wait_until("every thread has ended its takeovers", || {
         workload.active_threads.load(Ordering::SeqCst) == 0
     })?;
-    let fars =
-        writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))?.map_err(Failure::broken)?;
+    let fars = writer.join().map_err(|_| Failure::Broken("the writer panicked".into()))??;
     // Now the threads sleep, and only their pollers wake them for the rest, which fits into any buffer.
     sleepers.wait(&harness)?;
-    let fars = write_all(fars, seed, FRAMES_OF_STORM..FRAMES).map_err(Failure::broken)?;
+    let fars = write_all(fars, seed, FRAMES_OF_STORM..FRAMES)?;
     workload.have_read(&harness, FRAMES)?;
     for connection in &workload.connections {
         connection.handle.get().map_or(Ok(()), |handle| harness.wait_until_unused(*handle))?;

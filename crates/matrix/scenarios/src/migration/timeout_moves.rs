@@ -33,7 +33,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let threads = harness.threads();
     let handle = harness.insert(ends.near, recorder.clone(), threads[0])?;
@@ -58,13 +58,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
     // Cleared, and ended with the registration.
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).set_timeout(None).map_err(Failure::broken)?;
+    harness.core().registration(handle).set_timeout(None)?;
     clock.advance(TIMEOUT);
     wake_and_fence(&mut harness)?;
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    let next = pair(test.params.transport).map_err(Failure::broken)?;
+    let next = pair(test.params.transport)?;
     let silent = Recorder::new();
     harness.insert(next.near, silent.clone(), threads[0])?;
     clock.advance(TIMEOUT);

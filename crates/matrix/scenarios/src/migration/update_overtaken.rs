@@ -57,7 +57,7 @@ fn overtaken(
         let fd = context.registration(handle);
         fd.want_send().and_then(|()| fd.stop_send())
     };
-    harness.on(old, update)?.map_err(Failure::broken)?;
+    harness.on(old, update)??;
     late.reached()?;
     check_answer(
         test,
@@ -88,7 +88,7 @@ fn overtaken(
     test.check_eq(label("reports to the new owner"), endpoint.recorder.reports(), by, "S3");
     // Deleted by a thread outside the runtime: the new owner sleeps, and only the delete wakes it.
     sleepers.wait_for(harness, &[new])?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.wait_until(&label("the peer sees the end"), || endpoint.far.ended())?;
     test.stop_if_failed()
 }
@@ -122,7 +122,7 @@ fn repaired(
         registration.stop_recv().and_then(|()| registration.want_send())?;
         registration.stop_send()
     };
-    harness.on(old, update)?.map_err(Failure::broken)?;
+    harness.on(old, update)??;
     late.reached()?;
     let taken = endpoint.take_over(harness, new)?;
     check_answer(test, label("takeover"), Ok(()), taken, "protocol 8.2: no thread is running")?;

@@ -32,10 +32,10 @@ const REPORTS: usize = 4;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let (reader, writer) = io::pipe().map_err(Failure::broken)?;
+    let (reader, writer) = io::pipe()?;
     let writer = OwnedFd::from(writer);
-    set_nonblocking(&writer).map_err(Failure::broken)?;
-    fill(&writer).map_err(Failure::broken)?;
+    set_nonblocking(&writer)?;
+    fill(&writer)?;
     let monitor = HandlerMonitor::new(&writer);
     let reported = Arc::new(AtomicUsize::new(0));
     let handler = {
@@ -48,7 +48,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let reports = || reported.load(Ordering::SeqCst);
     let handle = harness.insert(writer, handler, thread)?;
-    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_send()?;
     harness.check_quiet(test, thread, "while it is full", "S18")?;
     test.check_eq("reports while it is full", 0, reports(), "S18");
     test.stop_if_failed()?;
@@ -75,7 +75,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
 
     // Deleted while it is reported: then nothing keeps the thread awake.
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.fence(thread)?;
     harness.check_quiet(test, thread, "after the delete", "L6")?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");

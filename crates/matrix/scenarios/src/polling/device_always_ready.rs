@@ -27,7 +27,7 @@ const ENOUGH: usize = 3;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let device = null_device().map_err(Failure::broken)?;
+    let device = null_device()?;
     let monitor = HandlerMonitor::new(&device);
     let (read, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let handler = {
@@ -50,7 +50,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let want_both = move |context: &fd_core::Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
-    harness.on(thread, want_both)?.map_err(Failure::broken)?;
+    harness.on(thread, want_both)??;
     harness.wait_until("the reports", || count(&read) >= expected && count(&written) >= expected)?;
     harness.check_quiet(test, thread, "without interest", "L6")?;
     let (reads, writes) = (count(&read), count(&written));
@@ -66,8 +66,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     );
 
     // Deleted while it is ready: then nothing keeps the thread awake.
-    harness.on(thread, want_both)?.map_err(Failure::broken)?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.on(thread, want_both)??;
+    harness.core().registration(handle).delete()?;
     harness.fence(thread)?;
     harness.check_quiet(test, thread, "after the delete", "L6")?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");

@@ -145,10 +145,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.expect_errors();
     let mut endpoints = Vec::new();
     for thread in harness.threads() {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         endpoints.push((monitor, ends.far));
     }
     harness.fence_all()?;

@@ -42,13 +42,13 @@ unsafe impl Send for Sleeper {}
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let action = SigAction::new(SigHandler::Handler(handler), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler does nothing, and no other code handles this signal.
-    unsafe { sigaction(Signal::SIGUSR2, &action) }.map_err(Failure::broken)?;
+    unsafe { sigaction(Signal::SIGUSR2, &action) }?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let sleeper = harness.on(thread, |_| Sleeper(pthread_self()))?;
     harness.fence(thread)?;
 
@@ -66,11 +66,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.stop_if_failed()?;
 
     interrupt(&harness, &sleeper, "without a timer")?;
-    ends.far.write_all(b"data").map_err(Failure::broken)?;
+    ends.far.write_all(b"data")?;
     harness.wait_until("the data", || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq("handler calls", 1, monitor.calls(), "S8");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

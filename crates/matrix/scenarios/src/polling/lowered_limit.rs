@@ -72,7 +72,7 @@ fn under(
 ) -> Result<(), Failure> {
     let lowered = Lowered::to(limit)?;
     for endpoint in &mut *endpoints {
-        endpoint.far.write_all(data(limit).as_bytes()).map_err(Failure::broken)?;
+        endpoint.far.write_all(data(limit).as_bytes())?;
     }
     let is_read = |endpoint: &Endpoint| endpoint.monitor.text().ends_with(&data(limit));
     let wait = || {
@@ -104,11 +104,11 @@ fn stop_under_limit(test: &mut TestContext) -> Result<(), Failure> {
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let mut watched = Vec::new();
     for _ in 0..EACH {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, monitor.recording(), group, mask, InsertOptions::default());
-        core.registration(inserted.map_err(Failure::broken)?).want_recv().map_err(Failure::broken)?;
+        core.registration(inserted?).want_recv()?;
         watched.push((monitor, ends.far));
     }
     let runtime = prepared.start().map_err(Failure::from_start)?;
@@ -134,8 +134,8 @@ struct Lowered {
 
 impl Lowered {
     fn to(limit: rlim_t) -> Result<Self, Failure> {
-        let before = getrlimit(Resource::RLIMIT_NOFILE).map_err(Failure::broken)?;
-        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1).map_err(Failure::broken)?;
+        let before = getrlimit(Resource::RLIMIT_NOFILE)?;
+        setrlimit(Resource::RLIMIT_NOFILE, limit, before.1)?;
         Ok(Self { before })
     }
 }
@@ -156,10 +156,10 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         Ok(Self { monitor, handle, thread, far: ends.far })
     }
 

@@ -44,20 +44,20 @@ fn counters(context: &Context) -> ActivitySnapshot {
 /// An undeclared copy keeps a registration in the poller of the thread that closed.
 fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
-    let mut other = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut other = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&other.near);
     let kept = harness.insert(other.near, monitor.recording(), thread)?;
-    harness.core().registration(kept).want_recv().map_err(Failure::broken)?;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let copy = ends.near.try_clone().map_err(Failure::broken)?;
+    harness.core().registration(kept).want_recv()?;
+    let mut ends = pair(test.params.transport)?;
+    let copy = ends.near.try_clone()?;
     let handle = harness.insert(ends.near, Recorder::new(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
     let before = harness.activity(thread);
-    let limit = DescriptorLimit::leave(0).map_err(Failure::broken)?;
-    harness.on(thread, move |context| context.registration(handle).delete())?.map_err(Failure::broken)?;
+    let limit = DescriptorLimit::leave(0)?;
+    harness.on(thread, move |context| context.registration(handle).delete())??;
     // Another file takes the free number at once.
-    let filler = std::fs::File::open("/dev/null").map_err(Failure::broken)?;
+    let filler = std::fs::File::open("/dev/null")?;
     harness.send(&mut ends.far, copy.as_raw_fd(), b"for the copy")?;
 
     // Only epoll continues to report it, and repeatedly only in level mode.
@@ -67,9 +67,9 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
     harness.wait_until("replacements that fail", || {
         harness.activity(thread).since(&before).poll_rebuild_fail >= failures
     })?;
-    other.far.write_all(b"at the limit").map_err(Failure::broken)?;
+    other.far.write_all(b"at the limit")?;
     harness.wait_until("data at the limit", || monitor.text() == "at the limit")?;
-    limit.restore().map_err(Failure::broken)?;
+    limit.restore()?;
     drop(filler);
     let replaced = |harness: &Harness| harness.activity(thread).since(&before).poll_rebuild;
     harness.wait_until("the poller is replaced", || replaced(harness) >= u64::from(stale))?;
@@ -78,7 +78,7 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
     harness.fence_all()?;
     test.check_eq("pollers replaced", u64::from(stale), replaced(harness), "core 3");
     test.check_eq("undelivered events, later", 0, undelivered_events(harness, &later), "L5: then quiet");
-    other.far.write_all(b", and after").map_err(Failure::broken)?;
+    other.far.write_all(b", and after")?;
     harness.wait_until("data after the limit", || monitor.text() == "at the limit, and after")?;
     harness.fence_all()?;
     test.check_eq("handler calls", 2, monitor.calls(), "S8");
@@ -87,15 +87,15 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
         harness.activity(thread).since(&before).poll_rebuild_fail,
     );
     drop(copy);
-    harness.core().registration(kept).delete().map_err(Failure::broken)?;
+    harness.core().registration(kept).delete()?;
     test.stop_if_failed()
 }
 
 /// A forked child must not wait with its parent's poller, and continues without one until it has its own.
 fn forked(test: &mut TestContext, harness: &Harness) -> Result<(), Failure> {
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let (near, mut far) = (Mutex::new(Some(ends.near)), ends.far);
-    far.write_all(b"x").map_err(Failure::broken)?;
+    far.write_all(b"x")?;
     harness.core().before_fork();
     let mut child = Child::fork_on(harness, harness.thread(0), move |context, report| {
         let near = unpoisoned(&near).take();

@@ -40,9 +40,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let options = InsertOptions { assume_nonblocking: true, ..harness.options() };
     let handle = harness.core().insert(unreadable()?, handler, thread.group(), thread.mask(), options);
-    let handle = handle.map_err(Failure::broken)?;
+    let handle = handle?;
     for expected in 1..=2 {
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         // The core tries again every 10 ms of this clock, for a second.
         harness.wait_until(&format!("call {expected} of the handler"), || {
             clock.advance(Duration::from_millis(20));
@@ -66,7 +66,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         answers,
         "open(2)",
     );
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.finish(test, &[])
 }
 

@@ -39,7 +39,7 @@ const BETWEEN_WITH_ERRORS: u64 = 1000;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start_with_clock(test, &ManualClock::new())?;
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let (ran, ran_at_report) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Vec::new())));
     let handler = {
         let (ran, ran_at_report) = (Arc::clone(&ran), Arc::clone(&ran_at_report));
@@ -49,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         }
     };
     let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let far = Arc::new(Mutex::new(ends.far));
     let reports = || unpoisoned(&ran_at_report).len();
 
@@ -71,7 +71,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     ran.store(0, Ordering::SeqCst);
     let held = harness.hold(thread)?;
     let guard = held.guard();
-    harness.core().post(thread, |context| context.core().request_stop()).map_err(Failure::broken)?;
+    harness.core().post(thread, |context| context.core().request_stop())?;
     post(&harness, &ran)?;
     drop(guard);
     // The task stops the runtime, and not this thread: the others have been taken with it.
@@ -90,7 +90,7 @@ fn beside_tasks(harness: &Harness, ran: &Arc<AtomicU64>, far: &Arc<Mutex<FarEnd>
     let guard = held.guard();
     let writer = Arc::clone(far);
     let write = move |_: &Context| unpoisoned(&writer).write_all(b"x").expect("the pipe has room");
-    harness.core().post(thread, write).map_err(Failure::broken)?;
+    harness.core().post(thread, write)?;
     post(harness, ran)?;
     drop(guard);
     Ok(())
@@ -101,7 +101,7 @@ fn post(harness: &Harness, ran: &Arc<AtomicU64>) -> Result<(), Failure> {
     for _ in 0..TASKS {
         let ran = Arc::clone(ran);
         let count = move |_: &Context| _ = ran.fetch_add(1, Ordering::SeqCst);
-        harness.core().post(harness.thread(0), count).map_err(Failure::broken)?;
+        harness.core().post(harness.thread(0), count)?;
     }
     Ok(())
 }
@@ -122,6 +122,6 @@ fn beside_a_timer(harness: &Harness, far: &Arc<Mutex<FarEnd>>) -> Result<Arc<Ato
             again(context, flag);
         });
     };
-    harness.core().post(harness.thread(0), begin).map_err(Failure::broken)?;
+    harness.core().post(harness.thread(0), begin)?;
     Ok(stop)
 }

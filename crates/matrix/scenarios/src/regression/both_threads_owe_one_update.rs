@@ -21,7 +21,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let [owner, other] = two_of_a_group(&harness)?;
     for mask in [owner.mask(), owner.mask().or(other.mask())] {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
         let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };

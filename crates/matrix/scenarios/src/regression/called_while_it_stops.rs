@@ -65,7 +65,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let threads = harness.threads();
     for thread in threads.iter().cycle().take(6) {
         let (ends, spare) = (pair(test.params.transport), pair(test.params.transport));
-        let (ends, spare) = (ends.map_err(Failure::broken)?, spare.map_err(Failure::broken)?);
+        let (ends, spare) = (ends?, spare?);
         let handler = CallsOnDrop {
             core: Arc::downgrade(harness.core()),
             others: Arc::clone(&others),
@@ -88,7 +88,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         context.core().request_stop();
     });
     for handle in &handles {
-        harness.core().registration(*handle).want_send().map_err(Failure::broken)?;
+        harness.core().registration(*handle).want_send()?;
     }
     held.open();
     drop(ends_kept);

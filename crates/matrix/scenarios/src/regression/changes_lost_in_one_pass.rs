@@ -53,7 +53,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut endpoints = Vec::new();
     for index in 0..ENDPOINTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let recording = Arc::clone(&monitor);
         let handler = monitor.doing(move |ready| {
@@ -62,7 +62,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         });
         let handle = harness.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {
-            harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+            harness.core().registration(handle).want_recv()?;
         }
         endpoints.push(Endpoint { kind, handle, monitor, far: ends.far });
     }
@@ -81,7 +81,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             }
         })
     })?;
-    changed.map_err(Failure::broken)?;
+    changed?;
     for endpoint in &endpoints {
         let expected = endpoint.kind != Kind::Gone;
         let what =
@@ -92,7 +92,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         })?;
     }
     for endpoint in &mut endpoints {
-        endpoint.far.write_all(b"data").map_err(Failure::broken)?;
+        endpoint.far.write_all(b"data")?;
     }
     for endpoint in endpoints.iter().filter(|endpoint| endpoint.kind != Kind::Gone) {
         let what = format!("the data of number {} ({:?})", endpoint.monitor.number(), endpoint.kind);

@@ -60,15 +60,15 @@ impl Drop for Child {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
 
-    let (answers, answer) = pipe().map_err(Failure::broken)?;
+    let (answers, answer) = pipe()?;
     let before = harness.activity(thread);
-    let (waits, leash) = pipe().map_err(Failure::broken)?;
+    let (waits, leash) = pipe()?;
     let inherits =
         Inherits { waits: waits.as_raw_fd(), leash: leash.as_raw_fd(), answer: answer.as_raw_fd() };
     let forked = harness.on(thread, move |context| {
@@ -88,7 +88,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             Err(errno) => Err(errno),
         }
     })?;
-    let child = Child { process: forked.map_err(Failure::broken)?, leash: Some(leash) };
+    let child = Child { process: forked?, leash: Some(leash) };
     drop((answer, waits));
 
     // The child's poller has reported. The child stays until it is killed.
@@ -101,11 +101,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let since = harness.activity(thread).since(&before);
     let strays = since.poll_drop + since.poll_skip;
     test.check_cost_eq("events of the child's registrations that its parent saw", 0, strays, "fb8983f21");
-    ends.far.write_all(b"more data").map_err(Failure::broken)?;
+    ends.far.write_all(b"more data")?;
     harness.wait_until("the parent's data", || monitor.text() == "more data")?;
     test.check_eq("calls of the parent's handler", 1, monitor.calls(), "the child deleted its copy only");
     drop(child);
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     drop((ends.far, answers));
     harness.finish(test, &[])
 }

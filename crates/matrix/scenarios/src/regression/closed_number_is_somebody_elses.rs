@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let kept = pair(metadata::Transport::Pipe).map_err(Failure::broken)?;
+    let kept = pair(metadata::Transport::Pipe)?;
     let file: Arc<OwnedFd> = Arc::new(kept.near);
     let expected_inode = inode(&*file);
     let successors: Arc<Mutex<Vec<OwnedFd>>> = Arc::default();

@@ -47,15 +47,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop((poller, again, twice));
     unchanged(test, &before, "a poller that was opened twice")?;
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
     let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;
     let options = InsertOptions::default();
     let inserted =
         prepared.core().insert(ends.near, monitor.recording(), first.group(), ThreadMask::ALL, options);
-    let handle = inserted.map_err(Failure::broken)?;
-    prepared.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    let handle = inserted?;
+    prepared.core().registration(handle).want_recv()?;
     drop(prepared);
     let ended = ends.far.ended();
     drop(ends.far);

@@ -42,14 +42,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let before = Listed::new(&harness, before.near, before.far, from)?;
         let deleted = Listed::new(&harness, deleted.near, deleted.far, from)?;
         let after = Listed::new(&harness, after.near, after.far, from)?;
-        harness.core().registration(deleted.handle).delete().map_err(Failure::broken)?;
-        let near = at_number(next.near, number).map_err(Failure::broken)?;
+        harness.core().registration(deleted.handle).delete()?;
+        let near = at_number(next.near, number)?;
         let next = Listed::new(&harness, near, next.far, to)?;
         drop(guards);
         let mut all = [before, next, after];
         for Listed { handle, thread, recorder, far } in &mut all {
             harness.wait_until_polled(*handle, thread.mask())?;
-            far.write_all(b"x").map_err(Failure::broken)?;
+            far.write_all(b"x")?;
             harness.wait_until("it is reported", || recorder.bytes() == b"x")?;
         }
         harness.fence_all()?;
@@ -59,7 +59,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             test.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
             test.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
             test.stop_if_failed()?;
-            harness.core().registration(listed.handle).delete().map_err(Failure::broken)?;
+            harness.core().registration(listed.handle).delete()?;
         }
     }
     harness.finish(test, &[])
@@ -78,7 +78,7 @@ impl Listed {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
         // A thread of no group sets the interest, so the update goes to the shared list.
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         Ok(Self { handle, thread, recorder, far })
     }
 }

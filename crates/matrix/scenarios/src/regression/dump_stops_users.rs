@@ -22,12 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     let held = recorder.hold_next();
-    ends.far.write_all(b"data").map_err(Failure::broken)?;
+    ends.far.write_all(b"data")?;
     held.reached()?;
 
     // On a thread of its own, which the dump may block.

@@ -21,25 +21,25 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ready = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut changed = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ready = pair(test.params.transport)?;
+    let mut changed = pair(test.params.transport)?;
     let (waiting, newcomer) = (HandlerMonitor::new(&ready.near), HandlerMonitor::new(&changed.near));
     let handle = harness.insert(ready.near, waiting.recording(), thread)?;
     let next = harness.insert(changed.near, newcomer.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
 
     // The thread is held between two iterations: the next one finds both the event and the change.
     let gate = harness.hold(thread)?;
-    ready.far.write_all(b"data").map_err(Failure::broken)?;
+    ready.far.write_all(b"data")?;
     harness.wait_until("the data", || descriptors::readable(waiting.number()))?;
-    harness.core().registration(next).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(next).want_recv()?;
     gate.open();
     harness.wait_until("the data are reported", || waiting.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq("bytes read", "data".into(), waiting.text(), "L1: no event is lost");
     test.check_eq("reports", 1, waiting.calls(), "L1");
-    changed.far.write_all(b"data, too").map_err(Failure::broken)?;
+    changed.far.write_all(b"data, too")?;
     harness.wait_until("the newcomer's data", || newcomer.text() == "data, too")?;
     drop((ready.far, changed.far));
     harness.finish(test, &[])

@@ -32,22 +32,22 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let (endpoint, peer, expected) = match test.params.transport {
-        Transport::Tcp => refused(test, unused_address().map_err(Failure::broken)?)?,
+        Transport::Tcp => refused(test, unused_address()?)?,
         Transport::Unix => {
-            let ends = pair(Transport::Unix).map_err(Failure::broken)?;
+            let ends = pair(Transport::Unix)?;
             // Linux answers ECONNRESET if the peer has left data unread.
             let lost = vec![Errno::EPIPE, Errno::ECONNRESET];
             (ends.near, Some(Box::new(ends.far) as Box<dyn Send>), lost)
         }
         Transport::Pipe => {
-            let (reader, writer) = io::pipe().map_err(Failure::broken)?;
+            let (reader, writer) = io::pipe()?;
             (OwnedFd::from(writer), Some(Box::new(reader) as Box<dyn Send>), vec![Errno::EPIPE])
         }
         other => return Err(Failure::broken(unsupported(other))),
     };
-    set_nonblocking(&endpoint).map_err(Failure::broken)?;
+    set_nonblocking(&endpoint)?;
     if peer.is_some() {
-        fill(&endpoint).map_err(Failure::broken)?;
+        fill(&endpoint)?;
     }
     let answers = Arc::new(Mutex::new(Vec::new()));
     let handler = {
@@ -59,8 +59,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let connecting = peer.is_none();
     let handle = harness.insert(endpoint, Arc::new(handler), thread)?;
-    harness.core().registration(handle).cant_send().map_err(Failure::broken)?;
-    harness.core().registration(handle).want_send().map_err(Failure::broken)?;
+    harness.core().registration(handle).cant_send()?;
+    harness.core().registration(handle).want_send()?;
     harness.fence(thread)?;
     let answers = || unpoisoned(&answers).clone();
     if !connecting {
@@ -73,15 +73,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let holds = answers.len() == 1 && expected.contains(&answers[0]);
     let expected = format!("one of {expected:?}, once");
     test.check("errors that the handler finds", expected, format!("{answers:?}"), "bug 48", holds);
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.finish(test, &[])
 }
 
 /// Starts a connect to an unused address, and returns the errors that it may end with.
 fn refused(test: &mut TestContext, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
-    let socket =
-        socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).map_err(Failure::broken)?;
-    set_nonblocking(&socket).map_err(Failure::broken)?;
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
+    set_nonblocking(&socket)?;
     let answer = connect(socket.as_raw_fd(), &SockaddrIn::from(address));
     // FreeBSD may refuse at once, over loopback (measured). Then the report concerns a socket that is not
     // connected.

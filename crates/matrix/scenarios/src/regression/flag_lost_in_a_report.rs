@@ -93,12 +93,9 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
 
 fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..harness.options() };
-    let handle = harness
-        .core()
-        .insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)
-        .map_err(Failure::broken)?;
+    let handle = harness.core().insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)?;
     let states = harness.on(thread, move |context| {
         let fd = context.registration(handle);
         let calls: [(_, Result<(), _>); 8] = [

@@ -22,27 +22,27 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (old, new) = (harness.thread(0), harness.thread(1));
     let kernel_state = harness.core().backend().capabilities().kernel_state;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let owner = recorder.id();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(old)?;
 
     // The old owner does not poll before everything has happened.
     let gate = harness.hold(old)?;
     let taken = harness.on(new, move |context| context.takeover(handle, owner))?;
     test.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
-    harness.on(new, move |context| context.registration(handle).want_recv())?.map_err(Failure::broken)?;
+    harness.on(new, move |context| context.registration(handle).want_recv())??;
     harness.wait_until_polled_by(handle, new)?;
     harness.fence(new)?;
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
-    let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
+    let copy = harness.core().registration(handle).duplicate()?;
     let copy = copy.into_inner();
     let before = [old, new].map(|thread| harness.activity(thread));
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    ends.far.write_all(b"for the copy").map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
+    ends.far.write_all(b"for the copy")?;
     harness.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
     gate.open();
     harness.fence_all()?;
@@ -60,7 +60,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     test.check_eq("handler calls", 0, recorder.reports(), "S6");
     let mut bytes = Vec::new();
-    read_all(&copy, &mut bytes).map_err(Failure::broken)?;
+    read_all(&copy, &mut bytes)?;
     test.check_eq(
         "bytes for the copy",
         "for the copy".into(),

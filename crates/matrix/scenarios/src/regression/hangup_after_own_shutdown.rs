@@ -34,9 +34,9 @@ struct Answer {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let number = ends.near.as_raw_fd();
-    shutdown(number, Shutdown::Write).map_err(Failure::broken)?;
+    shutdown(number, Shutdown::Write)?;
     let answer = Arc::new(Mutex::new(Answer::default()));
     let handler = {
         let answer = Arc::clone(&answer);
@@ -60,8 +60,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
     // Data and end arrive before the first wait, if the transport is fast enough.
     let gate = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"the answer").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"the answer")?;
     drop(ends.far);
     harness.wait_until("the data", || descriptors::readable(number))?;
     gate.open();
@@ -72,6 +72,6 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     test.check_eq("bytes read", "the answer".into(), text, "bug 36: not truncated");
     test.record_counter("reports", answer.reports as u64);
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.finish(test, &[])
 }

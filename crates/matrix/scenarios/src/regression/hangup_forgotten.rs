@@ -66,15 +66,15 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let knows_end = harness.core().backend().capabilities().read_shutdown;
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&ends.near);
     let reader = Arc::new(Reader { knows_end, seen: Mutex::default() });
     let handle = harness.insert(ends.near, reader.clone(), thread)?;
     // Both before the first wait.
     let gate = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(DATA).map_err(Failure::broken)?;
-    ends.far.stop_sending().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(DATA)?;
+    ends.far.stop_sending()?;
     harness.wait_until("the data", || descriptors::readable(number))?;
     gate.open();
     let seen = || unpoisoned(&reader.seen).clone();

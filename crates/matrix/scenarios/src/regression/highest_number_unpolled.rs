@@ -65,13 +65,13 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let borders = [511, 512, 513, capacity - 1].map(|number| number as RawFd);
     let mut endpoints = Vec::new();
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
-        let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-        let near = at_number(ends.near, number).map_err(Failure::broken)?;
+        let mut ends = pair(test.params.transport)?;
+        let near = at_number(ends.near, number)?;
         let monitor = HandlerMonitor::new(&near);
         let thread = harness.thread(0);
         let handle = harness.insert(near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-        ends.far.write_all(b"data").map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
+        ends.far.write_all(b"data")?;
         harness.wait_until(&format!("the data of number {number}"), || monitor.text() == "data")?;
         test.check_eq(format!("reports of number {number}"), 1, monitor.calls(), "L1, bugs 12 and 14");
         endpoints.push(ends.far);

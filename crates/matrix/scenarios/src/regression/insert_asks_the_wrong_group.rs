@@ -38,7 +38,7 @@ fn insert(
     requested: ThreadMask,
     kept: ThreadMask,
 ) -> Result<(), Failure> {
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let (handler, options, near) = (recorder.clone(), harness.options(), ends.near);
     let inserted = match caller {
@@ -55,7 +55,7 @@ fn insert(
         }
     };
     test.check_eq(what, kept.bits(), harness.entry(handle)?.thread_mask.bits(), "S19, bug 78");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until_polled(handle, kept)?;
     harness.reported_by_each(kept, &recorder, &mut ends.far, b"x")?;
     harness.core().registration(handle).delete().map_err(Failure::broken)

@@ -22,11 +22,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let (thread, other) = (harness.thread(0), harness.thread(1));
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     let number = ends.near.as_raw_fd();
     let (monitor, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
 
     // SAFETY: not sound in general, which is the mistake under test: the table owns the number. It is given
@@ -45,22 +45,22 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     }
     test.stop_if_failed()?;
     test.check_eq("dropped handlers of the refused insertion", 1, second.dropped(), "InsertError");
-    ends.far.write_all(b"first").map_err(Failure::broken)?;
+    ends.far.write_all(b"first")?;
     harness.wait_until("the first one's data", || monitor.text() == "first")?;
 
-    let copy = harness.core().registration(handle).duplicate().map_err(Failure::broken)?;
+    let copy = harness.core().registration(handle).duplicate()?;
     let third = HandlerMonitor::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
     let copied =
         harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
-    let copied = copied.map_err(Failure::broken)?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
-    harness.core().registration(copied).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"copy").map_err(Failure::broken)?;
+    let copied = copied?;
+    harness.core().registration(handle).delete()?;
+    harness.core().registration(copied).want_recv()?;
+    ends.far.write_all(b"copy")?;
     harness.wait_until("the duplicate's data", || third.text() == "copy")?;
     harness.fence_all()?;
     test.check_eq("calls of the first one's handler", 1, monitor.calls(), "S6");
     test.check_eq("calls of the refused handler", 0, second.calls(), "S10");
-    harness.core().registration(copied).delete().map_err(Failure::broken)?;
+    harness.core().registration(copied).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

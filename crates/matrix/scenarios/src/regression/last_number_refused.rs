@@ -26,20 +26,20 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const LIMIT: RawFd = 160;
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    setrlimit(Resource::RLIMIT_NOFILE, LIMIT as _, LIMIT as _).map_err(Failure::broken)?;
+    setrlimit(Resource::RLIMIT_NOFILE, LIMIT as _, LIMIT as _)?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let near = at_number(ends.near, LIMIT - 1).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
+    let near = at_number(ends.near, LIMIT - 1)?;
     let monitor = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
     let inserted = harness.core().insert(near, monitor.recording(), group, mask, options);
     let answer = inserted.as_ref().map(drop).map_err(|refused| refused.reason.to_string());
     test.check_eq("insertion of the last number", "Ok(())".into(), format!("{answer:?}"), "bug 28");
     test.stop_if_failed()?;
-    let handle = inserted.map_err(Failure::broken)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"data").map_err(Failure::broken)?;
+    let handle = inserted?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"data")?;
     harness.wait_until("the last number's data", || monitor.text() == "data")?;
 
     // And all others, until the process cannot open more.
@@ -57,7 +57,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_eq("numbers refused", "[]".into(), format!("{refused:?}"), "bug 28");
     test.record_counter("descriptors inserted", handles.len() as u64);
     for handle in handles {
-        harness.core().registration(handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(handle).delete()?;
     }
     harness.fence_all()?;
     drop(ends.far);

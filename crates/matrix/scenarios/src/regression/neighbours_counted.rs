@@ -25,16 +25,16 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut all = Vec::new();
     for index in 0..NEIGHBOURS {
         let thread = threads[index % threads.len()];
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         all.push((handle, recorder, ends.far, thread));
     }
     harness.fence_all()?;
     // Every third one is deleted: its number is free.
     for (handle, ..) in all.iter().step_by(3) {
-        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete()?;
     }
     harness.fence_all()?;
     let before: Vec<_> = threads.iter().map(|thread| harness.activity(*thread)).collect();
@@ -44,7 +44,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         if index % 3 == 0 {
             continue;
         }
-        far.write_all(b"x").map_err(Failure::broken)?;
+        far.write_all(b"x")?;
         harness.wait_until("its report", || recorder.reports() == 1)?;
         written[index % threads.len()] += 1;
         elsewhere += recorder.reports() - recorder.reports_on(*thread);
@@ -58,7 +58,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         test.check_cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
     }
     for (handle, ..) in all.iter().enumerate().filter(|(index, _)| index % 3 != 0).map(|(_, one)| one) {
-        harness.core().registration(*handle).delete().map_err(Failure::broken)?;
+        harness.core().registration(*handle).delete()?;
     }
     drop(all);
     harness.finish(test, &[])

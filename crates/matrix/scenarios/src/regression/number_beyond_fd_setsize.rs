@@ -47,8 +47,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let fits = bound.is_none_or(|bound| capacity <= bound);
     test.check("the default capacity of the table", format!("{bound:?} at most"), capacity, "bug 2", fits);
 
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let near = at_number(ends.near, number as i32).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
+    let near = at_number(ends.near, number as i32)?;
     let monitor = HandlerMonitor::new(&near);
     let thread = harness.thread(0);
     if bound.is_some() {
@@ -68,8 +68,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     } else {
         is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     }
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let near = at_number(ends.near, number as i32 - 1).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
+    let near = at_number(ends.near, number as i32 - 1)?;
     is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     harness.finish(test, &[])
 }
@@ -78,8 +78,8 @@ fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> R
     let monitor = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
-    ends.far.write_all(b"data").map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
+    ends.far.write_all(b"data")?;
     harness.wait_until(&format!("the data of number {}", monitor.number()), || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq(format!("reports of number {}", monitor.number()), 1, monitor.calls(), "L1");

@@ -22,13 +22,13 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let mut ends = pair(test.params.transport)?;
     // Much higher than the others, and below the limit of select.
-    let near = at_number(ends.near, 600).map_err(Failure::broken)?;
+    let near = at_number(ends.near, 600)?;
     let number = near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(near, recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.core().before_fork();
     test.check_eq(
         "flags before a fork",
@@ -38,7 +38,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     );
     let listed = harness.core().entries().0.iter().any(|entry| entry.handle.number() == number);
     test.check_eq("it is in the dump", true, listed, "suspect 14");
-    ends.far.write_all(b"x").map_err(Failure::broken)?;
+    ends.far.write_all(b"x")?;
     harness.wait_until("its report", || recorder.bytes() == b"x")?;
     drop(ends.far);
     // Not deleted: the stop must find it, and a check fails if it does not.

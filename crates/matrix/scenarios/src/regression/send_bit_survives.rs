@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.doing(|ready| {
         let _ = ready.registration().stop_both();
@@ -26,14 +26,14 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let want_both = move |context: &fd_core::Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
-    harness.on(thread, want_both)?.map_err(Failure::broken)?;
+    harness.on(thread, want_both)??;
     harness.wait_until("the first report", || monitor.calls() == 1)?;
 
     // Requests an update that then finds no interest.
     let stopped = harness.on(thread, move |context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).stop_both())
     })?;
-    stopped.map_err(Failure::broken)?;
+    stopped?;
     let is_removed = |harness: &Harness| {
         harness.entry(handle).is_ok_and(|entry| entry.polled_recv.or(entry.polled_send).is_empty())
     };
@@ -45,12 +45,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let calls = monitor.calls();
     test.check_eq("handler calls", 1, calls, "S18");
 
-    harness.on(thread, move |context| context.registration(handle).want_send())?.map_err(Failure::broken)?;
+    harness.on(thread, move |context| context.registration(handle).want_send())??;
     harness.wait_until("the report once sending is wanted again", || monitor.calls() > calls)?;
     harness.fence(thread)?;
     test.check_eq("handler calls once sending is wanted again", 2, monitor.calls(), "L1, bug 35");
     test.stop_if_failed()?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

@@ -39,10 +39,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let local = || UdpSocket::bind(("127.0.0.1", 0)).map_err(Failure::broken);
-    let unused = local()?.local_addr().map_err(Failure::broken)?;
+    let unused = local()?.local_addr()?;
     let client = local()?;
-    client.connect(unused).map_err(Failure::broken)?;
-    set_nonblocking(&client).map_err(Failure::broken)?;
+    client.connect(unused)?;
+    set_nonblocking(&client)?;
     let seen = Arc::new(Mutex::new(Record::default()));
     let handler = {
         let seen = Arc::clone(&seen);
@@ -66,8 +66,8 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     };
     let handle = harness.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
     // From here on, only a report marks the socket as readable.
-    harness.core().registration(handle).cant_recv().map_err(Failure::broken)?;
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).cant_recv()?;
+    harness.core().registration(handle).want_recv()?;
     harness.fence(thread)?;
     let sent = harness.on(thread, move |context| {
         context
@@ -85,6 +85,6 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let seen = std::mem::take(&mut *unpoisoned(&seen));
     test.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
     test.check_eq("errors that were read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     harness.finish(test, &[])
 }

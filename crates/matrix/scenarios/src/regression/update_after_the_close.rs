@@ -27,8 +27,8 @@ const GIVE_WAY: u32 = 500;
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let mut harness = Harness::start(test)?;
     let updater = harness.thread(0);
-    let ends = pair(test.params.transport).map_err(Failure::broken)?;
-    let mut next = pair(test.params.transport).map_err(Failure::broken)?;
+    let ends = pair(test.params.transport)?;
+    let mut next = pair(test.params.transport)?;
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), updater)?;
@@ -66,7 +66,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // The end of the harness waits for the last reference to the core.
     drop(core);
     // The number is registered again, readable and without interest: a leftover registration would report it.
-    let near = at_number(next.near, number).map_err(Failure::broken)?;
+    let near = at_number(next.near, number)?;
     let before = harness.activity(updater);
     harness.send(&mut next.far, number, b"x")?;
     let handle = harness.insert(near, endpoint.recorder.clone(), harness.thread(1))?;
@@ -76,10 +76,10 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     test.check_cost_eq("reports of the number on the old thread", 0, strays, "S8, S11");
     test.check_eq("reports on all threads", 0, endpoint.recorder.reports(), "S18");
     test.check_eq("polled before it is wanted", 0, harness.entry(handle)?.polled_recv.bits(), "S10");
-    harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+    harness.core().registration(handle).want_recv()?;
     harness.wait_until("the new registration's report", || endpoint.recorder.bytes() == b"x")?;
     test.check_eq("reports on its own thread", 1, endpoint.recorder.reports_on(harness.thread(1)), "L1");
-    harness.core().registration(handle).delete().map_err(Failure::broken)?;
+    harness.core().registration(handle).delete()?;
     drop((endpoint, next.far));
     harness.finish(test, &[])
 }

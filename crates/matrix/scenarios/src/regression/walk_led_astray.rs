@@ -26,7 +26,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // They are in this order in the list.
     let mut listed = Vec::new();
     for thread in [walker, other, walker] {
-        let ends = pair(test.params.transport).map_err(Failure::broken)?;
+        let ends = pair(test.params.transport)?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
         listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });
@@ -68,7 +68,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     drop(core);
     // No fence: it would start another walk.
     for endpoint in listed.iter_mut().rev() {
-        endpoint.far.write_all(b"x").map_err(Failure::broken)?;
+        endpoint.far.write_all(b"x")?;
         endpoint.wait_for_bytes(&harness, b"x")?;
     }
     for endpoint in listed {

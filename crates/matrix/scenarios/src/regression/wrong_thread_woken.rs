@@ -28,7 +28,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let one = others.indices().next().map_or(ThreadMask::NONE, |index| ThreadMask::from_bits(1 << index));
         for mask in [thread.mask(), thread.mask().or(others.without(one))] {
             for caller in callers {
-                let mut ends = pair(test.params.transport).map_err(Failure::broken)?;
+                let mut ends = pair(test.params.transport)?;
                 let recorder = Recorder::new();
                 let handle = harness.insert_shared(ends.near, recorder.clone(), thread, mask)?;
                 // All threads sleep, and none polls it.
@@ -38,8 +38,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                         harness.on(caller, move |context| context.registration(handle).want_recv())?
                     }
                     None => harness.core().registration(handle).want_recv(),
-                }
-                .map_err(Failure::broken)?;
+                }?;
                 harness.wait_until_polled(handle, mask)?;
                 harness.reported_by_each(mask, &recorder, &mut ends.far, b"x")?;
                 harness.wait_until_unused(handle)?;
@@ -52,7 +51,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
                     "S19",
                     seen.iter().all(|report| is_allowed(report.thread)),
                 );
-                harness.core().registration(handle).delete().map_err(Failure::broken)?;
+                harness.core().registration(handle).delete()?;
             }
         }
     }

@@ -109,9 +109,9 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let server = Server::new(test.trigger);
     let mut fixture = ListenerFixture::shared(test, server.clone())?;
     let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| fixture.address.connect()).collect();
-    let clients = clients.map_err(Failure::broken)?;
+    let clients = clients?;
     let sharers = fixture.sharers.len() as u64;
-    let limit = DescriptorLimit::leave(ROOM).map_err(Failure::broken)?;
+    let limit = DescriptorLimit::leave(ROOM)?;
 
     fixture.call(Caller::Outside, Action::Start)?;
     fixture.harness.wait_until("accept answers EMFILE", || Server::load(&server.refused) > 0)?;
@@ -134,7 +134,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         Server::load(&server.greeted) == CLIENTS as u64
             && Server::load(&server.restarts) == Server::load(&server.restarts_due)
     })?;
-    limit.restore().map_err(Failure::broken)?;
+    limit.restore()?;
     fixture.check_converged(test, "at the end")?;
     let answers: Result<Vec<_>, _> = clients.into_iter().map(greeting).collect();
     let expected: Vec<_> = (0..CLIENTS as u64).collect();

@@ -89,8 +89,8 @@ impl Handler for Connection {
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
     let harness = Harness::start(test)?;
-    let directory = tempfile::tempdir().map_err(Failure::broken)?;
-    let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::broken)?;
+    let directory = tempfile::tempdir()?;
+    let listener = Listener::new(test.params.transport, directory.path())?;
     let (served, accepted) = (Arc::<Served>::default(), Arc::<Mutex<u64>>::default());
 
     // A mask belongs to one group, so each group has its own descriptor.
@@ -103,12 +103,12 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let inserted = match descriptor.take() {
             Some(fd) => core.insert(fd, acceptor, group, mask, options).map_err(Failure::broken),
             None => {
-                let copy = core.registration(handles[0]).duplicate().map_err(Failure::broken)?;
+                let copy = core.registration(handles[0]).duplicate()?;
                 core.insert(copy, acceptor, group, mask, options).map_err(Failure::broken)
             }
         };
         let handle = inserted?;
-        harness.core().registration(handle).want_recv().map_err(Failure::broken)?;
+        harness.core().registration(handle).want_recv()?;
         handles.push(handle);
     }
 

@@ -49,7 +49,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     // must have ended: edge-triggered, its handler would accept this connection, too.
     fixture.harness.fence(bound)?;
     let (gate, busy) = acceptor.hold();
-    let waiting = fixture.address.connect().map_err(Failure::broken)?;
+    let waiting = fixture.address.connect()?;
     fixture.harness.wait_until("the bound thread begins to accept", || gate.arrived() == 1)?;
     for thread in fixture.other_threads.clone() {
         fixture.harness.fence(thread)?;

@@ -76,7 +76,7 @@ fn held_in_handlers(
 ) -> Result<(), Failure> {
     sleepers.wait(&fixture.harness)?;
     fixture.call(Caller::Outside, Action::Start)?;
-    let mut waiting = Some(fixture.address.connect().map_err(Failure::broken)?);
+    let mut waiting = Some(fixture.address.connect()?);
     for thread in &fixture.sharers {
         let gate = &server.gates[thread];
         let reported = format!("thread {thread} reports the first client");

@@ -105,7 +105,7 @@ fn delete_under_lock(
     if !locked.wait_for(1) {
         return Err(Failure::Wrong(format!("{label}: the deleter did not get the lock")));
     }
-    let client = fixture.address.connect().map_err(Failure::broken)?;
+    let client = fixture.address.connect()?;
     let Ok(answer) = deleted.recv_timeout(TIME_LIMIT) else {
         let observed =
             format!("no return after {TIME_LIMIT:?}, with a handler waiting for the deleter's lock");

@@ -71,8 +71,8 @@ impl ListenerFixture {
         handler: Arc<dyn Handler>,
         shares: impl Fn(ThreadId) -> bool,
     ) -> Result<Self, Failure> {
-        let directory = TempDir::new().map_err(Failure::broken)?;
-        let listener = Listener::new(test.params.transport, directory.path()).map_err(Failure::broken)?;
+        let directory = TempDir::new()?;
+        let listener = Listener::new(test.params.transport, directory.path())?;
         let (sharers, other_threads): (Vec<_>, Vec<_>) =
             harness.threads().into_iter().partition(|thread| shares(*thread));
         let first =
@@ -111,7 +111,7 @@ impl ListenerFixture {
     /// Connects a client to the listener, from which no thread accepts now, and waits until the connection
     /// has arrived there: a client's `connect` may return before.
     pub(super) fn connect_to_stopped(&self) -> Result<FarEnd, Failure> {
-        let client = self.address.connect().map_err(Failure::broken)?;
+        let client = self.address.connect()?;
         let number = self.handle.number();
         self.harness.wait_until("the connection arrives", || descriptors::readable(number))?;
         Ok(client)

@@ -106,7 +106,7 @@ fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) ->
     let checkpoints = Checkpoints::watch();
     let dropping = checkpoints.gate(Point::ReportHandlerDone, fixture.handle.number());
     let guard = dropping.guard();
-    let client = fixture.address.connect().map_err(Failure::broken)?;
+    let client = fixture.address.connect()?;
     fixture.harness.wait_until("every sharing thread drops the report of the paused listener", || {
         dropping.arrived() == fixture.sharers.len()
     })?;
@@ -145,7 +145,7 @@ fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result<(),
             let (seed, sender) = (seed(index), sender.clone());
             spawn_in(scope, move || sender.send(flaps(&core.registration(handle), seed)))?;
         }
-        Ok(())
+        Ok::<_, Failure>(())
     })?;
     for _ in 0..workers + 2 {
         let result = results.recv_timeout(crate::patience::patience());
@@ -182,7 +182,7 @@ fn stays_paused(
     // A running handler continues to accept: it would take the connection that the pollers must report.
     fixture.harness.fence_all()?;
     // A connection waits, so that a poller that still has the listener reports it.
-    drop(fixture.address.connect().map_err(Failure::broken)?);
+    drop(fixture.address.connect()?);
     fixture.wait_until_dropped("paused at the end")?;
     fixture.harness.fence_all()?;
     let runs = acceptor.runs();
@@ -206,7 +206,7 @@ fn resumes(
         fixture.entry().is_ok_and(|entry| entry.running.len() == arrived)
     };
     fixture.harness.wait_until("every handler that runs is held", is_held)?;
-    drop(fixture.address.connect().map_err(Failure::broken)?);
+    drop(fixture.address.connect()?);
     fixture.wait_until_each_reports(&gate, "resumed at the end")?;
     drop(held);
     fixture.check_converged(test, "resumed at the end")

@@ -40,7 +40,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         fixture.call(*caller, Action::Start)?;
         fixture.wait_until_polled(&sleepers, &when)?;
         let (gate, hold) = acceptor.hold();
-        let client = fixture.address.connect().map_err(Failure::broken)?;
+        let client = fixture.address.connect()?;
         fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
         check_greeted(test, &when, client)?;

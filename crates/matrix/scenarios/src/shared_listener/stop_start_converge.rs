@@ -29,7 +29,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
     let callers = fixture.callers();
-    let mut client = fixture.address.connect().map_err(Failure::broken)?;
+    let mut client = fixture.address.connect()?;
     for (index, caller) in callers.iter().enumerate() {
         let when = format!("started by {caller:?}");
         let (gate, hold) = acceptor.hold();
@@ -47,7 +47,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
         let when = format!("stopped by {stopper:?}");
         let runs = acceptor.runs();
         fixture.call(stopper, Action::Stop)?;
-        client = fixture.address.connect().map_err(Failure::broken)?;
+        client = fixture.address.connect()?;
         fixture.wait_until_dropped(&when)?;
         let threads = fixture.harness.threads();
         fixture.check_quiet(test, &threads, &when)?;

@@ -29,19 +29,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 };
 
 fn run(test: &mut TestContext) -> Result<(), Failure> {
-    let directory = tempfile::tempdir().map_err(Failure::broken)?;
+    let directory = tempfile::tempdir()?;
     let transport = test.params.transport;
     let acceptor = Acceptor::new();
     let (gate, hold) = acceptor.hold();
     let options = InsertOptions { trigger: test.trigger, ..InsertOptions::default() };
     let mut started = None;
     let boot = |core: &Arc<FdCore>| {
-        let listener = Listener::new(transport, directory.path()).map_err(Failure::broken)?;
-        let client = listener.address.connect().map_err(Failure::broken)?;
+        let listener = Listener::new(transport, directory.path())?;
+        let client = listener.address.connect()?;
         let group = core.table().groups().next().ok_or_else(|| Failure::broken("there is no group"))?;
         let handle = core.insert(listener.fd, acceptor.clone(), group, ThreadMask::ALL, options);
-        let handle = handle.map_err(Failure::broken)?;
-        core.registration(handle).want_recv().map_err(Failure::broken)?;
+        let handle = handle?;
+        core.registration(handle).want_recv()?;
         started = Some((handle, listener.address, client));
         Ok(())
     };

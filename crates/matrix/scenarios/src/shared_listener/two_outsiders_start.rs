@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
             .caller("second", second.thread())
             .action("starts", move |participant| participant.registration(handle).want_recv())
             .action("stops", move |participant| participant.registration(handle).stop_recv())
-            .main_action("pending", || Ok(core.entry(handle).map_err(Failure::broken)?.update_mask.bits()))
+            .main_action("pending", || Ok(core.entry(handle)?.update_mask.bits()))
             .main_action("all-report", || {
                 Harness::wait_with_core(
                     &core,

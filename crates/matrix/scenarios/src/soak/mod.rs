@@ -171,12 +171,12 @@ pub fn run(
         batches: AtomicU64::new(0),
         parked: AtomicBool::new(false),
     };
-    let folder = tempfile::tempdir().map_err(Failure::broken)?;
+    let folder = tempfile::tempdir()?;
     let listeners = core.table().groups().map(|group| SharedListener::new(group, folder.path()));
     let shared = Arc::new(Shared {
         soak: soak.clone(),
         slots: (0..SLOTS_PER_THREAD * soak.threads).map(|_| Slot::default()).collect(),
-        listeners: listeners.collect::<Result<_, _>>().map_err(Failure::broken)?,
+        listeners: listeners.collect::<Result<_, _>>()?,
         threads: core.threads().map(thread).collect(),
         resting: AtomicBool::new(false),
         rested: AtomicUsize::new(0),
@@ -188,7 +188,7 @@ pub fn run(
         began: Instant::now(),
     });
     record_panics(&shared);
-    slots::fill(&shared, &core).map_err(Failure::broken)?;
+    slots::fill(&shared, &core)?;
     let windows = Checkpoints::with_listener(|_, _| worker::widen_windows());
     let outcome = rounds(&shared, &core, &sleepers, &stop, &mut each);
     drop((windows, sleepers));
