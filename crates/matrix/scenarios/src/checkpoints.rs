@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use fd_core::hooks::checkpoint::{self, Point};
 use fd_core::ids::ThreadId;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::mutex::unpoisoned;
 
@@ -130,7 +130,7 @@ impl HeldThread {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if it never arrives.
-    pub fn reached(&self) -> Result<(), Failure> {
+    pub fn reached(&self) -> Result {
         if self.gate.wait_for(1) {
             Ok(())
         } else {

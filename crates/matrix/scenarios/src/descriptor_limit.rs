@@ -9,13 +9,13 @@ use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// Lets this process have descriptors with numbers below `count`.
 ///
 /// # Errors
 /// [`Failure::Unsupported`] if the system allows fewer.
-pub(crate) fn raise(count: libc::rlim_t) -> Result<(), Failure> {
+pub(crate) fn raise(count: libc::rlim_t) -> Result {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft < count {
         // Only the superuser may raise the hard limit.

@@ -9,6 +9,9 @@ use nix::errno::Errno;
 
 use crate::missing_resource;
 
+/// The result of a step of a scenario.
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 /// Why a run ends early.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {

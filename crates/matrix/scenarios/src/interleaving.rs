@@ -32,7 +32,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, RegistrationRef};
 
 use crate::checkpoints::{Checkpoints, HeldThread};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::harness::Harness;
 use crate::patience::patience;
 use crate::test_context::TestContext;
@@ -56,7 +56,7 @@ impl Participant<'_> {
 }
 
 type Action = Arc<dyn Fn(&Participant<'_>) -> String + Send + Sync>;
-type MainAction<'s> = Box<dyn FnMut() -> Result<String, Failure> + 's>;
+type MainAction<'s> = Box<dyn FnMut() -> Result<String> + 's>;
 
 /// A name in the first line, and the thread that it stands for.
 type Column = (String, Role);
@@ -145,7 +145,7 @@ impl<'s> Interleaving<'s> {
     pub(crate) fn main_action<A: Debug>(
         mut self,
         name: &'static str,
-        mut action: impl FnMut() -> Result<A, Failure> + 's,
+        mut action: impl FnMut() -> Result<A> + 's,
     ) -> Self {
         self.main_actions.insert(name, Box::new(move || action().map(|result| format!("{result:?}"))));
         self
@@ -156,12 +156,7 @@ impl<'s> Interleaving<'s> {
     /// # Errors
     /// [`Failure::Wrong`] with the drawing, if a thread does not reach its checkpoint or an action has
     /// another result; [`Failure::Broken`] if the drawing is invalid.
-    pub(crate) fn run(
-        mut self,
-        test: &mut TestContext,
-        harness: &mut Harness,
-        drawing: &str,
-    ) -> Result<(), Failure> {
+    pub(crate) fn run(mut self, test: &mut TestContext, harness: &mut Harness, drawing: &str) -> Result {
         let (columns, lines) = self.parse(drawing)?;
         let points = Checkpoints::watch();
         let mut threads: Vec<_> = columns.iter().map(|(name, role)| ColumnThread::new(name, *role)).collect();
@@ -204,7 +199,7 @@ impl<'s> Interleaving<'s> {
         step: &Step,
         points: &Checkpoints,
         harness: &mut Harness,
-    ) -> Result<Option<Completed>, Failure> {
+    ) -> Result<Option<Completed>> {
         match step {
             Step::At(point) => {
                 thread.release();
@@ -246,7 +241,7 @@ impl<'s> Interleaving<'s> {
     }
 
     /// Returns the columns, and the lines with their steps in order.
-    fn parse(&self, drawing: &str) -> Result<(Vec<Column>, Vec<Line>), Failure> {
+    fn parse(&self, drawing: &str) -> Result<(Vec<Column>, Vec<Line>)> {
         let invalid = |row: usize, what: &str| {
             Failure::Broken(format!("{}: {what}\n{}", self.title, marked(drawing, Some(row))))
         };
@@ -364,7 +359,7 @@ impl ColumnThread {
         }
     }
 
-    fn wait_until_held(&mut self, point: Point) -> Result<(), Failure> {
+    fn wait_until_held(&mut self, point: Point) -> Result {
         let next = self.next.take();
         let next = next.ok_or_else(|| Failure::Wrong(format!("no gate holds it at {point:?}")))?;
         next.reached().map_err(|_| Failure::Wrong(format!("did not reach {point:?}")))?;
@@ -395,7 +390,7 @@ impl ColumnThread {
     }
 
     /// Waits until the thread has completed its action or its iteration. Returns the result of the action.
-    fn end(&mut self, harness: &mut Harness) -> Result<String, Failure> {
+    fn end(&mut self, harness: &mut Harness) -> Result<String> {
         if let Some((action, receiver)) = self.busy.take() {
             let result = receiver.recv_timeout(patience());
             return result.map_err(|_| Failure::Wrong(format!("'{action}' did not end")));

@@ -60,7 +60,7 @@ mod trigger;
 
 pub use catalogue::{catalogue, find};
 pub use checkpoints::{Checkpoints, HeldThread};
-pub use failure::Failure;
+pub use failure::{Failure, Result};
 pub use gate::Gate;
 pub use harness::Harness;
 pub use patience::{PATIENCE, set_patience, set_slowness};

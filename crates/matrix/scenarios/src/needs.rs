@@ -2,7 +2,7 @@
 
 use metadata::{Transport, Variant};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::{descriptors, loopback};
 
 /// Descriptors that every scenario may open, besides those of its threads.
@@ -48,7 +48,7 @@ pub(crate) fn room(params: Variant) -> usize {
 ///
 /// # Errors
 /// [`Failure::Unsupported`] with the missing resource.
-pub(crate) fn check(scenario: &str, params: Variant) -> Result<(), Failure> {
+pub(crate) fn check(scenario: &str, params: Variant) -> Result {
     let (needed, limit) = (descriptors(scenario, params), descriptors::limit());
     // Counted only if it can matter: it takes time.
     let inherited = if limit < 2 * needed { inherited() } else { 0 };

@@ -3,7 +3,7 @@
 use fd_core::poller::MakeBackend;
 use metadata::Variant;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::scenario::Scenario;
 use crate::test_context::{Outcome, TestContext};
 use crate::{needs, trigger};
@@ -40,7 +40,7 @@ pub fn run(
     (verdict, test.outcome)
 }
 
-fn verdict(ended: Result<(), Failure>, test: &mut TestContext) -> Verdict {
+fn verdict(ended: Result, test: &mut TestContext) -> Verdict {
     match ended {
         Err(Failure::Unsupported(reason)) => Verdict::Unsupported(reason),
         Err(Failure::Broken(reason)) => Verdict::Broken(reason),
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    fn verdict_of(run: fn(&mut TestContext) -> Result<(), Failure>) -> (Verdict, Vec<Check>) {
+    fn verdict_of(run: fn(&mut TestContext) -> Result) -> (Verdict, Vec<Check>) {
         let scenario =
             Scenario { id: "a/b", title: "T", layer: Layer::Contract, clauses: &[], axes: Axes::PLAIN, run };
         let params = Variant { transport: Transport::Tcp, trigger: Mode::Level, threads: 1, groups: 1 };

@@ -2,7 +2,7 @@
 
 use metadata::{Axes, Description, Layer};
 
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::test_context::TestContext;
 
 /// One scenario.
@@ -18,7 +18,7 @@ pub struct Scenario {
     /// The parameters that it is meant for.
     pub axes: Axes<'static>,
     /// Runs it once.
-    pub run: fn(&mut TestContext) -> Result<(), Failure>,
+    pub run: fn(&mut TestContext) -> Result,
 }
 
 impl Scenario {

@@ -7,7 +7,7 @@ use fd_core::hooks::inject;
 use fd_core::poller::{Events, MakeBackend, Trigger};
 use metadata::{Check, Variant};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// The parameters of a run, and the record of its checks.
 pub struct TestContext {
@@ -122,7 +122,7 @@ impl TestContext {
     ///
     /// # Errors
     /// [`Failure::Wrong`] with the first check that failed.
-    pub fn stop_if_failed(&self) -> Result<(), Failure> {
+    pub fn stop_if_failed(&self) -> Result {
         self.outcome.first_failed_check().map_or(Ok(()), |failed| Err(Failure::Wrong(failed)))
     }
 

@@ -3,11 +3,11 @@
 use fd_core::poller::Trigger;
 use metadata::Mode;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// Returns the trigger that the core's registrations have in cells of this mode. The core supports level and
 /// edge.
-pub(crate) fn from_mode(mode: Mode) -> Result<Trigger, Failure> {
+pub(crate) fn from_mode(mode: Mode) -> Result<Trigger> {
     match mode {
         Mode::Level => Ok(Trigger::Level),
         Mode::Edge => Ok(Trigger::Edge),

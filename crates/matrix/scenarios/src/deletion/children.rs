@@ -33,7 +33,7 @@ impl BeforeExec {
     ///
     /// # Errors
     /// [`Failure::Broken`].
-    pub(crate) fn start() -> Result<Self, Failure> {
+    pub(crate) fn start() -> Result<Self> {
         let (hold_reader, release) = pipe()?;
         let (mut arrived, arrival_writer) = pipe()?;
         let mut command = Command::new("sleep");
@@ -68,7 +68,7 @@ impl BeforeExec {
     ///
     /// # Errors
     /// [`Failure::Broken`].
-    pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>, Failure> {
+    pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>> {
         self.release.write_all(b"x")?;
         match self.spawn.join() {
             Ok(Ok(child)) => Ok(Some(ChildGuard(child))),

@@ -18,15 +18,15 @@ pub(super) trait OpenCopy {
     fn number(&self) -> Option<RawFd>;
 
     /// Returns the data that the copy can read. `None` if this process has no access to the copy.
-    fn read(&mut self) -> Result<Option<String>, Failure>;
+    fn read(&mut self) -> Result<Option<String>>;
 }
 
 /// Makes the copy and declares it to the core.
-pub(super) type MakeCopy = fn(&Harness, FdHandle) -> Result<Box<dyn OpenCopy>, Failure>;
+pub(super) type MakeCopy = fn(&Harness, FdHandle) -> Result<Box<dyn OpenCopy>>;
 
 /// Checks that no thread reports the deleted descriptor: neither for data from before the delete nor for
 /// later data.
-pub(super) fn stays_silent(test: &mut TestContext, copy: MakeCopy) -> Result<(), Failure> {
+pub(super) fn stays_silent(test: &mut TestContext, copy: MakeCopy) -> Result {
     let mut harness = Harness::start(test)?;
     for case in [Case::Idle, Case::IdleByPollingThread, Case::Pending] {
         deleted(test, &mut harness, copy, case)?;
@@ -77,19 +77,14 @@ pub(crate) fn snapshots(harness: &Harness) -> Vec<ActivitySnapshot> {
 }
 
 /// Sends `bytes` to a copy, and waits until they have arrived there.
-fn send_to(harness: &Harness, copy: &dyn OpenCopy, far: &mut FarEnd, bytes: &[u8]) -> Result<(), Failure> {
+fn send_to(harness: &Harness, copy: &dyn OpenCopy, far: &mut FarEnd, bytes: &[u8]) -> Result {
     match copy.number() {
         Some(number) => harness.send(far, number, bytes),
         None => harness.send_unseen(far, bytes),
     }
 }
 
-fn deleted(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    make_copy: MakeCopy,
-    case: Case,
-) -> Result<(), Failure> {
+fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, case: Case) -> Result {
     let label = |what: &str| format!("{what} ({})", case.name());
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());

@@ -19,11 +19,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     stays_silent(test, duplicate)
 }
 
-fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>> {
     Ok(Box::new(harness.core().registration(handle).duplicate()?.into_inner()))
 }
 
@@ -32,7 +32,7 @@ impl OpenCopy for OwnedFd {
         Some(self.as_raw_fd())
     }
 
-    fn read(&mut self) -> Result<Option<String>, Failure> {
+    fn read(&mut self) -> Result<Option<String>> {
         let mut bytes = Vec::new();
         read_all(self, &mut bytes)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))

@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     stays_silent(test, inherit)
 }
 
@@ -31,7 +31,7 @@ struct Child {
     release: Option<PipeWriter>,
 }
 
-fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+fn inherit(harness: &Harness, _: FdHandle) -> Result<Box<dyn OpenCopy>> {
     let (reader, release) = pipe()?;
     let (hold_fd, release_fd) = (reader.as_raw_fd(), release.as_raw_fd());
     harness.core().before_fork();
@@ -57,7 +57,7 @@ impl OpenCopy for Child {
         None
     }
 
-    fn read(&mut self) -> Result<Option<String>, Failure> {
+    fn read(&mut self) -> Result<Option<String>> {
         Ok(None)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     stays_silent(test, send)
 }
 
@@ -32,7 +32,7 @@ struct Message {
     arrived: Option<OwnedFd>,
 }
 
-fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failure> {
+fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>> {
     let (from, socket) = UnixStream::pair()?;
     harness.core().registration(handle).mark_cloned()?;
     let number = [handle.number()];
@@ -47,7 +47,7 @@ fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>, Failur
 }
 
 impl Message {
-    fn receive(&mut self) -> Result<(), Failure> {
+    fn receive(&mut self) -> Result {
         let mut byte = [0];
         let mut parts = [IoSliceMut::new(&mut byte)];
         let mut space = nix::cmsg_space!([i32; 1]);
@@ -68,7 +68,7 @@ impl OpenCopy for Message {
         self.arrived.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    fn read(&mut self) -> Result<Option<String>, Failure> {
+    fn read(&mut self) -> Result<Option<String>> {
         if self.arrived.is_none() {
             self.receive()?;
         }

@@ -41,7 +41,7 @@ const ROUNDS: u64 = 6_000;
 /// runs, and its thread closes; after a longer pause the thread already sleeps.
 const LONGEST_PAUSE: u32 = 2_000;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let mut random = Rng::with_seed(test.seed);
     let thread = harness.thread(0);

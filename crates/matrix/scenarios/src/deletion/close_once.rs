@@ -25,7 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const OUTSIDERS: u64 = 2;
 const SENTINELS: usize = 8;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let sentinels = (0..SENTINELS).map(|_| Sentinel::new()).collect::<Result<Vec<_>, _>>()?;
     harness.fence_all()?;
@@ -127,7 +127,7 @@ struct Sentinel {
 }
 
 impl Sentinel {
-    fn new() -> Result<Self, Failure> {
+    fn new() -> Result<Self> {
         let mut ends = pair(metadata::Transport::Pipe)?;
         ends.far.write_all(b"sentinel")?;
         let file = inode(&ends.near).ok_or_else(|| Failure::Broken("fstat failed".into()))?;

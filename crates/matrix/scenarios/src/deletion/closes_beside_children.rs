@@ -40,7 +40,7 @@ const ROUNDS: u64 = 150;
 /// Threads that start children.
 const STARTERS: usize = 2;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
     held_before_exec(test, &mut harness, AfterExec::Runs)?;
@@ -69,7 +69,7 @@ fn deleting_itself(
     test: &TestContext,
     harness: &Harness,
     thread: ThreadId,
-) -> Result<(Arc<HandlerMonitor>, FarEnd), Failure> {
+) -> Result<(Arc<HandlerMonitor>, FarEnd)> {
     let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.doing(|ready: &ReadyGuard<'_>| {
@@ -82,11 +82,7 @@ fn deleting_itself(
 
 /// Holds a child between its fork and its exec while a thread of its parent closes descriptors and receives
 /// their events.
-fn held_before_exec(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    after_exec: AfterExec,
-) -> Result<(), Failure> {
+fn held_before_exec(test: &mut TestContext, harness: &mut Harness, after_exec: AfterExec) -> Result {
     let thread = harness.thread(0);
     let mut endpoints = Vec::new();
     for _ in 0..CLOSES {
@@ -137,7 +133,7 @@ fn held_before_exec(
 }
 
 /// Closes descriptors while other threads start children continuously.
-fn with_continuous_starts(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn with_continuous_starts(test: &mut TestContext, harness: &mut Harness) -> Result {
     let (stop, children) = (AtomicBool::new(false), AtomicU64::new(0));
     let before = snapshots(harness);
     let mut rounds = 0;
@@ -173,7 +169,7 @@ fn with_continuous_starts(test: &mut TestContext, harness: &mut Harness) -> Resu
     Ok(())
 }
 
-fn close_round(test: &TestContext, harness: &Harness) -> Result<(), Failure> {
+fn close_round(test: &TestContext, harness: &Harness) -> Result {
     let mut endpoints = Vec::new();
     for index in 0..CLOSES {
         endpoints.push(deleting_itself(test, harness, harness.thread(index))?);

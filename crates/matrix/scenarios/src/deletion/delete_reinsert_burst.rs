@@ -37,7 +37,7 @@ enum Sharing {
     Mixed,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for sharing in [Sharing::Private, Sharing::Shared, Sharing::Mixed] {
         for last_shared in [false, true] {
@@ -48,12 +48,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn burst(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    sharing: Sharing,
-    last_shared: bool,
-) -> Result<(), Failure> {
+fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_shared: bool) -> Result {
     let label = |what: &str| format!("{what} after a {sharing:?} burst, the last shared: {last_shared}");
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());

@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let released = harness.core().registration_counts().released;
@@ -63,7 +63,7 @@ fn disown_idle(
     sleepers: &Sleepers,
     near: OwnedFd,
     mut far: FarEnd,
-) -> Result<(OwnedFd, FarEnd), Failure> {
+) -> Result<(OwnedFd, FarEnd)> {
     let (thread, monitor) = (harness.thread(0), HandlerMonitor::new(&near));
     let group_mask = harness.core().table().threads(thread.group());
     let handle = harness.insert_shared(near, monitor.recording(), thread, group_mask)?;
@@ -90,7 +90,7 @@ fn disown_in_handler(
     harness: &mut Harness,
     near: OwnedFd,
     far: &mut FarEnd,
-) -> Result<OwnedFd, Failure> {
+) -> Result<OwnedFd> {
     let (thread, monitor, gate) = (harness.thread(1), HandlerMonitor::new(&near), Gate::new());
     let handler = {
         let (monitor, gate) = (Arc::clone(&monitor), gate.clone());
@@ -130,7 +130,7 @@ fn register_again(
     near: OwnedFd,
     far: &mut FarEnd,
     thread: ThreadId,
-) -> Result<OwnedFd, Failure> {
+) -> Result<OwnedFd> {
     let monitor = HandlerMonitor::new(&near);
     let handle = harness.insert(near, monitor.recording(), thread)?;
     // No interest is set yet: the interest of the previous registration is forgotten.
@@ -158,7 +158,7 @@ fn check_in_no_poller(
     harness: &mut Harness,
     near: &OwnedFd,
     far: &mut FarEnd,
-) -> Result<(), Failure> {
+) -> Result {
     let polls = descriptors::epolls_with(near.as_raw_fd()).unwrap_or(0);
     test.check_eq("epoll descriptors that have it", 0, polls, "S20, bug 34");
     if !harness.core().backend().capabilities().kernel_state {
@@ -177,7 +177,7 @@ fn check_in_no_poller(
     check_usable(test, harness, near, "unreported")
 }
 
-fn check_returned(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<OwnedFd, Failure> {
+fn check_returned(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<OwnedFd> {
     let mut released = monitor.take_released();
     test.check_eq("returned descriptors", 1, released.len(), "Handler::released, S20");
     let near = released.pop().ok_or_else(|| Failure::Wrong("the descriptor was not returned".into()))?;
@@ -185,12 +185,7 @@ fn check_returned(test: &mut TestContext, monitor: &HandlerMonitor) -> Result<Ow
     Ok(near)
 }
 
-fn check_usable(
-    test: &mut TestContext,
-    harness: &Harness,
-    near: &OwnedFd,
-    text: &str,
-) -> Result<(), Failure> {
+fn check_usable(test: &mut TestContext, harness: &Harness, near: &OwnedFd, text: &str) -> Result {
     let mut bytes = Vec::new();
     harness.wait_until("the data can be read", || {
         let _ = read_all(near, &mut bytes);

@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
@@ -39,7 +39,7 @@ fn delete_while_polled(
     sleepers: &Sleepers,
     home: ThreadId,
     foreign: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let group_mask = harness.core().table().threads(home.group());
@@ -84,7 +84,7 @@ fn delete_while_listed(
     harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let ends = pair(test.params.transport)?;
     let mut spare = pair(test.params.transport)?;
     let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));

@@ -27,7 +27,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
     if home.group() == foreign.group() {
@@ -60,7 +60,7 @@ fn delete_under_a_lock(
     harness: &mut Harness,
     home: ThreadId,
     foreign: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
@@ -149,7 +149,7 @@ fn delete_before_handler(
     home: ThreadId,
     foreign: ThreadId,
     order: Order,
-) -> Result<(), Failure> {
+) -> Result {
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let points = Checkpoints::watch();

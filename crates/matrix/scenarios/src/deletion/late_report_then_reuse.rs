@@ -27,7 +27,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for thread in [harness.thread(0), harness.thread(1)] {
         held_in_batch(test, &mut harness, thread)?;
@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Holds the thread after its wait has returned the event, and ends the registration before the dispatch.
-fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     let mut ends = pair(test.params.transport)?;
     let spare = pair(test.params.transport)?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
@@ -75,11 +75,7 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
 
 /// Holds the thread before it sets its running bit. So far it keeps nothing from ending: the number gets its
 /// next registration, and then the thread sets its bit there and takes it back.
-fn held_before_running(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    thread: ThreadId,
-) -> Result<(), Failure> {
+fn held_before_running(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     let label = |what: &str| format!("{what}, held before the running bit");
     let (late, spare) = LateReport::of_deleted(test, harness, thread, Point::ReportBeforeRunning, &label)?;
     test.check_eq(label("closed"), 1, closed(harness) - late.closed_before, "S4, L7");
@@ -102,11 +98,7 @@ fn held_before_running(
 
 /// Holds the thread after it has set its running bit: it keeps the number from being closed until it has seen
 /// that the registration has ended.
-fn held_while_running(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    thread: ThreadId,
-) -> Result<(), Failure> {
+fn held_while_running(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     let label = |what: &str| format!("{what}, held after the running bit");
     let (late, spare) = LateReport::of_deleted(test, harness, thread, Point::ReportRunningSet, &label)?;
     test.check_eq(label("the number is open"), true, descriptors::is_open(late.old.number()), "S5");
@@ -153,7 +145,7 @@ impl LateReport {
         thread: ThreadId,
         point: Point,
         label: &dyn Fn(&str) -> String,
-    ) -> Result<(Self, Pair), Failure> {
+    ) -> Result<(Self, Pair)> {
         let Pair { near, mut far } = pair(test.params.transport)?;
         let spare = pair(test.params.transport)?;
         let (old, new) = (HandlerMonitor::new(&near), HandlerMonitor::new(&near));
@@ -186,7 +178,7 @@ fn serve_and_delete(
     mut far: FarEnd,
     new: &HandlerMonitor,
     label: &dyn Fn(&str) -> String,
-) -> Result<(), Failure> {
+) -> Result {
     far.write_all(b"new")?;
     harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
     harness.core().registration(next).delete().map_err(Failure::broken)

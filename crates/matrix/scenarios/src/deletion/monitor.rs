@@ -123,7 +123,7 @@ pub(crate) fn delete_on(
     harness: &Harness,
     thread: Option<ThreadId>,
     handle: FdHandle,
-) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
+) -> Result<Receiver<Result<(), DeleteError>>> {
     let (sender, result) = channel();
     if let Some(thread) = thread {
         let _ = harness.core().post(thread, move |context| {

@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (user, deleter) = (harness.thread(0), harness.thread(1));
     delete_while_handler_runs(test, &mut harness, user, deleter)?;
@@ -42,7 +42,7 @@ fn delete_while_handler_runs(
     harness: &mut Harness,
     user: ThreadId,
     deleter: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
@@ -109,7 +109,7 @@ fn delete_after_handler(
     harness: &mut Harness,
     user: ThreadId,
     deleter: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
         let mut ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);

@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);

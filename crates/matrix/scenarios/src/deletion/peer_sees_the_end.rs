@@ -36,7 +36,7 @@ enum Case {
     Stopped,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
@@ -53,7 +53,7 @@ fn end_registration(
     case: Case,
     owner: ThreadId,
     other: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.recording();

@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const ITERATIONS_PER_FENCE: u64 = 6;
 const FENCES: u64 = 50;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport)?;

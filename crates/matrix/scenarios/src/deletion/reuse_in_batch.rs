@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ROUNDS: usize = 5;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for thread in [harness.thread(0), harness.thread(1)] {
         for _ in 0..ROUNDS {
@@ -37,7 +37,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     let mut ends = Vec::new();
     for _ in 0..2 {
         ends.push(pair(test.params.transport)?);

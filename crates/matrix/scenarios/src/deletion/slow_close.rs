@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More iterations of the polling thread than the core tolerates events of an undeclared copy.
 const FENCES: usize = 16;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport)?;

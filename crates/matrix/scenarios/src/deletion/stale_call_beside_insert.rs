@@ -45,7 +45,7 @@ struct Callers {
 }
 
 impl Callers {
-    fn start(harness: &Harness, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self, Failure> {
+    fn start(harness: &Harness, points: &Checkpoints, stale: FdHandle, when: &str) -> Result<Self> {
         let (sender, results) = channel();
         let mut held = Vec::new();
         for (name, call) in CALLS {
@@ -65,7 +65,7 @@ impl Callers {
     }
 
     /// Releases the calls and checks that each is refused.
-    fn end(self, test: &mut TestContext) -> Result<(), Failure> {
+    fn end(self, test: &mut TestContext) -> Result {
         let Self { held, results } = self;
         held.iter().for_each(HeldThread::release);
         for _ in CALLS {
@@ -77,10 +77,7 @@ impl Callers {
 }
 
 /// Runs `action` on a thread of its own and waits for its result: the action may hang.
-fn with_time_limit<R: Send + 'static>(
-    what: &str,
-    action: impl FnOnce() -> R + Send + 'static,
-) -> Result<R, Failure> {
+fn with_time_limit<R: Send + 'static>(what: &str, action: impl FnOnce() -> R + Send + 'static) -> Result<R> {
     let (sender, result) = channel();
     threads::spawn(move || {
         let _ = sender.send(action());
@@ -89,7 +86,7 @@ fn with_time_limit<R: Send + 'static>(
     result.recv_timeout(patience()).map_err(timed_out)
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     let thread = harness.thread(0);

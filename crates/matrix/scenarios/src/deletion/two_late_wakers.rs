@@ -42,7 +42,7 @@ const DELETE_POINTS: [Point; 2] = [Point::DeleteMarked, Point::DeleteMaskCleared
 /// The orders in which the threads are released: 0 and 1 are the late threads, 2 is the deleter.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let threads = harness.threads();
     let group = harness.thread(0).group();
@@ -125,7 +125,7 @@ impl Schedule {
 /// The columns of the two late threads and of the deleter.
 const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
-fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result<(), Failure> {
+fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result {
     let ends = pair(test.params.transport)?;
     let far = RefCell::new(ends.far);
     let monitor = HandlerMonitor::new(&ends.near);

@@ -58,7 +58,7 @@ const EXEC: Duration = Duration::from_secs(1);
 /// It is small: each costs an iteration without sleep.
 const BOUND: u64 = 16;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
     for by in [Deleter::Outsider, Deleter::PollingThread] {
@@ -81,7 +81,7 @@ fn deleted(
     clock: &ManualClock,
     by: Deleter,
     beside: Beside,
-) -> Result<(), Failure> {
+) -> Result {
     let label = |what: &str| format!("deleted by {by:?} beside {beside:?}: {what}");
     let threads = harness.threads();
     let thread = threads[0];

@@ -43,7 +43,7 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    pub(super) fn new(harness: &Harness, params: Variant) -> Result<Arc<Self>, Failure> {
+    pub(super) fn new(harness: &Harness, params: Variant) -> Result<Arc<Self>> {
         // Each pair has two ends, and each thread may be about to make one more.
         let pairs = needs::room(params) / 2;
         let lingering = pairs.saturating_sub(PLACES + params.threads).min(LINGERING);

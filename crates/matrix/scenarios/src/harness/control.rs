@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use fd_core::ids::ThreadId;
 use metadata::{Axes, Layer, Mode, Transport};
 
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::harness::{Harness, Sleepers};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
@@ -31,7 +31,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     // Each task, each fence and the end must find all threads asleep. If a thread were awake, only chance
@@ -50,7 +50,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Registers another fence, as the harness does, and sends one event through it.
-fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter, Failure> {
+fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter> {
     let (near, mut far) = pipe()?;
     set_nonblocking(&near)?;
     let recorder = Recorder::new();

@@ -3,7 +3,7 @@
 use fd_core::ids::ThreadId;
 
 use super::Harness;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::test_context::TestContext;
 
 /// Iterations that one fence may take: two events, each with a wake-up of its own, and some to spare.
@@ -18,14 +18,14 @@ impl Harness {
     /// rarely as one that sleeps, but each of its waits reports the descriptor again.
     ///
     /// # Errors
-    /// As for [`Harness::fence`]; [`Failure::Wrong`] if a check has failed.
+    /// As for [`Harness::fence`]; `Failure::Wrong` if a check has failed.
     pub(crate) fn check_quiet(
         &mut self,
         test: &mut TestContext,
         thread: ThreadId,
         when: &str,
         source: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         // Afterwards no removal of interest is pending.
         self.fence(thread)?;
         let before = self.activity(thread);

@@ -16,7 +16,7 @@ use fd_core::{
 };
 
 use crate::descriptors;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
 use crate::patience::{Looks, patience};
@@ -54,12 +54,12 @@ struct Fence {
 
 impl Fence {
     /// Opens the pipe. The numbers of a scenario's own descriptors do not depend on its first use.
-    fn new(thread: ThreadId) -> Result<Self, Failure> {
+    fn new(thread: ThreadId) -> Result<Self> {
         let ends = transport::pair(metadata::Transport::Pipe)?;
         Ok(Self { thread, near: Some(ends.near), far: ends.far, passed: Arc::default() })
     }
 
-    fn register(&mut self, core: &FdCore) -> Result<(), Failure> {
+    fn register(&mut self, core: &FdCore) -> Result {
         let Some(near) = self.near.take() else { return Ok(()) };
         let passed = Arc::clone(&self.passed);
         let handler = move |ready: &ReadyGuard<'_>| {
@@ -81,7 +81,7 @@ impl Harness {
     /// # Errors
     /// [`Failure::Unsupported`] if this system does not have the backend, [`Failure::Broken`] if anything
     /// else fails.
-    pub fn start(test: &TestContext) -> Result<Self, Failure> {
+    pub fn start(test: &TestContext) -> Result<Self> {
         Self::start_with(test, |builder| builder, |_| Ok(()))
     }
 
@@ -90,7 +90,7 @@ impl Harness {
     ///
     /// # Errors
     /// As for [`Harness::start`].
-    pub(crate) fn start_with_clock(test: &TestContext, clock: &ManualClock) -> Result<Self, Failure> {
+    pub(crate) fn start_with_clock(test: &TestContext, clock: &ManualClock) -> Result<Self> {
         let mut harness = Self::start_with(test, |builder| builder.clock(clock.source()), |_| Ok(()))?;
         harness.clock = Some(clock.clone());
         Ok(harness)
@@ -104,8 +104,8 @@ impl Harness {
     pub fn start_with(
         test: &TestContext,
         configure: impl Fn(Builder) -> Builder,
-        boot: impl FnOnce(&Arc<FdCore>) -> Result<(), Failure>,
-    ) -> Result<Self, Failure> {
+        boot: impl FnOnce(&Arc<FdCore>) -> Result,
+    ) -> Result<Self> {
         let open_before = descriptors::open();
         let (threads, groups) = (test.params.threads, test.params.groups);
         // The first groups get the remainder.
@@ -154,12 +154,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Broken`] if the core refuses.
-    pub fn insert(
-        &self,
-        fd: OwnedFd,
-        handler: Arc<dyn Handler>,
-        thread: ThreadId,
-    ) -> Result<FdHandle, Failure> {
+    pub fn insert(&self, fd: OwnedFd, handler: Arc<dyn Handler>, thread: ThreadId) -> Result<FdHandle> {
         self.insert_shared(fd, handler, thread, thread.mask())
     }
 
@@ -173,7 +168,7 @@ impl Harness {
         handler: Arc<dyn Handler>,
         thread: ThreadId,
         mask: ThreadMask,
-    ) -> Result<FdHandle, Failure> {
+    ) -> Result<FdHandle> {
         self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::broken)
     }
 
@@ -185,7 +180,7 @@ impl Harness {
         &self,
         thread: ThreadId,
         action: impl FnOnce(&Context) -> R + Send + 'static,
-    ) -> Result<R, Failure> {
+    ) -> Result<R> {
         let (sender, receiver) = channel();
         let task = move |context: &Context| _ = sender.send(action(context));
         self.core().post(thread, task).map_err(|refused| Failure::Wrong(refused.to_string()))?;
@@ -199,7 +194,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the thread does not reach the gate.
-    pub fn hold(&self, thread: ThreadId) -> Result<Gate, Failure> {
+    pub fn hold(&self, thread: ThreadId) -> Result<Gate> {
         let gate = Gate::new();
         let held = gate.clone();
         let task = move |_: &Context| held.pass();
@@ -214,7 +209,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] with `what` if it never returns true.
-    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Failure> {
+    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Result {
         Self::wait_with_core(self.core(), what, || {
             self.advance_clock_under_injected_errors();
             holds()
@@ -228,11 +223,7 @@ impl Harness {
     }
 
     /// As [`Harness::wait_until`], for callers that have the core but not the harness.
-    pub(crate) fn wait_with_core(
-        core: &FdCore,
-        what: &str,
-        mut holds: impl FnMut() -> bool,
-    ) -> Result<(), Failure> {
+    pub(crate) fn wait_with_core(core: &FdCore, what: &str, mut holds: impl FnMut() -> bool) -> Result {
         let (end, mut looks) = (Instant::now() + patience(), Looks::default());
         while !holds() {
             if Instant::now() >= end {
@@ -247,7 +238,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the registration has ended.
-    pub fn entry(&self, handle: FdHandle) -> Result<EntryInfo, Failure> {
+    pub fn entry(&self, handle: FdHandle) -> Result<EntryInfo> {
         self.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
@@ -267,7 +258,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if that never happens.
-    pub(crate) fn wait_until_polled(&self, handle: FdHandle, mask: ThreadMask) -> Result<(), Failure> {
+    pub(crate) fn wait_until_polled(&self, handle: FdHandle, mask: ThreadMask) -> Result {
         let what = format!("{mask:?} poll number {}, and nothing but the core wakes them", handle.number());
         self.wait_until(&what, || self.is_polled(handle, mask))
     }
@@ -277,7 +268,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if that never happens.
-    pub(crate) fn wait_until_polled_by(&self, handle: FdHandle, thread: ThreadId) -> Result<(), Failure> {
+    pub(crate) fn wait_until_polled_by(&self, handle: FdHandle, thread: ThreadId) -> Result {
         let what = format!("{thread} polls number {}, and nothing but the core wakes it", handle.number());
         self.wait_until(&what, || {
             self.core().entry(handle).is_ok_and(|entry| entry.polled_recv.contains(thread.mask()))
@@ -289,7 +280,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if that never happens.
-    pub(crate) fn wait_until_unused(&self, handle: FdHandle) -> Result<(), Failure> {
+    pub(crate) fn wait_until_unused(&self, handle: FdHandle) -> Result {
         let is_unused = |entry: EntryInfo| entry.running.is_empty() && entry.references == 0;
         let what = format!("no thread uses number {}", handle.number());
         self.wait_until(&what, || self.core().entry(handle).is_ok_and(is_unused))
@@ -306,7 +297,7 @@ impl Harness {
         recorder: &Recorder,
         far: &mut FarEnd,
         bytes: &[u8],
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let (gate, held) = recorder.hold_all();
         far.write_all(bytes)?;
         let what = format!("each of {mask:?} reports '{}' by itself", String::from_utf8_lossy(bytes));
@@ -340,7 +331,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the events do not arrive.
-    pub fn fence(&mut self, thread: ThreadId) -> Result<(), Failure> {
+    pub fn fence(&mut self, thread: ThreadId) -> Result {
         let end = Instant::now() + patience();
         let refusals = |harness: &Self| {
             let counters = harness.activity(thread);
@@ -365,7 +356,7 @@ impl Harness {
     }
 
     /// Sends one event through a thread's poller.
-    fn send_fence_event(&mut self, thread: ThreadId) -> Result<(), Failure> {
+    fn send_fence_event(&mut self, thread: ThreadId) -> Result {
         let fence = self.fences.iter_mut().find(|fence| fence.thread == thread);
         let fence = fence.ok_or_else(|| Failure::Broken(format!("no thread {thread}")))?;
         fence.register(self.runtime.core())?;
@@ -379,7 +370,7 @@ impl Harness {
     ///
     /// # Errors
     /// As for [`Harness::fence`].
-    pub fn fence_all(&mut self) -> Result<(), Failure> {
+    pub fn fence_all(&mut self) -> Result {
         self.threads().into_iter().try_for_each(|thread| self.fence(thread))
     }
 
@@ -392,7 +383,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Broken`] if the write fails, [`Failure::Wrong`] if the bytes do not arrive.
-    pub(crate) fn send(&self, far: &mut FarEnd, near: RawFd, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn send(&self, far: &mut FarEnd, near: RawFd, bytes: &[u8]) -> Result {
         let expected = transport::unread(near) + bytes.len();
         far.write_all(bytes)?;
         self.wait_until(&arrival(bytes, near), || transport::unread(near) >= expected)
@@ -409,7 +400,7 @@ impl Harness {
         near: RawFd,
         bytes: &[u8],
         read: impl Fn() -> usize,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         far.write_all(bytes)?;
         // In this order: a byte that is read between the two is not counted, and then the next look counts
         // it.
@@ -421,7 +412,7 @@ impl Harness {
     ///
     /// # Errors
     /// As for [`Harness::send`]. It is no error if the other end is closed.
-    pub(crate) fn send_unseen(&self, far: &mut FarEnd, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn send_unseen(&self, far: &mut FarEnd, bytes: &[u8]) -> Result {
         match far.write_all(bytes) {
             Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
                 return Err(Failure::broken(error));
@@ -442,7 +433,7 @@ impl Harness {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if a thread failed.
-    pub fn finish(self, test: &mut TestContext, kept: &[RawFd]) -> Result<(), Failure> {
+    pub fn finish(self, test: &mut TestContext, kept: &[RawFd]) -> Result {
         self.finish_with(test, kept, |_, runtime| {
             runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
         })
@@ -456,8 +447,8 @@ impl Harness {
         self,
         test: &mut TestContext,
         kept: &[RawFd],
-        stop: impl FnOnce(&mut TestContext, Runtime) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        stop: impl FnOnce(&mut TestContext, Runtime) -> Result,
+    ) -> Result {
         let Self { runtime, fences, open_before, expects_errors, .. } = self;
         let core = Arc::clone(runtime.core());
         test.note(format!("show activity\n{}", core.activity()));

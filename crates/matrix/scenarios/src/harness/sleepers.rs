@@ -8,7 +8,7 @@ use fd_core::ids::ThreadId;
 
 use super::Harness;
 use crate::checkpoints::{Checkpoints, HeldThread};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::mutex::unpoisoned;
 
 /// Which threads sleep, by their names.
@@ -48,29 +48,29 @@ impl Sleepers {
     /// Waits until every thread sleeps.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if a thread keeps working.
-    pub(crate) fn wait(&self, harness: &Harness) -> Result<(), Failure> {
+    /// `Failure::Wrong` if a thread keeps working.
+    pub(crate) fn wait(&self, harness: &Harness) -> Result {
         self.wait_for(harness, &harness.threads())
     }
 
     /// Waits until each of the threads sleeps.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if one of them keeps working.
-    pub(crate) fn wait_for(&self, harness: &Harness, threads: &[ThreadId]) -> Result<(), Failure> {
+    /// `Failure::Wrong` if one of them keeps working.
+    pub(crate) fn wait_for(&self, harness: &Harness, threads: &[ThreadId]) -> Result {
         harness.wait_until(&format!("these threads sleep: {threads:?}"), || self.sleep(threads))
     }
 
     /// Waits until every thread sleeps and `holds` returns true. Nothing wakes a thread meanwhile.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] with `what` if that never happens.
+    /// `Failure::Wrong` with `what` if that never happens.
     pub(crate) fn wait_until(
         &self,
         harness: &Harness,
         what: &str,
         mut holds: impl FnMut() -> bool,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let threads = harness.threads();
         harness.wait_until(what, || self.sleep(&threads) && holds())
     }
@@ -79,8 +79,8 @@ impl Sleepers {
     /// the caller does next may wake it.
     ///
     /// # Errors
-    /// [`Failure::Wrong`] if the thread keeps working.
-    pub(crate) fn hold_batch(&self, harness: &Harness, thread: ThreadId) -> Result<HeldThread, Failure> {
+    /// `Failure::Wrong` if the thread keeps working.
+    pub(crate) fn hold_batch(&self, harness: &Harness, thread: ThreadId) -> Result<HeldThread> {
         self.wait_for(harness, &[thread])?;
         Ok(self.checkpoints.hold_batch(thread))
     }

@@ -76,7 +76,7 @@ const CALLERS: usize = 2;
 /// Descriptors that these calls use.
 const DESCRIPTORS: usize = 8;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     for (call, point) in STEPS {
         forced(test, call, point)?;
         test.stop_if_failed()?;
@@ -93,7 +93,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 fn ignored<T>(_: T) {}
 
 /// Holds a thread in the middle of the call until the stop has begun, and releases it during the stop.
-fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failure> {
+fn forced(test: &mut TestContext, call: Call, point: Point) -> Result {
     let about = |what: &str| format!("stop while {call:?} is at {point:?}: {what}");
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
@@ -160,7 +160,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result<(), Failur
     })
 }
 
-fn stop_elsewhere(runtime: Runtime) -> Result<std::sync::mpsc::Receiver<Result<(), Failure>>, Failure> {
+fn stop_elsewhere(runtime: Runtime) -> Result<std::sync::mpsc::Receiver<Result>> {
     let (sender, receiver) = channel();
     threads::spawn(move || {
         let _ = sender.send(stop(runtime));
@@ -239,7 +239,7 @@ fn call_repeatedly(
 }
 
 /// Makes random calls of all kinds on worker threads and others, and stops the runtime at a random moment.
-fn unforced(test: &mut TestContext, random: &mut Rng) -> Result<(), Failure> {
+fn unforced(test: &mut TestContext, random: &mut Rng) -> Result {
     // A signal that arrives after the end of the runtime has no handler, and must not end the process.
     let harness =
         Harness::start_with(test, |builder| builder.signal(Signal::SIGUSR1 as i32, |_| ()), |_| Ok(()))?;

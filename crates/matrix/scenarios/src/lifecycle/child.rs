@@ -44,7 +44,7 @@ impl Forked {
     ///
     /// # Errors
     /// [`Failure::Broken`] if the fork failed; [`Failure::Wrong`] if the thread does not fork.
-    pub(crate) fn child(&self, harness: &Harness, report: PipeReader) -> Result<Child, Failure> {
+    pub(crate) fn child(&self, harness: &Harness, report: PipeReader) -> Result<Child> {
         harness.wait_until("the result of the fork", || self.0.load(Ordering::SeqCst) != 0)?;
         match self.0.load(Ordering::SeqCst) {
             number @ 1.. => Ok(Child { process: Pid::from_raw(number), report }),
@@ -89,7 +89,7 @@ impl Child {
     ///
     /// # Errors
     /// [`Failure::Broken`] if the fork fails.
-    pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
+    pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self> {
         let (reader, writer) = pipe()?;
         // SAFETY: besides async-signal-safe functions the child uses the allocator. Every other thread of the
         // parent sleeps, in a poller's wait or where it is held, and holds no lock that the child needs.
@@ -108,7 +108,7 @@ impl Child {
     /// [`Failure::Unsupported`] where no system call forks without the C library; [`Failure::Broken`] if the
     /// call fails.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), expect(unused_variables))]
-    pub(crate) fn bare_fork(action: impl FnOnce(Report)) -> Result<Self, Failure> {
+    pub(crate) fn bare_fork(action: impl FnOnce(Report)) -> Result<Self> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             let (reader, writer) = pipe()?;
@@ -135,7 +135,7 @@ impl Child {
         harness: &Harness,
         thread: ThreadId,
         action: impl FnOnce(&Context, Report) + Send + 'static,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let (reader, writer) = pipe()?;
         let (number, forked) = (writer.as_raw_fd(), Forked::default());
         let result = forked.clone();
@@ -149,7 +149,7 @@ impl Child {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if a check failed, or if the report has no end.
-    pub(crate) fn record(&mut self, test: &mut TestContext, when: &str, source: &str) -> Result<(), Failure> {
+    pub(crate) fn record(&mut self, test: &mut TestContext, when: &str, source: &str) -> Result {
         let text = self.read();
         let mut complete = false;
         for line in text.lines() {

@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Some(Harness::start(test)?);
     let points = Checkpoints::watch();
     for place in Place::ALL {
@@ -41,7 +41,7 @@ fn beside_a_held_thread(
     points: &Checkpoints,
     place: Place,
     stops: bool,
-) -> Result<(), Failure> {
+) -> Result {
     let running = harness.as_mut().ok_or_else(|| Failure::Broken("no harness".into()))?;
     let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
     let (first, other) = (running.thread(0), running.thread(1));

@@ -31,7 +31,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often parent and child wake their threads, at the same time.
 const WAKES: usize = 300;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     for place in Place::ALL {
@@ -48,7 +48,7 @@ fn beside_a_held_thread(
     harness: &mut Harness,
     points: &Checkpoints,
     place: Place,
-) -> Result<(), Failure> {
+) -> Result {
     let (forks, other) = (harness.thread(0), harness.thread(1));
     let when = format!("{place:?}");
     let scene = Scene::set(test, harness, points, place, other, forks)?;
@@ -148,7 +148,7 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
 }
 
 /// The thread that forks is in a handler. The child continues in it.
-fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
     let mut ends = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&ends.near);
@@ -197,7 +197,7 @@ fn end_the_others(context: &Context, kept: FdHandle) {
 }
 
 /// Wakes threads of parent and child from their sleep. A wake-up in one process must not reach the other.
-fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn both_are_woken(test: &mut TestContext, harness: &mut Harness) -> Result {
     let (thread, other) = (harness.thread(0), harness.thread(1));
     harness.core().before_fork();
     let before = harness.activity(other).wake_thread;

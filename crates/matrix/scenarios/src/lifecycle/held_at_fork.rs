@@ -74,7 +74,7 @@ impl Scene {
         place: Place,
         thread: ThreadId,
         other: ThreadId,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let (near, mut far) = both_ends(test)?;
         let number = near.as_raw_fd();
         if let Place::Insertion(point) = place {
@@ -121,7 +121,7 @@ impl Scene {
     ///
     /// # Errors
     /// [`Failure::Wrong`] if the thread does not continue, or the registration does not end.
-    pub(super) fn end(self, harness: &Harness, what: &str) -> Result<(), Failure> {
+    pub(super) fn end(self, harness: &Harness, what: &str) -> Result {
         self.held.release();
         harness.on(self.thread, |_| ())?;
         if let Some(handle) = self.handle {

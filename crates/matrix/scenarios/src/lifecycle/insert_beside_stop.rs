@@ -35,7 +35,7 @@ const LEFT: usize = 50;
 
 type Inserted = Result<FdHandle, InsertRefused>;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     for worker in [false, true] {
         before_the_slot_is_taken(test, worker)?;
         with_the_slot_taken(test, worker)?;
@@ -53,7 +53,7 @@ fn inserter(
     harness: &Harness,
     worker: bool,
     fd: std::os::fd::OwnedFd,
-) -> Result<(String, Receiver<Inserted>), Failure> {
+) -> Result<(String, Receiver<Inserted>)> {
     let (sender, receiver) = channel();
     let thread = harness.thread(0);
     let insert = move |core: &FdCore| {
@@ -70,14 +70,14 @@ fn inserter(
     Ok(("inserter".into(), receiver))
 }
 
-fn answer(receiver: &Receiver<Inserted>) -> Result<String, Failure> {
+fn answer(receiver: &Receiver<Inserted>) -> Result<String> {
     let answer = receiver.recv_timeout(patience());
     let answer = answer.map_err(|_| Failure::Wrong("the insertion does not return".into()))?;
     Ok(format!("{:?}", answer.map(|_| "inserted")))
 }
 
 /// The insertion has found the table open; then the runtime stops.
-fn before_the_slot_is_taken(test: &mut TestContext, worker: bool) -> Result<(), Failure> {
+fn before_the_slot_is_taken(test: &mut TestContext, worker: bool) -> Result {
     let harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     let (near, far) = both_ends(test)?;
@@ -107,7 +107,7 @@ fn before_the_slot_is_taken(test: &mut TestContext, worker: bool) -> Result<(), 
 }
 
 /// The insertion has claimed its slot and published nothing yet: the last thread of the runtime waits for it.
-fn with_the_slot_taken(test: &mut TestContext, worker: bool) -> Result<(), Failure> {
+fn with_the_slot_taken(test: &mut TestContext, worker: bool) -> Result {
     let harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     let (near, far) = both_ends(test)?;
@@ -129,7 +129,7 @@ fn with_the_slot_taken(test: &mut TestContext, worker: bool) -> Result<(), Failu
 }
 
 /// Threads insert all the time while a runtime stops.
-fn unforced(test: &mut TestContext, round: usize) -> Result<(), Failure> {
+fn unforced(test: &mut TestContext, round: usize) -> Result {
     let harness = Harness::start(test)?;
     let threads: Vec<ThreadId> = harness.threads();
     let mut inserters = Vec::new();

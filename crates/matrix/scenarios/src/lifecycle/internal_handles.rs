@@ -14,7 +14,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let harness = Harness::start(test)?;
     let own: Vec<_> = harness
@@ -63,12 +63,7 @@ fn from_outside(test: &mut TestContext, harness: &Harness, handle: FdHandle) {
     refused(test, "delete", fd.delete().is_err());
 }
 
-fn from_inside(
-    test: &mut TestContext,
-    harness: &Harness,
-    handle: FdHandle,
-    owner: OwnerId,
-) -> Result<(), Failure> {
+fn from_inside(test: &mut TestContext, harness: &Harness, handle: FdHandle, owner: OwnerId) -> Result {
     for thread in harness.threads() {
         let answers = harness.on(thread, move |context| {
             [

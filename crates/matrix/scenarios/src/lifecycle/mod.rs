@@ -38,7 +38,7 @@ fn builder(test: &TestContext) -> Builder {
 ///
 /// # Errors
 /// [`Failure::Wrong`] if a thread failed.
-fn stop(runtime: Runtime) -> Result<(), Failure> {
+fn stop(runtime: Runtime) -> Result {
     runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
 }
 
@@ -71,7 +71,7 @@ impl Drop for DropToken {
 }
 
 /// Creates a connected pair over the cell's transport.
-fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd), Failure> {
+fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd)> {
     let ends = crate::transport::pair(test.params.transport)?;
     Ok((ends.near, ends.far))
 }

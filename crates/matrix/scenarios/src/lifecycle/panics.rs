@@ -154,7 +154,7 @@ impl Drop for Unrun {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     expect_panics();
     for what in Panics::ALL {
         panics(test, what)?;
@@ -163,7 +163,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     Ok(())
 }
 
-fn panics(test: &mut TestContext, what: Panics) -> Result<(), Failure> {
+fn panics(test: &mut TestContext, what: Panics) -> Result {
     let about = |of: &str| format!("{what:?} panics: {of}");
     let tally = DropCounter::default();
     let action = |_: &Context| panic_on_purpose("run");
@@ -225,7 +225,7 @@ fn trigger(
     handle: FdHandle,
     far: &mut FarEnd,
     tally: &DropCounter,
-) -> Result<(), Failure> {
+) -> Result {
     let core = runtime.core();
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let unrun = |tally: &DropCounter| Unrun { _token: tally.token() };

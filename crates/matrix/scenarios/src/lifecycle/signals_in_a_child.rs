@@ -18,7 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let handled = Arc::new(AtomicU32::new(0));
     let configure = |builder: fd_core::Builder| {
         let handled = Arc::clone(&handled);

@@ -53,7 +53,7 @@ struct Usage {
     mapped: Option<u64>,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let rounds = (ROUNDS / slowness()).max(20);
     test.record_counter("rounds", rounds.into());
     let before = descriptors::open();
@@ -105,7 +105,7 @@ fn bounded(test: &mut TestContext, what: &str, bound: &Bound, rounds: u64, grown
 }
 
 /// Starts and ends one runtime with registrations, tasks and timers, some of which hold a reference to it.
-fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
+fn one(test: &TestContext, round: u32) -> Result {
     let runtime = match retry::start(|| builder(test).capacity(CAPACITY), test.make) {
         Err(StartError::Backend(BackendError::Capacity { .. })) => retry::start(|| builder(test), test.make),
         started => started,
@@ -150,7 +150,7 @@ fn one(test: &TestContext, round: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-fn usage() -> Result<Usage, Failure> {
+fn usage() -> Result<Usage> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     // Kibibytes, but bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };

@@ -48,7 +48,7 @@ enum How {
 struct End {
     how: How,
     runtime: Arc<Mutex<Option<Runtime>>>,
-    sender: Sender<Result<(), Failure>>,
+    sender: Sender<Result>,
 }
 
 impl End {
@@ -96,7 +96,7 @@ impl Drop for Ending {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     for at in [Where::Handler, Where::HandlerDrop, Where::Task, Where::Timer, Where::SignalAction] {
         for how in [How::RequestStop, How::Stop, How::Drop] {
             ended(test, at, how)?;
@@ -106,7 +106,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ended(test: &mut TestContext, at: Where, how: How) -> Result<(), Failure> {
+fn ended(test: &mut TestContext, at: Where, how: How) -> Result {
     let about = |what: &str| format!("{how:?} in {at:?}: {what}");
     let (sender, receiver) = channel();
     let end = End { how, runtime: Arc::default(), sender };

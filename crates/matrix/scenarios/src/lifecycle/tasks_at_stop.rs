@@ -28,7 +28,7 @@ const TASKS: usize = 20;
 /// How many runtimes have tasks that hold them.
 const ROUNDS: usize = 200;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     pending_and_late(test)?;
     test.stop_if_failed()?;
     let before = descriptors::open();
@@ -55,7 +55,7 @@ impl Drop for PostOnDrop {
     }
 }
 
-fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
+fn pending_and_late(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let (tasks, timers, ran) =
         (DropCounter::default(), DropCounter::default(), Arc::new(AtomicUsize::new(0)));
@@ -110,7 +110,7 @@ fn pending_and_late(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// The core holds the task, and the task holds the core.
-fn task_holds_the_core(test: &TestContext) -> Result<(), Failure> {
+fn task_holds_the_core(test: &TestContext) -> Result {
     let runtime = retry::start(|| builder(test), test.make).map_err(Failure::from_start)?;
     let core = Arc::clone(runtime.core());
     for thread in core.threads() {

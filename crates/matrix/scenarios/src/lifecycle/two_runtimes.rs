@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let other = retry::start(|| builder(test), test.make).map_err(Failure::from_start)?;
     exchanged(test, &harness, &other)?;
@@ -32,7 +32,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Registers the same number with the same generation, in one table and then in the other.
-fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Result<(), Failure> {
+fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Result {
     let thread = harness.thread(0);
     let (first, _first_far) = both_ends(test)?;
     let (second, mut far) = both_ends(test)?;
@@ -89,7 +89,7 @@ fn refused(test: &mut TestContext, by: &str, core: &FdCore, handle: FdHandle) {
 }
 
 /// Ends one runtime on a thread of another one, which continues.
-fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runtime) -> Result<(), Failure> {
+fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runtime) -> Result {
     let thread = harness.thread(0);
     let core = Arc::clone(other.core());
     let (near, mut far) = both_ends(test)?;

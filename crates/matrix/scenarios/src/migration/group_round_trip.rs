@@ -18,7 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let (first, last) = (harness.thread(0), harness.thread(test.params.threads - 1));
@@ -32,12 +32,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn there_and_back(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    home: ThreadId,
-    away: ThreadId,
-) -> Result<(), Failure> {
+fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId, away: ThreadId) -> Result {
     let mut endpoint = Endpoint::start(test, harness, home)?;
     let handle = endpoint.handle;
     endpoint.write(b"0")?;
@@ -93,7 +88,7 @@ fn check_moved(
     label: &dyn Fn(&str) -> String,
     thread: ThreadId,
     entry: EntryInfo,
-) -> Result<(), Failure> {
+) -> Result {
     test.check_eq(label("group"), thread.group(), entry.group, "protocol 9.6");
     test.check_eq(label("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
     test.check_eq(label("running"), 0, entry.running.bits(), "protocol 9.2");
@@ -121,7 +116,7 @@ fn while_in_batch(
     sleepers: &Sleepers,
     home: ThreadId,
     away: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let label = |what: &str| format!("held batch: {what}");
     let mut endpoint = Endpoint::start(test, harness, home)?;
     let handle = endpoint.handle;

@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
@@ -48,7 +48,7 @@ fn lost_before_running(
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, taken before the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -74,7 +74,7 @@ fn lost_within_takeover(
     points: &Checkpoints,
     route: Route,
     window: Point,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("report at {window:?}: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -121,7 +121,7 @@ fn check_lost(
     route: Route,
     before: &ActivitySnapshot,
     expected: RangeInclusive<u64>,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     harness.wait_until_unused(endpoint.handle)?;
     harness.fence_all()?;
@@ -160,7 +160,7 @@ fn refused_while_reporting(
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, taken after the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -191,7 +191,7 @@ fn taken_during_exit(
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, taken during the exit: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -226,7 +226,7 @@ fn exit_during_delete(
     harness: &mut Harness,
     points: &Checkpoints,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, exit during the new owner's delete: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;

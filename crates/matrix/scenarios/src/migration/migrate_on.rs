@@ -29,7 +29,7 @@ enum Caller {
     Outsider,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
@@ -49,7 +49,7 @@ fn migrated(
     sleepers: &Sleepers,
     route: Route,
     by: Caller,
-) -> Result<(), Failure> {
+) -> Result {
     let caller = match by {
         Caller::Owner => "its owner",
         Caller::Target => "the target",
@@ -120,7 +120,7 @@ fn migrated(
 /// Moves a descriptor that is in the shared list: a thread outside the runtime has enabled its interest while
 /// its owner was busy. An FD that changes its group must not stay linked in the old group's list: the new
 /// group would never list it (suspect 16).
-fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, listed: {what}", route.name);
     let mut busy = Endpoint::start(test, harness, old)?;
@@ -169,7 +169,7 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     endpoint.end(harness)
 }
 
-fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, in the handler: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -215,7 +215,7 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     endpoint.end(harness)
 }
 
-fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result {
     let endpoint = Endpoint::start(test, harness, harness.thread(0))?;
     let before = harness.entry(endpoint.handle)?;
     // The highest thread of a group: no cell has 64 threads.

@@ -70,11 +70,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Registers a new descriptor that `thread` polls for receiving.
-    pub(crate) fn start(
-        test: &TestContext,
-        harness: &mut Harness,
-        thread: ThreadId,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn start(test: &TestContext, harness: &mut Harness, thread: ThreadId) -> Result<Self> {
         let ends = pair(test.params.transport)?;
         Self::start_with(harness, thread, ends.near, ends.far)
     }
@@ -85,7 +81,7 @@ impl Endpoint {
         thread: ThreadId,
         near: OwnedFd,
         far: FarEnd,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
         let endpoint = Self { handle, owner: recorder.id(), recorder, far };
@@ -95,7 +91,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    pub(crate) fn want_recv(&self, harness: &Harness, thread: ThreadId) -> Result<(), Failure> {
+    pub(crate) fn want_recv(&self, harness: &Harness, thread: ThreadId) -> Result {
         let handle = self.handle;
         harness
             .on(thread, move |context| context.registration(handle).want_recv())?
@@ -103,39 +99,35 @@ impl Endpoint {
     }
 
     /// Lets `thread` take over the descriptor, and returns the result.
-    pub(crate) fn take_over(
-        &self,
-        harness: &Harness,
-        thread: ThreadId,
-    ) -> Result<Result<(), MoveError>, Failure> {
+    pub(crate) fn take_over(&self, harness: &Harness, thread: ThreadId) -> Result<Result<(), MoveError>> {
         let (handle, owner) = (self.handle, self.owner);
         harness.on(thread, move |context| context.takeover(handle, owner))
     }
 
     /// Writes without waiting: what the handler does with the bytes shows that they have arrived.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result {
         self.far.write_all(bytes).map_err(Failure::broken)
     }
 
     /// Writes, and waits until the bytes have arrived or the handler has read them: before a fence.
-    pub(crate) fn send(&mut self, harness: &Harness, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn send(&mut self, harness: &Harness, bytes: &[u8]) -> Result {
         let (number, recorder) = (self.handle.number(), Arc::clone(&self.recorder));
         harness.send_while_read(&mut self.far, number, bytes, || recorder.bytes().len())
     }
 
     /// Waits until the handler has read exactly `bytes`.
-    pub(crate) fn wait_for_bytes(&self, harness: &Harness, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn wait_for_bytes(&self, harness: &Harness, bytes: &[u8]) -> Result {
         let label = format!("'{}' read from {}", String::from_utf8_lossy(bytes), self.handle.number());
         harness.wait_until(&label, || self.recorder.bytes() == bytes)
     }
 
-    pub(crate) fn wait_for_reports(&self, harness: &Harness, count: usize) -> Result<(), Failure> {
+    pub(crate) fn wait_for_reports(&self, harness: &Harness, count: usize) -> Result {
         let label = format!("{count} reports of {}", self.handle.number());
         harness.wait_until(&label, || self.recorder.reports() >= count)
     }
 
     /// Deletes the registration and closes both ends.
-    pub(crate) fn end(self, harness: &Harness) -> Result<(), Failure> {
+    pub(crate) fn end(self, harness: &Harness) -> Result {
         harness.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }
@@ -153,7 +145,7 @@ fn check_answer(
     expected: Result<(), MoveError>,
     result: Result<(), MoveError>,
     source: &str,
-) -> Result<(), Failure> {
+) -> Result {
     test.check_eq(label, format!("{expected:?}"), format!("{result:?}"), source);
     test.stop_if_failed()
 }
@@ -165,7 +157,7 @@ fn check_unchanged(
     before: EntryInfo,
     after: EntryInfo,
     source: &str,
-) -> Result<(), Failure> {
+) -> Result {
     let without_references = |entry| EntryInfo { references: 0, ..entry };
     test.check_eq(label, without_references(before), without_references(after), source);
     test.stop_if_failed()

@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const WRITES: u64 = 5;
 const HOPS: u64 = 40;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
         while_unread(test, &mut harness, route)?;
@@ -36,7 +36,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// The new owner has not enabled its interest, so all data stays readable for the old thread's poller.
-fn while_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn while_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, unread: {what}", route.name);
     let kernel_state = harness.core().backend().capabilities().kernel_state;
@@ -94,7 +94,7 @@ fn while_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> 
 }
 
 /// The descriptor moves back and forth while data arrives continuously.
-fn under_traffic(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn under_traffic(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let label = |what: &str| format!("{}, under traffic: {what}", route.name);
     let Endpoint { handle, recorder, owner, mut far } = Endpoint::start(test, harness, route.from)?;
     let stop = Arc::new(AtomicBool::new(false));

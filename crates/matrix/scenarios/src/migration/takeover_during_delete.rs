@@ -33,7 +33,7 @@ enum Closer {
     Either,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     for route in routes(&harness) {
@@ -55,7 +55,7 @@ fn delete_held(
     points: &Checkpoints,
     route: Route,
     window: Point,
-) -> Result<(), Failure> {
+) -> Result {
     let (owner, taker) = (route.from, route.to);
     let label = |what: &str| format!("{}, delete at {window:?}: {what}", route.name);
     let endpoint = Endpoint::start(test, harness, owner)?;
@@ -99,7 +99,7 @@ fn takeover_held(
     points: &Checkpoints,
     route: Route,
     window: Point,
-) -> Result<(), Failure> {
+) -> Result {
     let (owner, taker) = (route.from, route.to);
     let label = |what: &str| format!("takeover at {window:?}: {what}");
     let endpoint = Endpoint::start(test, harness, owner)?;
@@ -152,7 +152,7 @@ fn closed_once(
     endpoint: &Endpoint,
     before: Closes,
     closer: Closer,
-) -> Result<(), Failure> {
+) -> Result {
     harness
         .wait_until(&label("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
     harness.fence_all()?;
@@ -189,6 +189,6 @@ fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver
     receiver
 }
 
-fn result_of<T>(receiver: &Receiver<T>) -> Result<T, Failure> {
+fn result_of<T>(receiver: &Receiver<T>) -> Result<T> {
     receiver.recv_timeout(patience()).map_err(|_| Failure::Wrong("a takeover or a delete did not end".into()))
 }

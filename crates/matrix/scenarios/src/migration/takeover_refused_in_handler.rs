@@ -20,7 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ATTEMPTS: usize = 100;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
         refused_then_granted(test, &mut harness, route)?;
@@ -28,7 +28,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result<(), Failure> {
+fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;

@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     for route in routes(&harness) {
         // The next registration begins on the first owner, or on the thread that took the first registration
@@ -38,7 +38,7 @@ fn refused_for_second_registration(
     harness: &mut Harness,
     route: Route,
     home: fd_core::ids::ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let label = |what: &str| format!("{}, new registration on {home}: {what}", route.name);
     let mut first = Endpoint::start(test, harness, route.from)?;
     first

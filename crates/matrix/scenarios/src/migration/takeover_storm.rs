@@ -76,7 +76,7 @@ impl Workload {
     }
 
     /// Waits until every connection has read `frames`: as long as frames arrive, there is no time limit.
-    fn have_read(&self, harness: &Harness, frames: u32) -> Result<(), Failure> {
+    fn have_read(&self, harness: &Harness, frames: u32) -> Result {
         let read = || self.connections.iter().map(|connection| connection.received()).collect::<Vec<_>>();
         loop {
             let before = read();
@@ -101,7 +101,7 @@ impl Workload {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let mut fars = Vec::new();
@@ -190,12 +190,7 @@ fn write_all(mut fars: Vec<FarEnd>, seed: u64, frames: Range<u32>) -> std::io::R
     Ok(fars)
 }
 
-fn check(
-    test: &mut TestContext,
-    harness: &Harness,
-    workload: &Workload,
-    threads: &[ThreadId],
-) -> Result<(), Failure> {
+fn check(test: &mut TestContext, harness: &Harness, workload: &Workload, threads: &[ThreadId]) -> Result {
     for (index, connection) in workload.connections.iter().enumerate() {
         let label = |what: &str| format!("connection {index}: {what}");
         connection.check(test, &label, FRAMES);

@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
@@ -47,7 +47,7 @@ fn reported_and_unread(
     harness: &mut Harness,
     sleepers: &Sleepers,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (first, second) = (route.from, route.to);
     let label = |what: &str| format!("{}, reported and unread: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
@@ -102,7 +102,7 @@ fn taken_back_during_update(
     harness: &mut Harness,
     checkpoints: &Checkpoints,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (first, second) = (route.from, route.to);
     let label = |what: &str| format!("{}, taken back during an update: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
@@ -136,11 +136,7 @@ fn taken_back_during_update(
 
 /// The former owner's poller reports the data while another thread owns the descriptor, and then the
 /// descriptor comes back.
-fn reported_to_the_former_owner(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    route: Route,
-) -> Result<(), Failure> {
+fn reported_to_the_former_owner(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (first, second) = (route.from, route.to);
     let label = |what: &str| format!("{}, reported to the former owner: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;
@@ -169,7 +165,7 @@ fn between_wait_and_dispatch(
     harness: &mut Harness,
     sleepers: &Sleepers,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("{}, held batch: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -223,7 +219,7 @@ fn round_trip_between_wait_and_dispatch(
     harness: &mut Harness,
     sleepers: &Sleepers,
     route: Route,
-) -> Result<(), Failure> {
+) -> Result {
     let (home, away) = (route.from, route.to);
     let label = |what: &str| format!("{}, round trip during a held batch: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, home)?;

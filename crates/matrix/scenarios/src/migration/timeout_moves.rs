@@ -30,7 +30,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
     let ends = pair(test.params.transport)?;
@@ -76,7 +76,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Sets the timeout from outside, and on the thread that has the descriptor, by turns.
-fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration) -> Result<(), Failure> {
+fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration) -> Result {
     let entry = harness.entry(handle)?;
     let owner = entry.thread_mask.indices().next().and_then(|index| ThreadId::new(entry.group, index));
     let set = match owner.filter(|_| turn.is_multiple_of(2)) {
@@ -95,7 +95,7 @@ fn move_to(
     recorder: &std::sync::Arc<Recorder>,
     target: ThreadId,
     turn: usize,
-) -> Result<(), Failure> {
+) -> Result {
     let owner = recorder.id();
     let moved = if turn.is_multiple_of(2) {
         harness.on(target, move |context| context.takeover(handle, owner))?
@@ -106,7 +106,7 @@ fn move_to(
 }
 
 /// Makes every thread look at its timeouts: the clock of this scenario wakes no thread.
-fn wake_and_fence(harness: &mut Harness) -> Result<(), Failure> {
+fn wake_and_fence(harness: &mut Harness) -> Result {
     harness.threads().into_iter().for_each(|thread| harness.core().wake(thread));
     harness.fence_all()
 }

@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// The scenario is repeated because it cannot see from outside whether a thread is in its wait yet.
 const ROUNDS: usize = 10;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let checkpoints = Checkpoints::watch();
@@ -46,7 +46,7 @@ fn overtaken(
     sleepers: &Sleepers,
     route: Route,
     round: usize,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("round {round}: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
@@ -111,7 +111,7 @@ fn repaired(
     sleepers: &Sleepers,
     route: Route,
     round: usize,
-) -> Result<(), Failure> {
+) -> Result {
     let (old, new) = (route.from, route.to);
     let label = |what: &str| format!("round {round}, repaired: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;

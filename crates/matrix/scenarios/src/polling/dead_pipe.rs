@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More than a kernel reports by itself.
 const REPORTS: usize = 4;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let (reader, writer) = io::pipe()?;
@@ -82,10 +82,6 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn on(
-    harness: &Harness,
-    handle: FdHandle,
-    act: fn(&Context, FdHandle) -> Result<(), Stale>,
-) -> Result<(), Failure> {
+fn on(harness: &Harness, handle: FdHandle, act: fn(&Context, FdHandle) -> Result<(), Stale>) -> Result {
     harness.on(harness.thread(0), move |context| act(context, handle))?.map_err(Failure::broken)
 }

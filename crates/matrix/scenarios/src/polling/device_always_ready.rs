@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// In level mode, the reports after which the owner stops.
 const ENOUGH: usize = 3;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let device = null_device()?;

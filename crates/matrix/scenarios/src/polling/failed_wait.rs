@@ -137,7 +137,7 @@ impl Poller for RefusingPoller {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let refusal = Arc::<Refusal>::default();
     let real = std::mem::replace(&mut test.make, make);
     UNDER_TEST.set(Some((real, Arc::clone(&refusal))));

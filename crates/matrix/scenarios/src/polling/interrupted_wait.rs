@@ -39,7 +39,7 @@ struct Sleeper(Pthread);
 // from any thread.
 unsafe impl Send for Sleeper {}
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let action = SigAction::new(SigHandler::Handler(handler), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler does nothing, and no other code handles this signal.
     unsafe { sigaction(Signal::SIGUSR2, &action) }?;
@@ -77,7 +77,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// Sends signals until they have interrupted some waits. Only signals end waits here: no descriptor is ready,
 /// and at most one timer is set.
-fn interrupt(harness: &Harness, sleeper: &Sleeper, when: &str) -> Result<(), Failure> {
+fn interrupt(harness: &Harness, sleeper: &Sleeper, when: &str) -> Result {
     let iterations = || harness.activity(harness.thread(0)).loops;
     let enough = iterations() + WAITS;
     let mut sent = Ok(());

@@ -32,7 +32,7 @@ const EACH: usize = 7;
 /// Parts of several descriptors, parts of one, and none.
 const LIMITS: [rlim_t; 4] = [6, 2, 1, 0];
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let mut endpoints = Vec::new();
     for thread in harness.threads() {
@@ -64,12 +64,7 @@ fn data(limit: rlim_t) -> String {
 
 /// Checks that every thread is woken, every timer fires, and every descriptor is reported. If the limit is
 /// zero, the reports come once it is raised.
-fn under(
-    test: &mut TestContext,
-    harness: &Harness,
-    endpoints: &mut [Endpoint],
-    limit: rlim_t,
-) -> Result<(), Failure> {
+fn under(test: &mut TestContext, harness: &Harness, endpoints: &mut [Endpoint], limit: rlim_t) -> Result {
     let lowered = Lowered::to(limit)?;
     for endpoint in &mut *endpoints {
         endpoint.far.write_all(data(limit).as_bytes())?;
@@ -98,7 +93,7 @@ fn under(
 }
 
 /// Stops a runtime while the limit is below the number of descriptors that it polls.
-fn stop_under_limit(test: &mut TestContext) -> Result<(), Failure> {
+fn stop_under_limit(test: &mut TestContext) -> Result {
     let prepared = retry::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let core = prepared.core();
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
@@ -133,7 +128,7 @@ struct Lowered {
 }
 
 impl Lowered {
-    fn to(limit: rlim_t) -> Result<Self, Failure> {
+    fn to(limit: rlim_t) -> Result<Self> {
         let before = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, limit, before.1)?;
         Ok(Self { before })
@@ -155,7 +150,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self, Failure> {
+    fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self> {
         let ends = pair(test.params.transport)?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handle = harness.insert(ends.near, monitor.recording(), thread)?;

@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// Replacements that fail before descriptors are available again.
 const FAILURES: u64 = 3;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     stale_registration(test, &mut harness)?;
     forked(test, &harness)?;
@@ -42,7 +42,7 @@ fn counters(context: &Context) -> ActivitySnapshot {
 }
 
 /// An undeclared copy keeps a registration in the poller of the thread that closed.
-fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
     let mut other = pair(test.params.transport)?;
     let monitor = HandlerMonitor::new(&other.near);
@@ -92,7 +92,7 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result<(
 }
 
 /// A forked child must not wait with its parent's poller, and continues without one until it has its own.
-fn forked(test: &mut TestContext, harness: &Harness) -> Result<(), Failure> {
+fn forked(test: &mut TestContext, harness: &Harness) -> Result {
     let ends = pair(test.params.transport)?;
     let (near, mut far) = (Mutex::new(Some(ends.near)), ends.far);
     far.write_all(b"x")?;

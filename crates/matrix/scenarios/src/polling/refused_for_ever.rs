@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
     harness.expect_errors();
@@ -71,7 +71,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// A descriptor with `O_PATH`.
-fn unreadable() -> Result<OwnedFd, Failure> {
+fn unreadable() -> Result<OwnedFd> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use nix::fcntl::{OFlag, open};

@@ -25,7 +25,7 @@ const WAIT: Duration = Duration::from_micros(200);
 /// One iteration that waits, and one for the runtime's own work.
 const ITERATIONS_PER_WAIT: u64 = 2;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     if let Err(reason) = harness.core().backend().capabilities().fine_timeouts {
         return Err(Failure::Unsupported(reason.into()));

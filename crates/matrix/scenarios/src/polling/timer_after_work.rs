@@ -31,7 +31,7 @@ const STEPS: u32 = 25;
 /// Timers at random times of one day, on each thread.
 const TIMERS: usize = 40;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
     let (never, dropped) = channel();
@@ -71,7 +71,7 @@ fn wait_and_work(
     harness: &Harness,
     clock: &ManualClock,
     thread: fd_core::ids::ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     fn step(context: &Context, clock: &ManualClock, left: u32, fired: Sender<Duration>) {
         let _ = fired.send(clock.passed());
         if left > 0 {
@@ -99,7 +99,7 @@ fn wait_and_work(
 type Fired = Arc<Mutex<Vec<(usize, (Duration, usize))>>>;
 
 /// Sets timers at random times, and advances the clock in random steps.
-fn random(test: &mut TestContext, harness: &mut Harness, clock: &ManualClock) -> Result<(), Failure> {
+fn random(test: &mut TestContext, harness: &mut Harness, clock: &ManualClock) -> Result {
     let mut random = Rng::with_seed(test.seed);
     let (began, fired) = (clock.passed(), Fired::default());
     let mut due = Vec::new();

@@ -36,7 +36,7 @@ const BETWEEN: u64 = 200;
 /// As [`BETWEEN`], while errors are injected: the waits of several iterations in succession may fail.
 const BETWEEN_WITH_ERRORS: u64 = 1000;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start_with_clock(test, &ManualClock::new())?;
     let thread = harness.thread(0);
     let ends = pair(test.params.transport)?;
@@ -84,7 +84,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Posts tasks that count, while their thread is held. The first one makes the descriptor ready.
-fn beside_tasks(harness: &Harness, ran: &Arc<AtomicU64>, far: &Arc<Mutex<FarEnd>>) -> Result<(), Failure> {
+fn beside_tasks(harness: &Harness, ran: &Arc<AtomicU64>, far: &Arc<Mutex<FarEnd>>) -> Result {
     let thread = harness.thread(0);
     let held: Gate = harness.hold(thread)?;
     let guard = held.guard();
@@ -97,7 +97,7 @@ fn beside_tasks(harness: &Harness, ran: &Arc<AtomicU64>, far: &Arc<Mutex<FarEnd>
 }
 
 /// Posts tasks that count.
-fn post(harness: &Harness, ran: &Arc<AtomicU64>) -> Result<(), Failure> {
+fn post(harness: &Harness, ran: &Arc<AtomicU64>) -> Result {
     for _ in 0..TASKS {
         let ran = Arc::clone(ran);
         let count = move |_: &Context| _ = ran.fetch_add(1, Ordering::SeqCst);
@@ -108,7 +108,7 @@ fn post(harness: &Harness, ran: &Arc<AtomicU64>) -> Result<(), Failure> {
 
 /// Sets a timer that sets itself again with no delay, until the returned flag is set. Its first run makes the
 /// descriptor ready.
-fn beside_a_timer(harness: &Harness, far: &Arc<Mutex<FarEnd>>) -> Result<Arc<AtomicBool>, Failure> {
+fn beside_a_timer(harness: &Harness, far: &Arc<Mutex<FarEnd>>) -> Result<Arc<AtomicBool>> {
     fn again(context: &Context, stop: Arc<AtomicBool>) {
         if !stop.load(Ordering::SeqCst) {
             context.after(Duration::ZERO, move |context| again(context, stop));

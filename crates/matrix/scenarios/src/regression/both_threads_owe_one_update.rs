@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let [owner, other] = two_of_a_group(&harness)?;
     for mask in [owner.mask(), owner.mask().or(other.mask())] {

@@ -15,7 +15,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often each other thread is woken meanwhile.
 const FENCES: u64 = 5;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let busy = harness.thread(0);
     harness.fence_all()?;

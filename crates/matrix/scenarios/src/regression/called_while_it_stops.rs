@@ -57,7 +57,7 @@ impl Drop for CallsOnDrop {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let others: Arc<Mutex<Vec<FdHandle>>> = Arc::default();
     let refused = Arc::new(AtomicU64::new(0));

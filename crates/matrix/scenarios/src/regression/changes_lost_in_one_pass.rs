@@ -45,7 +45,7 @@ struct Endpoint {
     far: FarEnd,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     descriptor_limit::raise(2 * ENDPOINTS as nix::libc::rlim_t + 64)?;
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;

@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let kept = pair(metadata::Transport::Pipe)?;
     let file: Arc<OwnedFd> = Arc::new(kept.near);
     let expected_inode = inode(&*file);
@@ -66,7 +66,7 @@ fn stop(
     harness: Harness,
     left: Endpoint,
     successors: &Mutex<Vec<OwnedFd>>,
-) -> Result<(), Failure> {
+) -> Result {
     let mut kept: Vec<RawFd> = unpoisoned(successors).iter().map(AsRawFd::as_raw_fd).collect();
     // The stop closes the remaining registrations, and other files get their numbers.
     kept.extend(harness.core().entries().0.iter().map(|entry| entry.handle.number()));

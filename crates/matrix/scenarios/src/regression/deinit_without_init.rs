@@ -22,7 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let before = descriptors::open();
     let limits = Limits { capacity: 64, groups: 2, threads: 2 };
     let first = GroupId::new(1).and_then(|group| ThreadId::new(group, 0));
@@ -67,7 +67,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 
 /// Checks that the same descriptors are open as before. A difference ends the run: later descriptors would
 /// reuse the numbers.
-fn unchanged(test: &mut TestContext, before: &[RawFd], what: &str) -> Result<(), Failure> {
+fn unchanged(test: &mut TestContext, before: &[RawFd], what: &str) -> Result {
     let after = descriptors::open();
     let what = format!("open descriptors after {what}");
     test.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 24");

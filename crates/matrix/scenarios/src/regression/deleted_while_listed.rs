@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let [first, second] = one_of_each_group(&harness)?;
     for (from, to) in [(first, second), (second, first)] {
@@ -74,7 +74,7 @@ struct Listed {
 }
 
 impl Listed {
-    fn new(harness: &Harness, near: OwnedFd, far: FarEnd, thread: ThreadId) -> Result<Self, Failure> {
+    fn new(harness: &Harness, near: OwnedFd, far: FarEnd, thread: ThreadId) -> Result<Self> {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
         // A thread of no group sets the interest, so the update goes to the shared list.

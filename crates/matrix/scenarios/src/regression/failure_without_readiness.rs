@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// The peer: dropping it makes sending impossible.
 type Peer = Option<Box<dyn Send>>;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let (endpoint, peer, expected) = match test.params.transport {
@@ -78,7 +78,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Starts a connect to an unused address, and returns the errors that it may end with.
-fn refused(test: &mut TestContext, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>), Failure> {
+fn refused(test: &mut TestContext, address: SocketAddrV4) -> Result<(OwnedFd, Peer, Vec<Errno>)> {
     let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
     set_nonblocking(&socket)?;
     let answer = connect(socket.as_raw_fd(), &SockaddrIn::from(address));

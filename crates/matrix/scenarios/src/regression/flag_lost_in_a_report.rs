@@ -22,7 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const FLAGS: State = State::CLONED.or(State::EXPORTED).or(State::LINGER_RISK);
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     set_during_a_report(test, &mut harness)?;
     deleted_during_a_report(test, &mut harness)?;
@@ -30,11 +30,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn flags(harness: &Harness, handle: FdHandle) -> Result<State, Failure> {
+fn flags(harness: &Harness, handle: FdHandle) -> Result<State> {
     Ok(harness.entry(handle)?.state.and(FLAGS))
 }
 
-fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result {
     let runner = harness.thread(0);
     let mut endpoint = Endpoint::start(test, harness, runner)?;
     let handle = endpoint.handle;
@@ -61,7 +61,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<
 }
 
 /// The close token is a flag, too.
-fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result {
     let runner = harness.thread(0);
     let mut endpoint = Endpoint::start(test, harness, runner)?;
     let core = std::sync::Arc::clone(harness.core());
@@ -91,7 +91,7 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
         )
 }
 
-fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
     let ends = pair(test.params.transport)?;
     let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..harness.options() };

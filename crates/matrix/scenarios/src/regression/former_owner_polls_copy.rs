@@ -18,7 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (old, new) = (harness.thread(0), harness.thread(1));
     let kernel_state = harness.core().backend().capabilities().kernel_state;

@@ -62,7 +62,7 @@ impl Handler for Reader {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let knows_end = harness.core().backend().capabilities().read_shutdown;

@@ -32,7 +32,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 const ABOVE: RawFd = 200;
 const CAPACITY: usize = 1024;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let probe = (test.make)(&Limits { capacity: 64, groups: 1, threads: 1 }).map_err(Failure::broken)?;
     let capacity = probe.capabilities().max_descriptors.map_or(CAPACITY, |most| most.min(CAPACITY));
     drop(probe);
@@ -81,7 +81,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Checks that a thread that is about to sleep is woken by a task.
-fn woken(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result<(), Failure> {
+fn woken(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     harness.fence(thread)?;
     let checkpoints = Checkpoints::watch();
     let held = checkpoints.hold(thread, Point::BeforeWait, -1);

@@ -16,7 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;
     let target = harness.threads().into_iter().max().map_or(harness.thread(0).group(), ThreadId::group);
     let has = harness.core().table().threads(target);
@@ -37,7 +37,7 @@ fn insert(
     target: GroupId,
     requested: ThreadMask,
     kept: ThreadMask,
-) -> Result<(), Failure> {
+) -> Result {
     let mut ends = pair(test.params.transport)?;
     let recorder = Recorder::new();
     let (handler, options, near) = (recorder.clone(), harness.options(), ends.near);

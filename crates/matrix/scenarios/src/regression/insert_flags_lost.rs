@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// The flags that the options set.
 const ASKED: State = State::EXPORTED.or(State::LINGER_RISK);
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let (group, mask) = (thread.group(), thread.mask());

@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (thread, other) = (harness.thread(0), harness.thread(1));
     let mut ends = pair(test.params.transport)?;

@@ -25,7 +25,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// The limit of open descriptors, which is below the capacity of every backend.
 const LIMIT: RawFd = 160;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     setrlimit(Resource::RLIMIT_NOFILE, LIMIT as _, LIMIT as _)?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);

@@ -56,7 +56,7 @@ use crate::prelude::*;
 ///
 /// # Errors
 /// [`Failure::Unsupported`] if there are none.
-fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
+fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2]> {
     let first = harness.thread(0);
     let second =
         harness.threads().into_iter().find(|other| *other != first && other.group() == first.group());
@@ -68,7 +68,7 @@ fn two_of_a_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
 ///
 /// # Errors
 /// [`Failure::Unsupported`] if there are none.
-fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
+fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2]> {
     let first = harness.thread(0);
     let second = harness.threads().into_iter().find(|other| other.group() != first.group());
     let second = second.ok_or_else(|| Failure::Unsupported("needs two groups".into()))?;
@@ -76,7 +76,7 @@ fn one_of_each_group(harness: &Harness) -> Result<[ThreadId; 2], Failure> {
 }
 
 /// Makes threads iterate.
-fn wake(core: &FdCore, threads: &[ThreadId]) -> Result<(), Failure> {
+fn wake(core: &FdCore, threads: &[ThreadId]) -> Result {
     threads.iter().for_each(|thread| core.wake(*thread));
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     report_during_a_refused_move(test, &mut harness)?;
     for window in ["MoveLocked", "MoveDone"] {
@@ -32,7 +32,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Suspect 8. An edge is reported once: if it is dropped, it is lost.
-fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result<(), Failure> {
+fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -> Result {
     let [old, new] = one_of_each_group(harness)?;
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
@@ -65,7 +65,7 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
 }
 
 /// Suspect 7. Both threads have the same bit in their groups' masks.
-fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result<(), Failure> {
+fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &str) -> Result {
     let [old, new] = one_of_each_group(harness)?;
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle: FdHandle = endpoint.handle;

@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// More than the bits of one word of select's sets.
 const NEIGHBOURS: usize = 70;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let threads = harness.threads();
     let mut all = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let limits = |capacity| Limits { capacity, groups: 1, threads: 1 };
     let bound = (test.make)(&limits(64)).map_err(Failure::broken)?.capabilities().max_descriptors;
     descriptor_limit::raise(libc::FD_SETSIZE as libc::rlim_t + 64)?;
@@ -74,7 +74,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     harness.finish(test, &[])
 }
 
-fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result<(), Failure> {
+fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result {
     let monitor = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
     let handle = harness.insert(ends.near, monitor.recording(), thread)?;

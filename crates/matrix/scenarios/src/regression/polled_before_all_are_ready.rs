@@ -25,7 +25,7 @@ const SLOW: u32 = 2000;
 /// every other process.
 const LONG: Duration = Duration::from_millis(200);
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let count = test.params.threads as u64;
     // The slow thread has each place in the order of arrival once. A mistake is found by chance only: nothing
     // proves that no other thread is about to poll.

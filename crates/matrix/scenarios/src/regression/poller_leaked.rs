@@ -19,7 +19,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const ROUNDS: usize = 8;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let before = descriptors::open();
     for _ in 0..ROUNDS {
         let mut harness = Harness::start(test)?;

@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let [old, new] = two_of_a_group(&harness)?;
     // Refused before it sets its running bit, and after.

@@ -26,7 +26,7 @@ const DELAYS: [Duration; 2] = [Duration::from_micros(900), Duration::from_micros
 /// One iteration that waits, and two to spare.
 const ITERATIONS_PER_TIMER: u64 = 3;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     // Only the runtime's own descriptors are registered.
     let prepared = retry::prepare(|| Runtime::builder().group(1), test.make).map_err(Failure::from_start)?;
     let bare = prepared.start().map_err(Failure::from_start)?;
@@ -44,7 +44,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Returns how many iterations the first thread needs for all timers, one after the other.
-fn iterations_of(core: &Arc<FdCore>) -> Result<u64, Failure> {
+fn iterations_of(core: &Arc<FdCore>) -> Result<u64> {
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let loops = || {
         core.activity().0.into_iter().find(|(id, _)| *id == thread).map_or(0, |(_, counters)| counters.loops)

@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
     let configure = |builder: Builder| {

@@ -35,7 +35,7 @@ struct Record {
     empty: usize,
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let local = || UdpSocket::bind(("127.0.0.1", 0)).map_err(Failure::broken);

@@ -24,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// How often the scenario yields, so that the deleter gets a chance to close too early.
 const GIVE_WAY: u32 = 500;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let updater = harness.thread(0);
     let ends = pair(test.params.transport)?;

@@ -20,7 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let [walker, other] = two_of_a_group(&harness)?;
     // They are in this order in the list.

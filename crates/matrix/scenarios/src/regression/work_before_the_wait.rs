@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let sleeper = harness.thread(0);
     for step in ["WorkDone", "SleepAnnounced", "BeforeWait"] {
@@ -52,7 +52,7 @@ fn drawing(step: &str, work: &str) -> String {
     )
 }
 
-fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result<(), Failure> {
+fn task(test: &mut TestContext, harness: &mut Harness, step: &str) -> Result {
     let sleeper = harness.thread(0);
     let endpoint = Endpoint::start(test, harness, sleeper)?;
     let core = Arc::clone(harness.core());

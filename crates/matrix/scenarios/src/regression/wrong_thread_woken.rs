@@ -17,7 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     // The last group has threads that no other has.
     let harness = Harness::start_with(test, |builder| builder.group(3), |_| Ok(()))?;

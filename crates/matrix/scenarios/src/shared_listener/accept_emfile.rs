@@ -105,7 +105,7 @@ impl Handler for Server {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let server = Server::new(test.trigger);
     let mut fixture = ListenerFixture::shared(test, server.clone())?;
     let clients: Result<Vec<_>, _> = (0..CLIENTS).map(|_| fixture.address.connect()).collect();

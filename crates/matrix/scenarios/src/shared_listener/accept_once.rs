@@ -87,7 +87,7 @@ impl Handler for Connection {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let directory = tempfile::tempdir()?;
     let listener = Listener::new(test.params.transport, directory.path())?;
@@ -116,12 +116,11 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let calls = std::thread::scope(|scope| {
         let client =
             |client| move || (0..CALLS).map(|call| send_identity(address, client * CALLS + call)).collect();
-        let clients: Result<Vec<_>, Failure> =
-            (0..CLIENTS).map(|number| spawn_in(scope, client(number))).collect();
+        let clients: Result<Vec<_>> = (0..CLIENTS).map(|number| spawn_in(scope, client(number))).collect();
         let calls = clients?.into_iter().map(|client| client.join().expect("a client never panics"));
         Ok::<_, Failure>(calls.collect::<Vec<_>>())
     })?;
-    let calls: Result<Vec<Vec<bool>>, Failure> = calls.into_iter().collect();
+    let calls: Result<Vec<Vec<bool>>> = calls.into_iter().collect();
     let answered = calls?.into_iter().flatten().filter(|echo| *echo).count() as u64;
 
     // When a client has seen the end of its connection, the close has been counted.
@@ -151,7 +150,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Sends an identity. Returns whether it came back.
-fn send_identity(address: &Address, identity: u64) -> Result<bool, Failure> {
+fn send_identity(address: &Address, identity: u64) -> Result<bool> {
     let failed = |error| Failure::Wrong(format!("client {identity} was not served: {error}"));
     let mut connection = address.connect().map_err(failed)?;
     connection.write_all(&identity.to_be_bytes()).map_err(failed)?;

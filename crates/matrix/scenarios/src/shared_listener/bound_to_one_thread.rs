@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const CALLS: u64 = 60;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let harness = Harness::start(test)?;
     let bound = harness.thread(test.seed as usize % test.params.threads);

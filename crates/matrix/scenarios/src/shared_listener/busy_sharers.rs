@@ -33,7 +33,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 /// The clients of each thread that is alone.
 const CLIENTS: u64 = 3;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let harness = Harness::start(test)?;
     let gates = harness.threads().into_iter().map(|thread| (thread, Gate::new())).collect();
@@ -73,7 +73,7 @@ fn held_in_handlers(
     server: &Server,
     sleepers: &Sleepers,
     guards: Vec<GateGuard>,
-) -> Result<(), Failure> {
+) -> Result {
     sleepers.wait(&fixture.harness)?;
     fixture.call(Caller::Outside, Action::Start)?;
     let mut waiting = Some(fixture.address.connect()?);
@@ -104,7 +104,7 @@ fn held_in_tasks(
     fixture: &ListenerFixture,
     server: &Server,
     idle: ThreadId,
-) -> Result<(), Failure> {
+) -> Result {
     let busy = fixture.sharers.iter().filter(|thread| **thread != idle);
     let held = busy.map(|thread| fixture.harness.hold(*thread)).collect::<Result<Vec<_>, _>>()?;
     let guards: Vec<_> = held.iter().map(Gate::guard).collect();
@@ -122,7 +122,7 @@ fn held_in_tasks(
 }
 
 /// Stops the listener, and takes it out of every poller. A client waits for the next start.
-fn stop(fixture: &mut ListenerFixture, sleepers: &Sleepers) -> Result<(), Failure> {
+fn stop(fixture: &mut ListenerFixture, sleepers: &Sleepers) -> Result {
     fixture.call(Caller::Outside, Action::Stop)?;
     // A handler that still runs would accept the client.
     sleepers.wait(&fixture.harness)?;

@@ -23,7 +23,7 @@ pub(super) enum Answer {
 }
 
 /// Connects and waits for the greeting.
-pub(super) fn call(address: &Address) -> Result<Answer, Failure> {
+pub(super) fn call(address: &Address) -> Result<Answer> {
     match address.connect() {
         Ok(client) => greeting(client),
         Err(error) if is_refusal(&error) => Ok(Answer::Refused),
@@ -32,7 +32,7 @@ pub(super) fn call(address: &Address) -> Result<Answer, Failure> {
 }
 
 /// Waits for the greeting on a connection.
-pub(super) fn greeting(mut client: FarEnd) -> Result<Answer, Failure> {
+pub(super) fn greeting(mut client: FarEnd) -> Result<Answer> {
     let mut number = [0; 8];
     match client.read_exact(&mut number) {
         Ok(()) => Ok(Answer::Greeted(u64::from_be_bytes(number))),
@@ -52,7 +52,7 @@ pub(super) struct Closing {
 }
 
 /// As [`call`], for a listener that is about to be closed.
-pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer, Failure> {
+pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer> {
     let mut client = match address.connect() {
         Ok(client) => client,
         Err(error) if is_refusal(&error) => return Ok(Answer::Refused),

@@ -58,7 +58,7 @@ impl Handler for Locking {
     }
 }
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     // A thread that shares the listener, a thread of another group if there is one, and a thread outside the
     // runtime.
@@ -74,11 +74,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Deletes once while holding the lock. Returns whether the delete returned in time.
-fn delete_under_lock(
-    test: &mut TestContext,
-    harness: Harness,
-    deleter: Caller,
-) -> Result<(Harness, bool), Failure> {
+fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) -> Result<(Harness, bool)> {
     let label = format!("deleted by {deleter:?}");
     let (acceptor, handler_entered, cancelled) = (Acceptor::new(), Gate::new(), Arc::<AtomicBool>::default());
     handler_entered.open();
@@ -170,7 +166,7 @@ fn delete_locked(
     deleter: Caller,
     the_lock: Arc<Mutex<()>>,
     gates: [Gate; 3],
-) -> Result<Receiver<Result<(), DeleteError>>, Failure> {
+) -> Result<Receiver<Result<(), DeleteError>>> {
     let (answer, answered) = channel();
     let handle = fixture.handle;
     let delete = move |fd: &RegistrationRef<'_>| {

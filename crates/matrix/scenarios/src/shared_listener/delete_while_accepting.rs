@@ -32,7 +32,7 @@ const CLIENTS: usize = 4;
 /// Calls after the close.
 const LATE_CALLS: usize = 3;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let mut random = fastrand::Rng::with_seed(test.seed);
     let mut harness = Harness::start(test)?;
     // Deleted by two workers, by one of another group if there is one, and by a thread outside the runtime:
@@ -58,7 +58,7 @@ fn delete_listener(
     deleter: Caller,
     in_handler: bool,
     calls: u64,
-) -> Result<Harness, Failure> {
+) -> Result<Harness> {
     let acceptor = Acceptor::new();
     let group = harness.thread(0).group();
     let mut fixture =
@@ -70,7 +70,7 @@ fn delete_listener(
     let address = fixture.address.clone();
     let closing = Closing::default();
     let answers = scope(|scope| {
-        let client = || -> Result<_, Failure> {
+        let client = || -> Result<_> {
             let mut answers = Vec::new();
             while answers.last() != Some(&Answer::Refused) && !closing.cancelled.load(Ordering::SeqCst) {
                 answers.push(call_until(&address, &closing)?);
@@ -131,7 +131,7 @@ fn delete_after(
     deleter: Caller,
     in_handler: bool,
     calls: u64,
-) -> Result<(), Failure> {
+) -> Result {
     fixture.harness.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
     let own_thread = match deleter {
         Caller::Worker(thread) => Some(thread),

@@ -54,7 +54,7 @@ pub(super) enum Action {
 impl ListenerFixture {
     /// Creates a listener that the first group's threads share, except the last of them if there are three or
     /// more: then the group has a thread outside the mask. The interest is not enabled yet.
-    pub(super) fn shared(test: &TestContext, handler: Arc<dyn Handler>) -> Result<Self, Failure> {
+    pub(super) fn shared(test: &TestContext, handler: Arc<dyn Handler>) -> Result<Self> {
         let harness = Harness::start(test)?;
         let threads = harness.threads();
         let first = harness.thread(0).group();
@@ -70,7 +70,7 @@ impl ListenerFixture {
         harness: Harness,
         handler: Arc<dyn Handler>,
         shares: impl Fn(ThreadId) -> bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let directory = TempDir::new()?;
         let listener = Listener::new(test.params.transport, directory.path())?;
         let (sharers, other_threads): (Vec<_>, Vec<_>) =
@@ -97,7 +97,7 @@ impl ListenerFixture {
     }
 
     /// Starts or stops the listener as `caller`.
-    pub(super) fn call(&self, caller: Caller, action: Action) -> Result<(), Failure> {
+    pub(super) fn call(&self, caller: Caller, action: Action) -> Result {
         let handle = self.handle;
         let answer = match caller {
             Caller::Outside => apply(&self.harness.core().registration(handle), action),
@@ -110,7 +110,7 @@ impl ListenerFixture {
 
     /// Connects a client to the listener, from which no thread accepts now, and waits until the connection
     /// has arrived there: a client's `connect` may return before.
-    pub(super) fn connect_to_stopped(&self) -> Result<FarEnd, Failure> {
+    pub(super) fn connect_to_stopped(&self) -> Result<FarEnd> {
         let client = self.address.connect()?;
         let number = self.handle.number();
         self.harness.wait_until("the connection arrives", || descriptors::readable(number))?;
@@ -118,27 +118,27 @@ impl ListenerFixture {
     }
 
     /// Returns the listener's entry.
-    pub(super) fn entry(&self) -> Result<EntryInfo, Failure> {
+    pub(super) fn entry(&self) -> Result<EntryInfo> {
         self.harness.core().entry(self.handle).map_err(|stale| Failure::Wrong(stale.to_string()))
     }
 
     /// Waits until no poller of the group has the stopped listener. A connection must be waiting: each poller
     /// reports it once more, and then removes the listener (L6).
-    pub(super) fn wait_until_dropped(&self, when: &str) -> Result<(), Failure> {
+    pub(super) fn wait_until_dropped(&self, when: &str) -> Result {
         let label = format!("{when}, every poller reports the stopped listener and removes it");
         self.harness.wait_until(&label, || self.entry().is_ok_and(|entry| entry.polled_recv.is_empty()))
     }
 
     /// Waits until every sharing thread has reported a waiting client by itself, and is held at `gate`. With
     /// poll and select, no mask shows which threads know the listener.
-    pub(super) fn wait_until_each_reports(&self, gate: &Gate, when: &str) -> Result<(), Failure> {
+    pub(super) fn wait_until_each_reports(&self, gate: &Gate, when: &str) -> Result {
         let label = format!("{when}, every sharing thread reports the waiting client");
         self.harness.wait_until(&label, || gate.arrived() >= self.sharers.len())
     }
 
     /// Waits until every thread sleeps and the pollers of the sharing threads have the listener. Wakes no
     /// thread.
-    pub(super) fn wait_until_polled(&self, sleepers: &Sleepers, when: &str) -> Result<(), Failure> {
+    pub(super) fn wait_until_polled(&self, sleepers: &Sleepers, when: &str) -> Result {
         let label = format!("{when}, every sharing thread polls the listener, and sleeps");
         sleepers.wait_until(&self.harness, &label, || self.harness.is_polled(self.handle, self.mask()))
     }
@@ -147,7 +147,7 @@ impl ListenerFixture {
     /// pending. Then checks it once more after a fence of all threads.
     ///
     /// It looks before it fences: a fence wakes a thread that the core may have forgotten.
-    pub(super) fn check_converged(&mut self, test: &mut TestContext, when: &str) -> Result<(), Failure> {
+    pub(super) fn check_converged(&mut self, test: &mut TestContext, when: &str) -> Result {
         let label = format!("{when}, every sharing thread polls the listener without being woken for it");
         self.harness.wait_until(&label, || self.harness.is_polled(self.handle, self.mask()))?;
         self.harness.fence_all()?;
@@ -170,12 +170,7 @@ impl ListenerFixture {
 
     /// Checks that the pollers of `threads` report fences and nothing else: each of their events is one wait
     /// that returns, one handler call, one iteration. All earlier work must have ended.
-    pub(super) fn check_quiet(
-        &mut self,
-        test: &mut TestContext,
-        threads: &[ThreadId],
-        when: &str,
-    ) -> Result<(), Failure> {
+    pub(super) fn check_quiet(&mut self, test: &mut TestContext, threads: &[ThreadId], when: &str) -> Result {
         const ROUNDS: u64 = 3;
         // Events that are already under way, such as a wake-up for a task.
         threads.iter().try_for_each(|thread| self.harness.fence(*thread))?;

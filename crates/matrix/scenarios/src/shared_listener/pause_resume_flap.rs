@@ -42,7 +42,7 @@ const CLIENTS: usize = 3;
 /// repetition takes seconds.
 const CALLS: usize = 12;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
     let mut answers = vec![report_while_paused(test, &mut fixture)?];
@@ -50,7 +50,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
     let (rounds, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let address = fixture.address.clone();
     let client_answers = scope(|scope| {
-        let client = || -> Result<_, Failure> {
+        let client = || -> Result<_> {
             let mut answers = Vec::new();
             while !stop.load(Ordering::SeqCst) {
                 if answers.len() < CALLS * rounds.load(Ordering::SeqCst) {
@@ -99,7 +99,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 /// Lets a connection be reported while the listener is paused, and resumes the listener before the threads
 /// that dropped the report remove it from their pollers. Edge-triggered, the kernel does not report the
 /// connection again by itself.
-fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) -> Result<Answer, Failure> {
+fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) -> Result<Answer> {
     fixture.call(Caller::Outside, Action::Start)?;
     fixture.check_converged(test, "at first")?;
     fixture.call(Caller::Outside, Action::Stop)?;
@@ -127,7 +127,7 @@ fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) ->
 }
 
 /// Pauses and resumes at random: on two threads outside the runtime, and on every kind of worker in tasks.
-fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result<(), Failure> {
+fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result {
     let (core, handle) = (fixture.harness.core(), fixture.handle);
     let (sender, results) = std::sync::mpsc::channel();
     let seed = |index: u64| test.seed.wrapping_add(round << 32 | index);
@@ -171,11 +171,7 @@ fn flaps(fd: &RegistrationRef<'_>, seed: u64) -> Result<(), fd_core::error::Stal
 }
 
 /// Ends with a pause: the pollers remove the listener, and no thread accepts.
-fn stays_paused(
-    test: &mut TestContext,
-    fixture: &mut ListenerFixture,
-    acceptor: &Acceptor,
-) -> Result<(), Failure> {
+fn stays_paused(test: &mut TestContext, fixture: &mut ListenerFixture, acceptor: &Acceptor) -> Result {
     fixture.call(Caller::Outside, Action::Stop)?;
     let is_applied = || fixture.entry().is_ok_and(|entry| entry.update_mask.is_empty());
     fixture.harness.wait_until("the threads apply every update", is_applied)?;
@@ -193,11 +189,7 @@ fn stays_paused(
 }
 
 /// Ends with a resume: the pollers have the listener, and every sharing thread reports a client.
-fn resumes(
-    test: &mut TestContext,
-    fixture: &mut ListenerFixture,
-    acceptor: &Acceptor,
-) -> Result<(), Failure> {
+fn resumes(test: &mut TestContext, fixture: &mut ListenerFixture, acceptor: &Acceptor) -> Result {
     let (gate, held) = acceptor.hold();
     fixture.call(Caller::Outside, Action::Start)?;
     // A handler from before would accept the client.

@@ -29,7 +29,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;
@@ -67,7 +67,7 @@ fn run(test: &mut TestContext) -> Result<(), Failure> {
 }
 
 /// Stops the listener, takes it out of every poller, and leaves no client behind.
-fn stop(fixture: &mut ListenerFixture, acceptor: &Arc<Acceptor>, sleepers: &Sleepers) -> Result<(), Failure> {
+fn stop(fixture: &mut ListenerFixture, acceptor: &Arc<Acceptor>, sleepers: &Sleepers) -> Result {
     fixture.call(Caller::Outside, Action::Stop)?;
     let client = fixture.connect_to_stopped()?;
     fixture.wait_until_dropped("between two callers")?;
@@ -80,7 +80,7 @@ fn stop(fixture: &mut ListenerFixture, acceptor: &Arc<Acceptor>, sleepers: &Slee
     greeting(client).map(drop)
 }
 
-fn check_greeted(test: &mut TestContext, when: &str, client: FarEnd) -> Result<(), Failure> {
+fn check_greeted(test: &mut TestContext, when: &str, client: FarEnd) -> Result {
     let answer = greeting(client)?;
     let is_greeted = matches!(answer, Answer::Greeted(_));
     test.check(format!("{when}: the client"), "Greeted", format!("{answer:?}"), "L1", is_greeted);

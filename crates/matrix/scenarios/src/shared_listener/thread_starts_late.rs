@@ -28,7 +28,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     run,
 };
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let directory = tempfile::tempdir()?;
     let transport = test.params.transport;
     let acceptor = Acceptor::new();

@@ -23,7 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 const CALLS: u64 = 40;
 
-fn run(test: &mut TestContext) -> Result<(), Failure> {
+fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
     let mut fixture = ListenerFixture::shared(test, acceptor.clone())?;

@@ -156,7 +156,7 @@ pub fn run(
     make: MakeBackend,
     stop: impl Fn() -> bool,
     mut each: impl FnMut(&Progress),
-) -> Result<(Progress, Ended), Failure> {
+) -> Result<(Progress, Ended)> {
     fd_core::hooks::invariants::enable();
     let open_before = descriptors::open();
     let threads = |group| soak.threads / soak.groups + usize::from(group < soak.threads % soak.groups);
