@@ -8,6 +8,7 @@ use fd_core::poller::{Events, MakeBackend, Trigger};
 use metadata::{Check, Variant};
 
 use crate::failure::{Failure, Result};
+use crate::transport::{self, Pair};
 
 /// The parameters of a run, and the record of its checks.
 pub struct TestContext {
@@ -52,6 +53,14 @@ impl TestContext {
         seed: u64,
     ) -> Self {
         Self { make, backend, params, trigger, seed, outcome: Outcome::default() }
+    }
+
+    /// Creates a connected pair over the cell's transport.
+    ///
+    /// # Errors
+    /// Those of the system calls.
+    pub fn pair(&self) -> Result<Pair> {
+        Ok(transport::pair(self.params.transport)?)
     }
 
     /// Checks that `observed` equals `expected`, and records both with the `source` of the expectation: an

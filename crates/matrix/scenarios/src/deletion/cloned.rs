@@ -10,7 +10,7 @@ use super::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{FarEnd, at_number, pair};
+use crate::transport::{FarEnd, at_number};
 
 /// A copy of the descriptor. It keeps the open file until it is dropped.
 pub(super) trait OpenCopy {
@@ -88,11 +88,10 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
     let label = |what: &str| format!("{what} ({})", case.name());
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());
-    let mut ends = pair(test.params.transport)?;
-    let mut spare = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
+    let mut spare = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(ends.near, monitor.recording(), thread, group_mask)?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.reported_by_each(group_mask, &monitor.recorder, &mut ends.far, b"all")?;
     harness.wait_until_unused(handle)?;
@@ -118,7 +117,7 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
             .collect::<Result<Vec<_>, _>>()?;
         ends.far.write_all(b"pending,")?;
         harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
-        harness.core().registration(handle).delete()?;
+        harness.registration(handle).delete()?;
         // At the delete, the kernel had the descriptor in its list of ready files.
         gates.iter().for_each(Gate::open);
     } else {
@@ -126,7 +125,7 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
             Case::IdleByPollingThread => {
                 harness.on(thread, move |context| context.registration(handle).delete())?
             }
-            _ => harness.core().registration(handle).delete(),
+            _ => harness.registration(handle).delete(),
         };
         deleted?;
     }
@@ -151,15 +150,14 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
     // The old file does not affect the next registration of the number.
     let next = HandlerMonitor::at(monitor.number());
     let near = at_number(spare.near, monitor.number())?;
-    let handle = harness.insert_shared(near, next.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(near, next.recording(), thread, group_mask)?;
     send_to(harness, &*copy, &mut ends.far, b", again")?;
     harness.fence_all()?;
     test.check_eq(label("calls of the next registration's handler"), 0, next.calls(), "S7");
     test.check_eq(label("undelivered events, later"), 0, undelivered_events(harness, &before), "L5");
     spare.far.write_all(b"next")?;
     harness.wait_until("the next registration's data", || next.text() == "next")?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
 
     // The copy was readable the whole time.
     if let Some(text) = copy.read()? {

@@ -24,7 +24,7 @@ fn run(test: &mut TestContext) -> Result {
 }
 
 fn duplicate(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>> {
-    Ok(Box::new(harness.core().registration(handle).duplicate()?.into_inner()))
+    Ok(Box::new(harness.registration(handle).duplicate()?.into_inner()))
 }
 
 impl OpenCopy for OwnedFd {

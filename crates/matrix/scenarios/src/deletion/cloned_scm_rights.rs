@@ -34,7 +34,7 @@ struct Message {
 
 fn send(harness: &Harness, handle: FdHandle) -> Result<Box<dyn OpenCopy>> {
     let (from, socket) = UnixStream::pair()?;
-    harness.core().registration(handle).mark_cloned()?;
+    harness.registration(handle).mark_cloned()?;
     let number = [handle.number()];
     let rights = [ControlMessage::ScmRights(&number)];
     sendmsg::<()>(from.as_raw_fd(), &[IoSlice::new(b"x")], &rights, MsgFlags::empty(), None)?;

@@ -16,7 +16,6 @@ use fastrand::Rng;
 use super::monitor::HandlerMonitor;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-beside-a-wait",
@@ -49,7 +48,7 @@ fn run(test: &mut TestContext) -> Result {
     let deadline = Instant::now() + patience() / 5;
     while rounds < ROUNDS && Instant::now() < deadline {
         rounds += 1;
-        let mut ends = pair(test.params.transport)?;
+        let mut ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handled = Arc::new(AtomicBool::new(false));
         let handler = {
@@ -59,8 +58,7 @@ fn run(test: &mut TestContext) -> Result {
                 handled.store(true, Ordering::SeqCst);
             })
         };
-        let handle = harness.insert(ends.near, handler, thread)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, handler, thread)?;
         ends.far.write_all(b"x")?;
         let end = Instant::now() + patience();
         let mut spins = 0;
@@ -80,7 +78,7 @@ fn run(test: &mut TestContext) -> Result {
             std::hint::spin_loop();
         }
         let closes_before = harness.activity(thread).fd_close;
-        harness.core().registration(handle).delete()?;
+        harness.registration(handle).delete()?;
         harness.wait_until("the close", || monitor.dropped() > 0)?;
         closed_by_deleter += u64::from(harness.activity(thread).fd_close == closes_before);
         // From here on, no event wakes any thread.

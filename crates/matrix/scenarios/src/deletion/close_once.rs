@@ -60,7 +60,7 @@ fn run(test: &mut TestContext) -> Result {
     harness.fence_all()?;
     let registrations = workload.registrations();
     for registration in &registrations {
-        registration.end(|handle| harness.core().registration(handle).delete());
+        registration.end(|handle| harness.registration(handle).delete());
     }
     harness.wait_until("every registration has ended", || harness.core().table().used() == used)?;
     harness.wait_until("every handler has been dropped", || {

@@ -22,7 +22,7 @@ use crate::manual_clock::ManualClock;
 use crate::patience::patience;
 use crate::prelude::*;
 use crate::threads;
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/closes-beside-children",
@@ -70,13 +70,12 @@ fn deleting_itself(
     harness: &Harness,
     thread: ThreadId,
 ) -> Result<(Arc<HandlerMonitor>, FarEnd)> {
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.doing(|ready: &ReadyGuard<'_>| {
         let _ = ready.registration().delete();
     });
-    let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.insert_recv(ends.near, handler, thread)?;
     Ok((monitor, ends.far))
 }
 

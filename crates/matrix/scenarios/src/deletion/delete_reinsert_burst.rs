@@ -12,7 +12,7 @@ use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::{at_number, copy_at, pair};
+use crate::transport::{at_number, copy_at};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-reinsert-burst",
@@ -53,7 +53,7 @@ fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_s
     let thread = harness.thread(0);
     let group_mask = harness.core().table().threads(thread.group());
     let alone = group_mask == thread.mask();
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     // Never polled: a registration that ends in the iteration that began it does not reach the kernel.
     let (idle, keep) = std::io::pipe()?;
     let monitor = HandlerMonitor::new(&ends.near);
@@ -109,7 +109,7 @@ fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_s
     if last == thread.mask() {
         test.check_eq(label("reports"), 1, monitor.calls(), "S8: registered once");
     }
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::monitor::{HandlerMonitor, delete_on};
 use crate::checkpoints::Checkpoints;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",
@@ -26,15 +26,14 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for point in [Point::DeleteMarked, Point::DeleteMaskCleared] {
-        let ends = pair(test.params.transport)?;
-        let mut spare = pair(test.params.transport)?;
+        let ends = test.pair()?;
+        let mut spare = test.pair()?;
         let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-        let handle = harness.insert(ends.near, first.recording(), owner)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, first.recording(), owner)?;
         harness.fence_all()?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, first.number());
-        let closed = harness.core().registration_counts().closed;
+        let closed = harness.closed();
         let first_result = delete_on(&harness, Some(other), handle)?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong("the first delete did not start".into()));
@@ -45,14 +44,14 @@ fn run(test: &mut TestContext) -> Result {
         let refused = "Err(AlreadyDeleted)".to_string();
         test.check_eq(format!("second at {point:?}"), refused, format!("{second_result:?}"), "protocol 6.1");
         test.stop_if_failed()?;
-        let second_result = harness.core().registration(handle).disown();
+        let second_result = harness.registration(handle).disown();
         test.check_eq(
             "disown at that point",
             true,
             second_result == Err(DeleteError::AlreadyDeleted),
             "protocol 6.1",
         );
-        test.check_eq("closed by the second", 0, harness.core().registration_counts().closed - closed, "S4");
+        test.check_eq("closed by the second", 0, harness.closed() - closed, "S4");
         test.stop_if_failed()?;
         gate.open();
         let deleted = first_result
@@ -60,7 +59,7 @@ fn run(test: &mut TestContext) -> Result {
             .map_err(|_| Failure::Wrong("the first delete hangs".into()))?;
         drop(checkpoints);
         test.check_eq("first", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
-        test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+        test.check_eq("closed", 1, harness.closed() - closed, "S4");
         test.check_eq("handlers dropped", 1, first.dropped(), "S4");
         test.check_eq(
             "returned descriptors",
@@ -71,8 +70,7 @@ fn run(test: &mut TestContext) -> Result {
 
         // The old handle is refused, no matter which registration has the number.
         let near = at_number(spare.near, first.number())?;
-        let next = harness.insert(near, second.recording(), owner)?;
-        harness.core().registration(next).want_recv()?;
+        let next = harness.insert_recv(near, second.recording(), owner)?;
         let stale = harness.on(other, move |context| {
             let fd = context.registration(handle);
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
@@ -90,8 +88,8 @@ fn run(test: &mut TestContext) -> Result {
         harness.wait_until("the next registration's data", || second.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, second.calls(), "protocol 2.1");
-        test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
-        harness.core().registration(next).delete()?;
+        test.check_eq("closed", 1, harness.closed() - closed, "S4");
+        harness.registration(next).delete()?;
     }
     harness.finish(test, &[])
 }

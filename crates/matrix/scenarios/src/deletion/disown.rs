@@ -15,7 +15,7 @@ use super::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{FarEnd, pair, read_all};
+use crate::transport::{FarEnd, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/disown",
@@ -30,7 +30,7 @@ fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
     let released = harness.core().registration_counts().released;
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let (near, mut far) = disown_idle(test, &mut harness, &sleepers, ends.near, ends.far)?;
     test.stop_if_failed()?;
     let near = disown_in_handler(test, &mut harness, near, &mut far)?;
@@ -66,17 +66,16 @@ fn disown_idle(
 ) -> Result<(OwnedFd, FarEnd)> {
     let (thread, monitor) = (harness.thread(0), HandlerMonitor::new(&near));
     let group_mask = harness.core().table().threads(thread.group());
-    let handle = harness.insert_shared(near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(near, monitor.recording(), thread, group_mask)?;
     harness.wait_until_polled(handle, group_mask)?;
     sleepers.wait(harness)?;
-    let closed = harness.core().registration_counts().closed;
-    let disowned = harness.core().registration(handle).disown();
+    let closed = harness.closed();
+    let disowned = harness.registration(handle).disown();
     test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
-    let second_result = harness.core().registration(handle).disown();
+    let second_result = harness.registration(handle).disown();
     test.check_eq("second disown", true, matches!(second_result, Err(DeleteError::Stale(_))), "protocol 2.1");
     let near = check_returned(test, &monitor)?;
-    test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "bug 55");
+    test.check_eq("closed", 0, harness.closed() - closed, "bug 55");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "Handler::released");
 
     check_in_no_poller(test, harness, &near, &mut far)?;
@@ -100,13 +99,12 @@ fn disown_in_handler(
             monitor.recorder.record(ready);
         })
     };
-    let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, handler, thread)?;
     far.write_all(b"own")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let second_result = harness.core().registration(handle).delete();
+    let second_result = harness.registration(handle).delete();
     test.check_eq(
         "delete after disown",
         "Err(AlreadyDeleted)".into(),

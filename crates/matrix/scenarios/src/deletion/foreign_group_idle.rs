@@ -8,7 +8,7 @@ use super::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-idle",
@@ -40,28 +40,23 @@ fn delete_while_polled(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result {
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let group_mask = harness.core().table().threads(home.group());
     let handle = harness.insert_shared(ends.near, monitor.recording(), home, group_mask)?;
     sleepers.wait(harness)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.reported_by_each(group_mask, &monitor.recorder, &mut ends.far, b"all")?;
     harness.wait_until_unused(handle)?;
     sleepers.wait(harness)?;
     let calls = monitor.calls();
 
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
     let before = harness.activity(foreign);
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
-    test.check_eq(
-        "closed when the delete returns",
-        1,
-        harness.core().registration_counts().closed - closed,
-        "L4",
-    );
+    test.check_eq("closed when the delete returns", 1, harness.closed() - closed, "L4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     test.check_eq(
         "registrations ended by the deleting thread",
@@ -85,24 +80,22 @@ fn delete_while_listed(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result {
-    let ends = pair(test.params.transport)?;
-    let mut spare = pair(test.params.transport)?;
+    let ends = test.pair()?;
+    let mut spare = test.pair()?;
     let (first, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
     let of_group = |thread: ThreadId| harness.core().table().threads(thread.group());
     let (home_mask, foreign_mask) = (of_group(home), of_group(foreign));
     let at_home = harness.threads().into_iter().filter(|thread| thread.group() == home.group());
     let gates: Vec<Gate> = at_home.map(|thread| harness.hold(thread)).collect::<Result<_, _>>()?;
 
-    let handle = harness.insert_shared(ends.near, first.recording(), home, home_mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(ends.near, first.recording(), home, home_mask)?;
     let pending = harness.core().entry(handle)?.update_mask;
     test.check_eq("pending updates", home_mask.bits(), pending.bits(), "protocol 11.2");
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
 
     let near = at_number(spare.near, first.number())?;
-    let next = harness.insert_shared(near, second.recording(), foreign, foreign_mask)?;
-    harness.core().registration(next).want_recv()?;
+    let next = harness.insert_shared_recv(near, second.recording(), foreign, foreign_mask)?;
     let pending = harness.core().entry(next)?.update_mask;
     // The threads of its own group may have applied the update already.
     test.check_eq("pending updates of other threads", 0, pending.without(foreign_mask).bits(), "S9");

@@ -16,7 +16,6 @@ use crate::checkpoints::Checkpoints;
 use crate::gate::Gate;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-running",
@@ -61,7 +60,7 @@ fn delete_under_a_lock(
     home: ThreadId,
     foreign: ThreadId,
 ) -> Result {
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
     let (sender, result) = channel();
@@ -74,13 +73,12 @@ fn delete_under_a_lock(
             let _ = sender.send(locked);
         })
     };
-    let handle = harness.insert(ends.near, handler, home)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, handler, home)?;
     ends.far.write_all(b"x")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
     let before = harness.activity(home);
 
     let deleted = {
@@ -114,7 +112,7 @@ fn delete_under_a_lock(
     );
     harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
-    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("closed", 1, harness.closed() - closed, "S4");
     test.check_eq(
         "registrations ended by the handler's thread",
         1,
@@ -150,7 +148,7 @@ fn delete_before_handler(
     foreign: ThreadId,
     order: Order,
 ) -> Result {
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let points = Checkpoints::watch();
     let number = monitor.number();
@@ -158,9 +156,8 @@ fn delete_before_handler(
     let entered = points.hold(home, Point::ReportRunningSet, number);
     let delete = points.hold(foreign, Point::DeleteMaskCleared, number);
     let token = points.hold(foreign, Point::DeleteTokenSet, number);
-    let handle = harness.insert(ends.near, monitor.recording(), home)?;
-    harness.core().registration(handle).want_recv()?;
-    let closed = harness.core().registration_counts().closed;
+    let handle = harness.insert_recv(ends.near, monitor.recording(), home)?;
+    let closed = harness.closed();
     let (closer, bystander) = if order == Order::ReportEnds { (home, foreign) } else { (foreign, home) };
     let before = [closer, bystander].map(|id| harness.activity(id));
     ends.far.write_all(b"x")?;
@@ -172,12 +169,7 @@ fn delete_before_handler(
             entered.release();
             report.release();
             harness.fence(home)?;
-            test.check_eq(
-                "closed by the late report",
-                0,
-                harness.core().registration_counts().closed - closed,
-                "S4",
-            );
+            test.check_eq("closed by the late report", 0, harness.closed() - closed, "S4");
             delete.release();
         }
         Order::DeleteEnds => {
@@ -195,7 +187,7 @@ fn delete_before_handler(
             entered.release();
             let has_ended = || harness.core().entry(handle).is_err();
             harness.wait_until("the report ends the registration", has_ended)?;
-            let closed_early = harness.core().registration_counts().closed - closed;
+            let closed_early = harness.closed() - closed;
             test.check_eq("closed while the delete has a reference", 0, closed_early, "S5");
             let is_waiting = matches!(result.try_recv(), Err(TryRecvError::Empty));
             test.check_eq("the delete has not returned", true, is_waiting, "S5");
@@ -208,7 +200,7 @@ fn delete_before_handler(
     drop(points);
     harness.fence_all()?;
     test.check_eq("handler calls", 0, monitor.calls(), "S6: the thread mask was gone before the running bit");
-    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("closed", 1, harness.closed() - closed, "S4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     let ended_by = |id: ThreadId, before: &_| harness.activity(id).since(before).fd_close;
     let ended = (ended_by(closer, &before[0]), ended_by(bystander, &before[1]));

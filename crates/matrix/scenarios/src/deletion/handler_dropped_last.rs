@@ -14,7 +14,7 @@ use super::monitor::HandlerMonitor;
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/handler-dropped-last",
@@ -29,8 +29,8 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (owner, other) = (harness.thread(0), harness.thread(1));
     for by_handler in [false, true] {
-        let mut ends = pair(test.params.transport)?;
-        let mut spare = pair(test.params.transport)?;
+        let mut ends = test.pair()?;
+        let mut spare = test.pair()?;
         let number = ends.near.as_raw_fd();
         let monitor = HandlerMonitor::at(number);
         let (sender, inserted) = channel();
@@ -42,8 +42,7 @@ fn run(test: &mut TestContext) -> Result {
             options: harness.options(),
             sender: Mutex::new(sender),
         };
-        let handle = harness.insert(ends.near, Arc::new(insert_on_drop), owner)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, Arc::new(insert_on_drop), owner)?;
         harness.fence(owner)?;
         if by_handler {
             ends.far.write_all(b"end")?;
@@ -68,7 +67,7 @@ fn run(test: &mut TestContext) -> Result {
         harness.wait_until("the next registration's data", || monitor.text() == "next")?;
         harness.fence_all()?;
         test.check_eq("calls of the next registration's handler", 1, monitor.calls(), "S7, S8");
-        harness.core().registration(next).delete()?;
+        harness.registration(next).delete()?;
     }
     harness.finish(test, &[])
 }

@@ -16,7 +16,7 @@ use crate::descriptors;
 use crate::gate::Gate;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{FarEnd, Pair, at_number, pair};
+use crate::transport::{FarEnd, Pair, at_number};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",
@@ -42,11 +42,10 @@ fn run(test: &mut TestContext) -> Result {
 
 /// Holds the thread after its wait has returned the event, and ends the registration before the dispatch.
 fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
-    let mut ends = pair(test.params.transport)?;
-    let spare = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
+    let spare = test.pair()?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-    let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, old.recording(), thread)?;
     harness.fence(thread)?;
     // The data arrives before the wait begins, so the first batch contains the event.
     let iteration = harness.hold(thread)?;
@@ -57,11 +56,10 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     let held = checkpoints.hold_batch(thread);
     iteration.open();
     held.reached()?;
-    let deleted = harness.core().registration(handle).delete();
+    let deleted = harness.registration(handle).delete();
     test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
     let near = at_number(spare.near, old.number())?;
-    let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv()?;
+    let next = harness.insert_recv(near, new.recording(), thread)?;
     held.release();
     drop(checkpoints);
     harness.wait_until_polled(next, thread.mask())?;
@@ -81,8 +79,7 @@ fn held_before_running(test: &mut TestContext, harness: &mut Harness, thread: Th
     test.check_eq(label("closed"), 1, closed(harness) - late.closed_before, "S4, L7");
     test.stop_if_failed()?;
     let near = at_number(spare.near, late.old.number())?;
-    let next = harness.insert(near, late.new.recording(), thread)?;
-    harness.core().registration(next).want_recv()?;
+    let next = harness.insert_recv(near, late.new.recording(), thread)?;
     late.gate.open();
     drop(late.checkpoints);
     harness.wait_until_polled(next, thread.mask())?;
@@ -146,11 +143,10 @@ impl LateReport {
         point: Point,
         label: &dyn Fn(&str) -> String,
     ) -> Result<(Self, Pair)> {
-        let Pair { near, mut far } = pair(test.params.transport)?;
-        let spare = pair(test.params.transport)?;
+        let Pair { near, mut far } = test.pair()?;
+        let spare = test.pair()?;
         let (old, new) = (HandlerMonitor::new(&near), HandlerMonitor::new(&near));
-        let handle = harness.insert(near, old.recording(), thread)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(near, old.recording(), thread)?;
         harness.fence(thread)?;
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, old.number());
@@ -168,7 +164,7 @@ impl LateReport {
 
 /// The number of descriptors that the core has closed.
 fn closed(harness: &Harness) -> u64 {
-    harness.core().registration_counts().closed
+    harness.closed()
 }
 
 /// Sends data to the next registration of the number, waits until its handler has them, and deletes it.
@@ -181,5 +177,5 @@ fn serve_and_delete(
 ) -> Result {
     far.write_all(b"new")?;
     harness.wait_until(&label("the new registration's data"), || new.text() == "new")?;
-    harness.core().registration(next).delete().map_err(Failure::broken)
+    harness.registration(next).delete().map_err(Failure::broken)
 }

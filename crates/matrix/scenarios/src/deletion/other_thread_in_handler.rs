@@ -17,7 +17,6 @@ use crate::descriptors;
 use crate::gate::Gate;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/other-thread-in-handler",
@@ -43,7 +42,7 @@ fn delete_while_handler_runs(
     user: ThreadId,
     deleter: ThreadId,
 ) -> Result {
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
     let handler = {
@@ -54,13 +53,12 @@ fn delete_while_handler_runs(
         })
     };
     let owner = OwnerId::of(&handler);
-    let handle = harness.insert(ends.near, handler, user)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, handler, user)?;
     ends.far.write_all(b"before,")?;
     if !gate.wait_for(1) {
         return Err(Failure::Wrong("the handler was never called".into()));
     }
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
     let before = harness.activity(user);
 
     // The gate stays closed until long after this call has returned.
@@ -79,7 +77,7 @@ fn delete_while_handler_runs(
         "a registration that has not ended is not stale",
     );
     test.check_eq("the number is open", true, descriptors::is_open(monitor.number()), "S5");
-    test.check_eq("closed", 0, harness.core().registration_counts().closed - closed, "S5");
+    test.check_eq("closed", 0, harness.closed() - closed, "S5");
     test.check_eq("handlers dropped", 0, monitor.dropped(), "4.8");
     test.stop_if_failed()?;
     let entry = harness.core().entry(handle).map_err(|stale| Failure::Wrong(stale.to_string()))?;
@@ -94,7 +92,7 @@ fn delete_while_handler_runs(
     harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("bytes", "before,after".into(), monitor.text(), "S5: usable until the handler returns");
     test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
-    test.check_eq("closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("closed", 1, harness.closed() - closed, "S4");
     let closer = harness.activity(user).since(&before).fd_close;
     test.check_eq("registrations ended by the handler's thread", 1, closer, "L4: the last user closes");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
@@ -111,12 +109,11 @@ fn delete_after_handler(
     deleter: ThreadId,
 ) -> Result {
     for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
-        let mut ends = pair(test.params.transport)?;
+        let mut ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
         let checkpoints = Checkpoints::watch();
         let gate = checkpoints.gate(point, monitor.number());
-        let handle = harness.insert(ends.near, monitor.recording(), user)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, monitor.recording(), user)?;
         ends.far.write_all(b"x")?;
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(format!("the thread did not reach {point:?}")));

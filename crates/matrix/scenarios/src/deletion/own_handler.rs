@@ -13,7 +13,7 @@ use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{pair, read_all};
+use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",
@@ -26,7 +26,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (sender, receiver) = channel();
     let handler = {
@@ -36,10 +36,9 @@ fn run(test: &mut TestContext) -> Result {
         })
     };
     let thread = harness.thread(0);
-    let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, handler, thread)?;
     let before = harness.activity(thread);
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
 
     ends.far.write_all(b"last words")?;
     let checks = receiver.recv_timeout(patience()).map_err(|error| match error {
@@ -51,10 +50,10 @@ fn run(test: &mut TestContext) -> Result {
     // This needs no further event (L4).
     harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
     test.check_eq("the number was open when the handler was dropped", 0, monitor.open_when_dropped(), "4.8");
-    test.check_eq("descriptors closed", 1, harness.core().registration_counts().closed - closed, "S4");
+    test.check_eq("descriptors closed", 1, harness.closed() - closed, "S4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "registered"), "L4");
-    let second_result = harness.core().registration(handle).delete();
+    let second_result = harness.registration(handle).delete();
     test.check_eq(
         "delete afterwards is refused as stale",
         true,

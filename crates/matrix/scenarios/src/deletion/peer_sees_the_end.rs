@@ -10,7 +10,6 @@ use fd_core::ids::ThreadId;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/peer-sees-the-end",
@@ -54,15 +53,14 @@ fn end_registration(
     owner: ThreadId,
     other: ThreadId,
 ) -> Result {
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.recording();
     let identity = OwnerId::of(&handler);
     let number = ends.near.as_raw_fd();
     let is_shared = matches!(case, Case::Stopped);
     let mask = if is_shared { harness.core().table().threads(owner.group()) } else { owner.mask() };
-    let handle = harness.insert_shared(ends.near, handler, owner, mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(ends.near, handler, owner, mask)?;
     // Every thread of the mask sleeps with the descriptor.
     harness.wait_until_polled(handle, mask)?;
     harness.fence_all()?;
@@ -80,16 +78,16 @@ fn end_registration(
         Case::Stopped => {
             // Disabling interest alone is lazy (L6). Enabling the other direction makes some thread update
             // its poller.
-            let fd = harness.core().registration(handle);
+            let fd = harness.registration(handle);
             fd.stop_recv().and_then(|()| fd.want_send())?;
             fd.stop_send()?;
             harness.fence(owner)?;
         }
     }
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
     sleepers.wait(harness)?;
     if matches!(case, Case::Disowned) {
-        harness.core().registration(handle).disown()?;
+        harness.registration(handle).disown()?;
         test.check_eq(
             format!("{case:?}: returned descriptors"),
             1,
@@ -100,12 +98,7 @@ fn end_registration(
         harness.on(other, move |context| context.registration(handle).delete())??;
         // After the stop a thread may still report it: then its last user closes it.
         harness.wait_until(&format!("{case:?}: the close"), || monitor.dropped() > 0)?;
-        test.check_eq(
-            format!("{case:?}: closed"),
-            1,
-            harness.core().registration_counts().closed - closed,
-            "S4",
-        );
+        test.check_eq(format!("{case:?}: closed"), 1, harness.closed() - closed, "S4");
     }
     test.check_eq(format!("{case:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
     // From here on, no event wakes any thread.

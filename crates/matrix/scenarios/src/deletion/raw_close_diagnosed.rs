@@ -13,7 +13,7 @@ use fd_core::poller::Events;
 use super::monitor::HandlerMonitor;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/raw-close-diagnosed",
@@ -31,9 +31,9 @@ const FENCES: u64 = 50;
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
-    let mut spare = pair(test.params.transport)?;
-    let mut fresh = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
+    let mut spare = test.pair()?;
+    let mut fresh = test.pair()?;
     let number = ends.near.as_raw_fd();
     let monitor = HandlerMonitor::new(&ends.near);
     let diagnoses = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -46,8 +46,7 @@ fn run(test: &mut TestContext) -> Result {
             unpoisoned(&diagnoses).push(ready.events());
         })
     };
-    let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, handler, thread)?;
     harness.wait_until_polled(handle, thread.mask())?;
     harness.fence_all()?;
 
@@ -55,7 +54,7 @@ fn run(test: &mut TestContext) -> Result {
     close_behind_the_table(number);
     // A thread must use the number to notice the close: epoll and kqueue at the next change of its interest,
     // poll and select at the next wait.
-    harness.core().registration(handle).want_send()?;
+    harness.registration(handle).want_send()?;
     for _ in 0..FENCES {
         harness.fence(thread)?;
     }
@@ -117,17 +116,16 @@ fn run(test: &mut TestContext) -> Result {
     // The old registration ends. The refused descriptor gives up the number first, or it would be closed
     // twice.
     let _ = refused.source.into_raw_fd();
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
 
     // The next descriptor under that number can be registered.
     let near = at_number(fresh.near, number)?;
     let last = HandlerMonitor::new(&near);
-    let handle = harness.insert(near, last.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, last.recording(), thread)?;
     fresh.far.write_all(b"fresh")?;
     harness.wait_until("the data under the number's next registration", || last.text() == "fresh")?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     let _ = ends.far.write_all(b"x");
     drop((ends.far, spare.far, fresh.far));
     harness.finish(test, &[])

@@ -13,7 +13,7 @@ use super::monitor::{CollectedChecks, HandlerMonitor};
 use crate::descriptors;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/reuse-in-batch",
@@ -40,9 +40,9 @@ fn run(test: &mut TestContext) -> Result {
 fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Result {
     let mut ends = Vec::new();
     for _ in 0..2 {
-        ends.push(pair(test.params.transport)?);
+        ends.push(test.pair()?);
     }
-    let mut spare = pair(test.params.transport)?;
+    let mut spare = test.pair()?;
     let swap = Arc::new(Swap {
         handles: OnceLock::new(),
         spare: Mutex::new(Some(spare.near)),
@@ -64,7 +64,7 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     }
     swap.handles.get_or_init(|| [handles[0], handles[1]]);
     for handle in &handles {
-        harness.core().registration(*handle).want_recv()?;
+        harness.registration(*handle).want_recv()?;
     }
     harness.fence(thread)?;
     let held = harness.hold(thread)?;
@@ -110,7 +110,7 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     let entry = harness.core().entry(next)?;
     test.check_eq("errors and hang-ups", State::default(), entry.state.and(sticky), "S15");
     for handle in [handles[1 - victim], next] {
-        harness.core().registration(handle).delete()?;
+        harness.registration(handle).delete()?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::checkpoints::Checkpoints;
 use crate::descriptors;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/slow-close",
@@ -31,11 +31,10 @@ const FENCES: usize = 16;
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
-    let mut spare = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
+    let mut spare = test.pair()?;
     let (old, new) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-    let handle = harness.insert(ends.near, old.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, old.recording(), thread)?;
     harness.fence(thread)?;
 
     let checkpoints = Checkpoints::watch();
@@ -70,11 +69,10 @@ fn run(test: &mut TestContext) -> Result {
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
 
     let near = at_number(spare.near, old.number())?;
-    let next = harness.insert(near, new.recording(), thread)?;
-    harness.core().registration(next).want_recv()?;
+    let next = harness.insert_recv(near, new.recording(), thread)?;
     spare.far.write_all(b"new")?;
     harness.wait_until("the new registration's data", || new.text() == "new")?;
-    harness.core().registration(next).delete()?;
+    harness.registration(next).delete()?;
     drop((ends.far, spare.far));
     harness.finish(test, &[])
 }

@@ -15,7 +15,7 @@ use crate::patience::patience;
 use crate::prelude::*;
 use crate::recorder::Recorder;
 use crate::threads;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",
@@ -90,10 +90,10 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let points = Checkpoints::watch();
     let thread = harness.thread(0);
-    let [first, second] = [pair(test.params.transport), pair(test.params.transport)];
+    let [first, second] = [test.pair(), test.pair()];
     let (first, mut second) = (first?, second?);
     let stale = harness.insert(first.near, Recorder::new(), thread)?;
-    harness.core().registration(stale).delete()?;
+    harness.registration(stale).delete()?;
     let near = at_number(second.near, stale.number())?;
 
     let monitor = HandlerMonitor::new(&near);
@@ -108,7 +108,7 @@ fn run(test: &mut TestContext) -> Result {
     let meanwhile = Callers::start(&harness, &points, stale, "beside the registration")?;
     let references = harness.entry(handle)?.references;
     test.check_eq("references of the stale calls", 0, references, "L7, core 10");
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     std::io::Write::write_all(&mut second.far, b"next")?;
     harness.wait_until("the next registration's data", || monitor.text() == "next")?;
     let core = Arc::clone(harness.core());

@@ -16,7 +16,6 @@ use fd_core::ids::ThreadId;
 use super::monitor::HandlerMonitor;
 use crate::interleaving::Interleaving;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/two-late-wakers",
@@ -126,7 +125,7 @@ impl Schedule {
 const COLUMNS: [&str; 3] = ["first", "second", "deleter"];
 
 fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedule) -> Result {
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let far = RefCell::new(ends.far);
     let monitor = HandlerMonitor::new(&ends.near);
     // Hundreds of rounds: the option avoids connections in TIME_WAIT.
@@ -134,9 +133,9 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
     let both = schedule.wakers[0].mask().or(schedule.wakers[1].mask());
     let handle =
         harness.core().insert(ends.near, monitor.recording(), schedule.wakers[0].group(), both, options)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.wait_until_polled(handle, both)?;
-    let closed = harness.core().registration_counts().closed;
+    let closed = harness.closed();
     let deleted = Arc::new(AtomicBool::new(false));
     let returned = Arc::clone(&deleted);
     let loops = [const { Cell::new(0) }; 2];
@@ -177,12 +176,7 @@ fn run_schedule(test: &mut TestContext, harness: &mut Harness, schedule: Schedul
     let ran = schedule.handlers_run();
     test.check_eq(format!("handler calls: {schedule:?}"), ran, monitor.calls(), "S6");
     test.check_eq(format!("handlers dropped: {schedule:?}"), 1, monitor.dropped(), "S4");
-    test.check_eq(
-        format!("closed: {schedule:?}"),
-        1,
-        harness.core().registration_counts().closed - closed,
-        "S4",
-    );
+    test.check_eq(format!("closed: {schedule:?}"), 1, harness.closed() - closed, "S4");
     test.stop_if_failed()?;
     harness.fence_all()?;
     test.check_eq(format!("handler calls afterwards: {schedule:?}"), ran, monitor.calls(), "S6");

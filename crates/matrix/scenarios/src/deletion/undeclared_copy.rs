@@ -20,7 +20,7 @@ use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/undeclared-copy",
@@ -89,21 +89,19 @@ fn deleted(
     // Each thread also has another descriptor, before and after.
     let mut others: Vec<(Arc<HandlerMonitor>, FarEnd)> = Vec::new();
     for thread in &threads {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
-        let handle = harness.insert(ends.near, monitor.recording(), *thread)?;
-        harness.core().registration(handle).want_recv()?;
+        harness.insert_recv(ends.near, monitor.recording(), *thread)?;
         others.push((monitor, ends.far));
     }
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let copy = ends.near.try_clone()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert_shared(ends.near, monitor.recording(), thread, group_mask)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_shared_recv(ends.near, monitor.recording(), thread, group_mask)?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.fence_all()?;
     match by {
-        Deleter::Outsider => harness.core().registration(handle).delete()?,
+        Deleter::Outsider => harness.registration(handle).delete()?,
         Deleter::PollingThread => {
             harness.on(thread, move |context| context.registration(handle).delete())??;
         }

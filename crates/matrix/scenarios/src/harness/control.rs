@@ -54,8 +54,7 @@ fn fence(harness: &Harness, thread: ThreadId) -> Result<PipeWriter> {
     let (near, mut far) = pipe()?;
     set_nonblocking(&near)?;
     let recorder = Recorder::new();
-    let handle = harness.insert(near.into(), recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.insert_recv(near.into(), recorder.clone(), thread)?;
     far.write_all(b"x")?;
     harness.wait_until("another fence", || recorder.bytes() == b"x")?;
     Ok(far)

@@ -12,7 +12,7 @@ use fd_core::hooks::inject;
 use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::{
     ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, ReadyGuard,
-    Runtime,
+    RegistrationRef, Runtime,
 };
 
 use crate::descriptors;
@@ -170,6 +170,40 @@ impl Harness {
         mask: ThreadMask,
     ) -> Result<FdHandle> {
         self.core().insert(fd, handler, thread.group(), mask, self.options).map_err(Failure::broken)
+    }
+
+    /// As [`Harness::insert`], with read interest.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`] if the core refuses.
+    pub fn insert_recv(&self, fd: OwnedFd, handler: Arc<dyn Handler>, thread: ThreadId) -> Result<FdHandle> {
+        self.insert_shared_recv(fd, handler, thread, thread.mask())
+    }
+
+    /// As [`Harness::insert_shared`], with read interest.
+    ///
+    /// # Errors
+    /// [`Failure::Broken`] if the core refuses.
+    pub fn insert_shared_recv(
+        &self,
+        fd: OwnedFd,
+        handler: Arc<dyn Handler>,
+        thread: ThreadId,
+        mask: ThreadMask,
+    ) -> Result<FdHandle> {
+        let handle = self.insert_shared(fd, handler, thread, mask)?;
+        self.registration(handle).want_recv()?;
+        Ok(handle)
+    }
+
+    /// Returns the calls on a registration, made by a thread of no group.
+    pub fn registration(&self, handle: FdHandle) -> RegistrationRef<'_> {
+        self.core().registration(handle)
+    }
+
+    /// Returns how many descriptors the core has closed.
+    pub fn closed(&self) -> u64 {
+        self.core().registration_counts().closed
     }
 
     /// Runs `action` on a worker thread and waits for its result.

@@ -7,7 +7,6 @@ use fd_core::{EntryInfo, State};
 use super::child::Child;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/bare-fork",
@@ -22,10 +21,9 @@ fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Some(Harness::start(test)?);
     let running = harness.as_ref().expect("just started");
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let recorder = Recorder::new();
-    let handle = running.insert(ends.near, recorder.clone(), running.thread(0))?;
-    running.core().registration(handle).want_recv()?;
+    let handle = running.insert_recv(ends.near, recorder.clone(), running.thread(0))?;
     running.core().before_fork();
     sleepers.wait(running)?;
     let mut child = Child::bare_fork(|report| {

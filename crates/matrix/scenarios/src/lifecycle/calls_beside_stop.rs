@@ -101,8 +101,7 @@ fn forced(test: &mut TestContext, call: Call, point: Point) -> Result {
     let (near, mut far) = both_ends(test)?;
     let recorder = Recorder::new();
     let id = recorder.id();
-    let handle = harness.insert(near, recorder, owner)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, recorder, owner)?;
     harness.fence_all()?;
     let points = Checkpoints::watch();
     let fd = if call == Call::Sleep { -1 } else { handle.number() };

@@ -150,7 +150,7 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
 /// The thread that forks is in a handler. The child continues in it.
 fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let forked = Forked::default();
     let result = forked.clone();
@@ -174,8 +174,7 @@ fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
         }
         result.set(child);
     });
-    let handle = harness.insert(ends.near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, handler, thread)?;
     ends.far.write_all(b"x")?;
     let mut child = forked.child(harness, reader)?;
     drop(report);
@@ -183,7 +182,7 @@ fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
     drop(child);
     harness.fence(thread)?;
     test.check_eq("the parent's handler was dropped", 0, monitor.dropped(), "the child has its own copy");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || ends.far.ended())
 }
 

@@ -94,8 +94,7 @@ impl Scene {
         let recorder = Recorder::new();
         let owner: OwnerId = recorder.id();
         let owned_by = if matches!(place, Place::Takeover(_)) { other } else { thread };
-        let handle = harness.insert(near, recorder.clone(), owned_by)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(near, recorder.clone(), owned_by)?;
         harness.fence_all()?;
         harness.core().before_fork();
         let held = match place {
@@ -126,7 +125,7 @@ impl Scene {
         harness.on(self.thread, |_| ())?;
         if let Some(handle) = self.handle {
             // Refused if the thread itself has deleted it.
-            let _ = harness.core().registration(handle).delete();
+            let _ = harness.registration(handle).delete();
         }
         harness.wait_until(&format!("{what}: the peer sees the end"), || self.far.ended())
     }

@@ -49,7 +49,7 @@ fn refused(test: &mut TestContext, what: &str, refused: bool) {
 }
 
 fn from_outside(test: &mut TestContext, harness: &Harness, handle: FdHandle) {
-    let (core, fd) = (harness.core(), harness.core().registration(handle));
+    let (core, fd) = (harness.core(), harness.registration(handle));
     refused(test, "an entry", core.entry(handle).is_err());
     refused(test, "stop_recv", fd.stop_recv().is_err());
     refused(test, "want_recv", fd.want_recv().is_err());

@@ -72,6 +72,6 @@ impl Drop for DropToken {
 
 /// Creates a connected pair over the cell's transport.
 fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd)> {
-    let ends = crate::transport::pair(test.params.transport)?;
+    let ends = test.pair()?;
     Ok((ends.near, ends.far))
 }

@@ -174,8 +174,7 @@ fn panics(test: &mut TestContext, what: Panics) -> Result {
     let thread = harness.thread(0);
     let (near, mut far) = both_ends(test)?;
     let panicking = Panicking { what, _token: tally.token() };
-    let handle = harness.insert(near, Arc::new(panicking), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, Arc::new(panicking), thread)?;
     let mut peers = Vec::new();
     for thread in harness.threads() {
         let (near, far) = both_ends(test)?;

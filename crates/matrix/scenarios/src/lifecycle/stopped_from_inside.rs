@@ -122,8 +122,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result {
     // The last thread: the first one handles the signals.
     let threads = harness.threads();
     let thread = *threads.last().ok_or_else(|| Failure::Broken("no thread".into()))?;
-    let handle = harness.insert(near, Arc::new(ending), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.insert_recv(near, Arc::new(ending), thread)?;
     let mut peers = Vec::new();
     for thread in &threads {
         // A registration and a timer on every thread.
@@ -132,8 +131,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result {
         let handler = move |_: &ReadyGuard<'_>| {
             let _ = &token;
         };
-        let handle = harness.insert(near, Arc::new(handler), *thread)?;
-        harness.core().registration(handle).want_recv()?;
+        harness.insert_recv(near, Arc::new(handler), *thread)?;
         peers.push(far);
         let token = tally.token();
         harness.on(*thread, move |context| context.after(Duration::from_secs(3600), move |_| drop(token)))?;

@@ -43,8 +43,7 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     let monitor = HandlerMonitor::new(&near);
     let handler = monitor.recording();
     let owner = OwnerId::of(&handler);
-    let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, handler, thread)?;
     test.check_eq(
         "number and generation",
         format!("{} {}", foreign.number(), foreign.generation()),
@@ -67,7 +66,7 @@ fn exchanged(test: &mut TestContext, harness: &Harness, other: &Runtime) -> Resu
     test.stop_if_failed()?;
     std::io::Write::write_all(&mut far, b"mine")?;
     harness.wait_until("the data", || monitor.text() == "mine")?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || far.ended())
 }
 
@@ -105,8 +104,7 @@ fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runt
         }
         let _ = ready.registration().delete();
     });
-    let handle = harness.insert(near, handler, thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.insert_recv(near, handler, thread)?;
     std::io::Write::write_all(&mut far, b"x")?;
     receiver
         .recv_timeout(patience())

@@ -153,7 +153,7 @@ fn while_in_batch(
         test,
         label("second migration"),
         Ok(()),
-        harness.core().registration(handle).migrate_on(away),
+        harness.registration(handle).migrate_on(away),
         "protocol 9",
     )?;
     check_moved(test, &label, away, harness.entry(handle)?)?;

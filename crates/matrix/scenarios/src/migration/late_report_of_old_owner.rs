@@ -239,11 +239,7 @@ fn exit_during_delete(
     late.release();
     exiting.reached()?;
     let deleting = points.hold(new, Point::DeleteMarked, handle.number());
-    let closes = (
-        harness.core().registration_counts().closed,
-        harness.activity(old).fd_close,
-        harness.activity(new).fd_close,
-    );
+    let closes = (harness.closed(), harness.activity(old).fd_close, harness.activity(new).fd_close);
     let _ = harness.core().post(new, move |context| {
         let _ = context.registration(handle).delete();
     });
@@ -257,14 +253,9 @@ fn exit_during_delete(
         descriptors::is_open(handle.number()),
         "S5",
     );
-    test.check_eq(
-        label("closes so far"),
-        closes.0,
-        harness.core().registration_counts().closed,
-        "S5, suspect 20",
-    );
+    test.check_eq(label("closes so far"), closes.0, harness.closed(), "S5, suspect 20");
     deleting.release();
-    harness.wait_until(&label("the close"), || harness.core().registration_counts().closed > closes.0)?;
+    harness.wait_until(&label("the close"), || harness.closed() > closes.0)?;
     harness.fence_all()?;
     let (by_old, by_new) =
         (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);

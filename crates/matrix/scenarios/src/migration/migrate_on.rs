@@ -10,7 +10,6 @@ use fd_core::{ReadyGuard, State};
 use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",
@@ -72,7 +71,7 @@ fn migrated(
         Caller::Target => {
             harness.on(target, move |context| context.registration(handle).migrate_on(target))?
         }
-        Caller::Outsider => harness.core().registration(handle).migrate_on(target),
+        Caller::Outsider => harness.registration(handle).migrate_on(target),
     };
     check_answer(test, label("migrate_on"), Ok(()), result, "protocol 9")?;
     let entry = harness.entry(handle)?;
@@ -100,7 +99,7 @@ fn migrated(
     if by == Caller::Outsider {
         // The target sleeps, and must be woken for the update.
         sleepers.wait_for(harness, &[target])?;
-        harness.core().registration(handle).want_recv()?;
+        harness.registration(handle).want_recv()?;
     } else {
         endpoint.want_recv(harness, target)?;
     }
@@ -128,11 +127,11 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     busy.write(b"busy")?;
     inside.reached()?;
 
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), old)?;
     let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     let pending = harness.entry(handle)?.update_mask;
     test.check_eq(
         label("threads with a pending update before"),
@@ -144,10 +143,10 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
         test,
         label("migrate_on"),
         Ok(()),
-        harness.core().registration(handle).migrate_on(new),
+        harness.registration(handle).migrate_on(new),
         "protocol 9",
     )?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     endpoint.write(b"one")?;
     // The old owner is still busy: its iteration must not be needed.
     endpoint.wait_for_bytes(harness, b"one")?;
@@ -183,7 +182,7 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
         test,
         label("migrate_on from outside"),
         busy,
-        harness.core().registration(handle).migrate_on(new),
+        harness.registration(handle).migrate_on(new),
         "S2, suspect 15",
     )?;
     let migrated = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
@@ -220,7 +219,7 @@ fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result {
     let before = harness.entry(endpoint.handle)?;
     // The highest thread of a group: no cell has 64 threads.
     let no_thread = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
-    let migrated = harness.core().registration(endpoint.handle).migrate_on(no_thread);
+    let migrated = harness.registration(endpoint.handle).migrate_on(no_thread);
     check_answer(
         test,
         "migrate_on to a thread that does not exist".into(),

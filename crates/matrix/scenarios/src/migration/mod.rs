@@ -30,7 +30,7 @@ use fd_core::{EntryInfo, FdHandle, OwnerId};
 
 use crate::prelude::*;
 use crate::recorder::{Recorder, Report};
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 /// The former and the new owner of a descriptor.
 #[derive(Clone, Copy)]
@@ -71,7 +71,7 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Registers a new descriptor that `thread` polls for receiving.
     pub(crate) fn start(test: &TestContext, harness: &mut Harness, thread: ThreadId) -> Result<Self> {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         Self::start_with(harness, thread, ends.near, ends.far)
     }
 
@@ -128,7 +128,7 @@ impl Endpoint {
 
     /// Deletes the registration and closes both ends.
     pub(crate) fn end(self, harness: &Harness) -> Result {
-        harness.core().registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+        harness.registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
 }
 

@@ -142,5 +142,5 @@ fn under_traffic(test: &mut TestContext, harness: &mut Harness, route: Route) ->
     test.check_eq(label("bytes"), written, recorder.bytes().len() as u64, "S1: read by one thread at a time");
     test.check_eq(label("bytes are in order"), true, in_order, "S1");
     drop(far);
-    harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    harness.registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use super::{Endpoint, reads_by_thread};
 use crate::deletion::cloned::replacements;
 use crate::prelude::*;
-use crate::transport::{copy_at, pair};
+use crate::transport::copy_at;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/registration-left-behind",
@@ -28,7 +28,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let start = harness.activity(thread);
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let copy = ends.near.as_fd().try_clone_to_owned()?;
     let mut endpoint = Endpoint::start_with(&mut harness, thread, ends.near, ends.far)?;
     for round in 1..=REGISTRATIONS {
@@ -63,11 +63,7 @@ fn run(test: &mut TestContext) -> Result {
     }
     // The copy is declared for the last registration: the kernel registration is then removed before the
     // close.
-    harness
-        .core()
-        .registration(endpoint.handle)
-        .mark_cloned()
-        .map_err(|stale| Failure::Wrong(stale.to_string()))?;
+    harness.registration(endpoint.handle).mark_cloned().map_err(|stale| Failure::Wrong(stale.to_string()))?;
     endpoint.end(&harness)?;
     drop(copy);
     harness.finish(test, &[])

@@ -116,7 +116,7 @@ fn takeover_held(
     );
     let open = descriptors::is_open(endpoint.handle.number());
     test.check_eq(label("the number is open during the takeover"), true, open, "S5");
-    let second_result = harness.core().registration(endpoint.handle).delete();
+    let second_result = harness.registration(endpoint.handle).delete();
     test.check_eq(
         label("second delete"),
         "Err(AlreadyDeleted)".into(),
@@ -138,10 +138,7 @@ struct Closes {
 impl Closes {
     fn so_far(harness: &Harness, route: Route) -> Self {
         let closes = |thread| harness.activity(thread).fd_close;
-        Self {
-            route,
-            counts: [harness.core().registration_counts().closed, closes(route.from), closes(route.to)],
-        }
+        Self { route, counts: [harness.closed(), closes(route.from), closes(route.to)] }
     }
 }
 
@@ -153,8 +150,7 @@ fn closed_once(
     before: Closes,
     closer: Closer,
 ) -> Result {
-    harness
-        .wait_until(&label("the close"), || harness.core().registration_counts().closed > before.counts[0])?;
+    harness.wait_until(&label("the close"), || harness.closed() > before.counts[0])?;
     harness.fence_all()?;
     let after = Closes::so_far(harness, before.route);
     let since: Vec<_> =

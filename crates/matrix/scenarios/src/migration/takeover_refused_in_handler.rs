@@ -58,7 +58,7 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
         test,
         label("migrate_on from outside"),
         busy,
-        harness.core().registration(handle).migrate_on(new),
+        harness.registration(handle).migrate_on(new),
         "protocol 9.2",
     )?;
     check_unchanged(test, label("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;

@@ -10,7 +10,7 @@ use fd_core::error::{DeleteError, EnterError, MoveError};
 use super::{Endpoint, Route, check_unchanged, reads_by_thread, routes};
 use crate::descriptors;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-reinserted",
@@ -51,7 +51,7 @@ fn refused_for_second_registration(
     // Kept, so that no other handler gets the same address.
     let (stale, gone, _recorder) = (first.handle, first.owner, first.recorder.clone());
     // Made while the number is in use, so that neither end can get it.
-    let spare = pair(test.params.transport)?;
+    let spare = test.pair()?;
     first.end(harness)?;
     test.check_eq(
         label("the number is open after its end"),
@@ -85,7 +85,7 @@ fn refused_for_second_registration(
                 holds,
             );
         }
-        let migrated = harness.core().registration(stale).migrate_on(caller);
+        let migrated = harness.registration(stale).migrate_on(caller);
         let holds = matches!(migrated, Err(MoveError::Stale(_)));
         test.check(
             label("migrate_on with the old handle"),
@@ -104,7 +104,7 @@ fn refused_for_second_registration(
             holds,
         );
     }
-    let stopped = harness.core().registration(stale).stop_both();
+    let stopped = harness.registration(stale).stop_both();
     test.check(
         label("stop with the old handle"),
         "stale",
@@ -112,7 +112,7 @@ fn refused_for_second_registration(
         "protocol 2.1",
         stopped.is_err(),
     );
-    let deleted = harness.core().registration(stale).delete();
+    let deleted = harness.registration(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
     test.check(label("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);
     check_unchanged(test, label("the new registration"), before, harness.entry(handle)?, "protocol 2.1")?;

@@ -10,7 +10,6 @@ use fd_core::error::MoveError;
 use super::{Endpoint, check_answer, check_unchanged, routes};
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",
@@ -32,7 +31,7 @@ fn run(test: &mut TestContext) -> Result {
     targets.extend(routes(&harness).iter().map(|route| route.to));
     for target in targets {
         let label = |what: &str| format!("to {target}: {what}");
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), first, sharing)?;
         let mut endpoint =
@@ -67,7 +66,7 @@ fn run(test: &mut TestContext) -> Result {
             test,
             label("migrate_on"),
             Ok(()),
-            harness.core().registration(handle).migrate_on(target),
+            harness.registration(handle).migrate_on(target),
             "protocol 9",
         )?;
         let mask = harness.entry(handle)?.thread_mask;

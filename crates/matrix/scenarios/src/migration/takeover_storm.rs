@@ -18,7 +18,7 @@ use crate::checkpoints::Checkpoints;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::threads::spawn;
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-storm",
@@ -107,11 +107,11 @@ fn run(test: &mut TestContext) -> Result {
     let mut fars = Vec::new();
     let mut connections = Vec::new();
     for index in 0..CONNECTIONS {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let connection = Connection::new(test.trigger);
         let handle = harness.insert(ends.near, connection.clone(), harness.thread(index))?;
         let _ = connection.handle.set(handle);
-        harness.core().registration(handle).want_recv()?;
+        harness.registration(handle).want_recv()?;
         connections.push(connection);
         fars.push(ends.far);
     }

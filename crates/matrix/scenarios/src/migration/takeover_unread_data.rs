@@ -229,7 +229,7 @@ fn round_trip_between_wait_and_dispatch(
     held_batch.reached()?;
     check_answer(test, label("takeover"), Ok(()), endpoint.take_over(harness, away)?, "L7")?;
     sleepers.wait_for(harness, &[away])?;
-    let moved_back = harness.core().registration(endpoint.handle).migrate_on(home);
+    let moved_back = harness.registration(endpoint.handle).migrate_on(home);
     check_answer(test, label("migrate_on back"), Ok(()), moved_back, "protocol 9")?;
     held_batch.release();
     harness.fence_all()?;

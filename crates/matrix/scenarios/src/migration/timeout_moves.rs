@@ -12,7 +12,6 @@ use fd_core::poller::Events;
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/timeout-moves",
@@ -33,7 +32,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 fn run(test: &mut TestContext) -> Result {
     let clock = ManualClock::new();
     let mut harness = Harness::start_with_clock(test, &clock)?;
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let recorder = Recorder::new();
     let threads = harness.threads();
     let handle = harness.insert(ends.near, recorder.clone(), threads[0])?;
@@ -58,13 +57,13 @@ fn run(test: &mut TestContext) -> Result {
 
     // Cleared, and ended with the registration.
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).set_timeout(None)?;
+    harness.registration(handle).set_timeout(None)?;
     clock.advance(TIMEOUT);
     wake_and_fence(&mut harness)?;
     set_timeout(&harness, handle, 0, TIMEOUT)?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
-    let next = pair(test.params.transport)?;
+    let next = test.pair()?;
     let silent = Recorder::new();
     harness.insert(next.near, silent.clone(), threads[0])?;
     clock.advance(TIMEOUT);
@@ -80,7 +79,7 @@ fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration
     let entry = harness.entry(handle)?;
     let owner = entry.thread_mask.indices().next().and_then(|index| ThreadId::new(entry.group, index));
     let set = match owner.filter(|_| turn.is_multiple_of(2)) {
-        None => harness.core().registration(handle).set_timeout(Some(after)),
+        None => harness.registration(handle).set_timeout(Some(after)),
         Some(owner) => {
             harness.on(owner, move |context| context.registration(handle).set_timeout(Some(after)))?
         }
@@ -100,7 +99,7 @@ fn move_to(
     let moved = if turn.is_multiple_of(2) {
         harness.on(target, move |context| context.takeover(handle, owner))?
     } else {
-        harness.core().registration(handle).migrate_on(target)
+        harness.registration(handle).migrate_on(target)
     };
     moved.map_err(Failure::broken)
 }

@@ -88,7 +88,7 @@ fn overtaken(
     test.check_eq(label("reports to the new owner"), endpoint.recorder.reports(), by, "S3");
     // Deleted by a thread outside the runtime: the new owner sleeps, and only the delete wakes it.
     sleepers.wait_for(harness, &[new])?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.wait_until(&label("the peer sees the end"), || endpoint.far.ended())?;
     test.stop_if_failed()
 }

@@ -48,7 +48,7 @@ fn run(test: &mut TestContext) -> Result {
     };
     let reports = || reported.load(Ordering::SeqCst);
     let handle = harness.insert(writer, handler, thread)?;
-    harness.core().registration(handle).want_send()?;
+    harness.registration(handle).want_send()?;
     harness.check_quiet(test, thread, "while it is full", "S18")?;
     test.check_eq("reports while it is full", 0, reports(), "S18");
     test.stop_if_failed()?;
@@ -75,7 +75,7 @@ fn run(test: &mut TestContext) -> Result {
     }
 
     // Deleted while it is reported: then nothing keeps the thread awake.
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.fence(thread)?;
     harness.check_quiet(test, thread, "after the delete", "L6")?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");

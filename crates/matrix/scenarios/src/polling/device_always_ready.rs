@@ -67,7 +67,7 @@ fn run(test: &mut TestContext) -> Result {
 
     // Deleted while it is ready: then nothing keeps the thread awake.
     harness.on(thread, want_both)??;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.fence(thread)?;
     harness.check_quiet(test, thread, "after the delete", "L6")?;
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");

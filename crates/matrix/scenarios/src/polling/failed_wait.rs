@@ -18,7 +18,6 @@ use nix::errno::Errno;
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/failed-wait",
@@ -145,10 +144,9 @@ fn run(test: &mut TestContext) -> Result {
     harness.expect_errors();
     let mut endpoints = Vec::new();
     for thread in harness.threads() {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
-        let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv()?;
+        harness.insert_recv(ends.near, monitor.recording(), thread)?;
         endpoints.push((monitor, ends.far));
     }
     harness.fence_all()?;

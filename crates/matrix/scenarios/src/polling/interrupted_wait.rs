@@ -13,7 +13,6 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 use crate::deletion::monitor::HandlerMonitor;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/interrupted-wait",
@@ -45,10 +44,9 @@ fn run(test: &mut TestContext) -> Result {
     unsafe { sigaction(Signal::SIGUSR2, &action) }?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, monitor.recording(), thread)?;
     let sleeper = harness.on(thread, |_| Sleeper(pthread_self()))?;
     harness.fence(thread)?;
 
@@ -70,7 +68,7 @@ fn run(test: &mut TestContext) -> Result {
     harness.wait_until("the data", || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq("handler calls", 1, monitor.calls(), "S8");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

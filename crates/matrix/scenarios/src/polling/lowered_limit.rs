@@ -15,7 +15,7 @@ use crate::deletion::monitor::HandlerMonitor;
 use crate::patience::patience;
 use crate::prelude::*;
 use crate::retry;
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/lowered-limit",
@@ -99,7 +99,7 @@ fn stop_under_limit(test: &mut TestContext) -> Result {
     let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
     let mut watched = Vec::new();
     for _ in 0..EACH {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
         let (group, mask) = (thread.group(), thread.mask());
         let inserted = core.insert(ends.near, monitor.recording(), group, mask, InsertOptions::default());
@@ -151,10 +151,9 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(test: &TestContext, harness: &Harness, thread: ThreadId) -> Result<Self> {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
-        let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, monitor.recording(), thread)?;
         Ok(Self { monitor, handle, thread, far: ends.far })
     }
 

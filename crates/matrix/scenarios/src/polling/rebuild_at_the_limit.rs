@@ -15,7 +15,6 @@ use crate::lifecycle::child::{Child, Report, when};
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/rebuild-at-the-limit",
@@ -44,14 +43,12 @@ fn counters(context: &Context) -> ActivitySnapshot {
 /// An undeclared copy keeps a registration in the poller of the thread that closed.
 fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
-    let mut other = pair(test.params.transport)?;
+    let mut other = test.pair()?;
     let monitor = HandlerMonitor::new(&other.near);
-    let kept = harness.insert(other.near, monitor.recording(), thread)?;
-    harness.core().registration(kept).want_recv()?;
-    let mut ends = pair(test.params.transport)?;
+    let kept = harness.insert_recv(other.near, monitor.recording(), thread)?;
+    let mut ends = test.pair()?;
     let copy = ends.near.try_clone()?;
-    let handle = harness.insert(ends.near, Recorder::new(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, Recorder::new(), thread)?;
     harness.fence(thread)?;
     let before = harness.activity(thread);
     let limit = DescriptorLimit::leave(0)?;
@@ -87,13 +84,13 @@ fn stale_registration(test: &mut TestContext, harness: &mut Harness) -> Result {
         harness.activity(thread).since(&before).poll_rebuild_fail,
     );
     drop(copy);
-    harness.core().registration(kept).delete()?;
+    harness.registration(kept).delete()?;
     test.stop_if_failed()
 }
 
 /// A forked child must not wait with its parent's poller, and continues without one until it has its own.
 fn forked(test: &mut TestContext, harness: &Harness) -> Result {
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let (near, mut far) = (Mutex::new(Some(ends.near)), ends.far);
     far.write_all(b"x")?;
     harness.core().before_fork();

@@ -42,7 +42,7 @@ fn run(test: &mut TestContext) -> Result {
     let handle = harness.core().insert(unreadable()?, handler, thread.group(), thread.mask(), options);
     let handle = handle?;
     for expected in 1..=2 {
-        harness.core().registration(handle).want_recv()?;
+        harness.registration(handle).want_recv()?;
         // The core tries again every 10 ms of this clock, for a second.
         harness.wait_until(&format!("call {expected} of the handler"), || {
             clock.advance(Duration::from_millis(20));
@@ -66,7 +66,7 @@ fn run(test: &mut TestContext) -> Result {
         answers,
         "open(2)",
     );
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }
 

@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{FarEnd, pair, read_all};
+use crate::transport::{FarEnd, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/work-beside-events",
@@ -39,7 +39,7 @@ const BETWEEN_WITH_ERRORS: u64 = 1000;
 fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start_with_clock(test, &ManualClock::new())?;
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let (ran, ran_at_report) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Vec::new())));
     let handler = {
         let (ran, ran_at_report) = (Arc::clone(&ran), Arc::clone(&ran_at_report));
@@ -48,8 +48,7 @@ fn run(test: &mut TestContext) -> Result {
             unpoisoned(&ran_at_report).push(ran.load(Ordering::SeqCst));
         }
     };
-    let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, Arc::new(handler), thread)?;
     let far = Arc::new(Mutex::new(ends.far));
     let reports = || unpoisoned(&ran_at_report).len();
 

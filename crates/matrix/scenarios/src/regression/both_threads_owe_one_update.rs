@@ -6,7 +6,6 @@ use super::{about, two_of_a_group};
 use crate::migration::Endpoint;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/both-threads-owe-one-update",
@@ -21,7 +20,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let [owner, other] = two_of_a_group(&harness)?;
     for mask in [owner.mask(), owner.mask().or(other.mask())] {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let recorder = Recorder::new();
         let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
         let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };

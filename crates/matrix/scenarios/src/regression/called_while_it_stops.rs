@@ -10,7 +10,6 @@ use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
 
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/called-while-it-stops",
@@ -64,7 +63,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut ends_kept = Vec::new();
     let threads = harness.threads();
     for thread in threads.iter().cycle().take(6) {
-        let (ends, spare) = (pair(test.params.transport), pair(test.params.transport));
+        let (ends, spare) = (test.pair(), test.pair());
         let (ends, spare) = (ends?, spare?);
         let handler = CallsOnDrop {
             core: Arc::downgrade(harness.core()),
@@ -88,7 +87,7 @@ fn run(test: &mut TestContext) -> Result {
         context.core().request_stop();
     });
     for handle in &handles {
-        harness.core().registration(*handle).want_send()?;
+        harness.registration(*handle).want_send()?;
     }
     held.open();
     drop(ends_kept);

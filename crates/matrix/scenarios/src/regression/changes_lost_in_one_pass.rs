@@ -10,7 +10,7 @@ use fd_core::FdHandle;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::prelude::*;
-use crate::transport::{FarEnd, pair};
+use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/changes-lost-in-one-pass",
@@ -53,7 +53,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut endpoints = Vec::new();
     for index in 0..ENDPOINTS {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
         let recording = Arc::clone(&monitor);
         let handler = monitor.doing(move |ready| {
@@ -62,7 +62,7 @@ fn run(test: &mut TestContext) -> Result {
         });
         let handle = harness.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {
-            harness.core().registration(handle).want_recv()?;
+            harness.registration(handle).want_recv()?;
         }
         endpoints.push(Endpoint { kind, handle, monitor, far: ends.far });
     }

@@ -19,7 +19,7 @@ use crate::descriptors::null_device;
 use crate::mutex::unpoisoned;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{pair, set_nonblocking};
+use crate::transport::set_nonblocking;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/child-closes-foreign-number",
@@ -60,10 +60,9 @@ impl Drop for Child {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, monitor.recording(), thread)?;
     harness.fence(thread)?;
 
     let (answers, answer) = pipe()?;
@@ -105,7 +104,7 @@ fn run(test: &mut TestContext) -> Result {
     harness.wait_until("the parent's data", || monitor.text() == "more data")?;
     test.check_eq("calls of the parent's handler", 1, monitor.calls(), "the child deleted its copy only");
     drop(child);
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop((ends.far, answers));
     harness.finish(test, &[])
 }

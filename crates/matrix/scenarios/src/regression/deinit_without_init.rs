@@ -11,7 +11,6 @@ use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::prelude::*;
 use crate::retry::{is_system_error, prepare, retry};
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deinit-without-init",
@@ -47,7 +46,7 @@ fn run(test: &mut TestContext) -> Result {
     drop((poller, again, twice));
     unchanged(test, &before, "a poller that was opened twice")?;
 
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let builder = || Runtime::builder().group(2).group(1);
     let prepared = prepare(builder, test.make).map_err(Failure::from_start)?;

@@ -13,7 +13,7 @@ use super::one_of_each_group;
 use crate::gate::Gate;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::{FarEnd, at_number, pair};
+use crate::transport::{FarEnd, at_number};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deleted-while-listed",
@@ -35,14 +35,14 @@ fn run(test: &mut TestContext) -> Result {
     for (from, to) in [(first, second), (second, first)] {
         let held = [harness.hold(from)?, harness.hold(to)?];
         let guards = held.each_ref().map(Gate::guard);
-        let ends = || pair(test.params.transport).map_err(Failure::broken);
+        let ends = || test.pair().map_err(Failure::broken);
         let (before, deleted, after, next) = (ends()?, ends()?, ends()?, ends()?);
         let number = deleted.near.as_raw_fd();
         // They are in this order in the shared list, from which the second one is deleted.
         let before = Listed::new(&harness, before.near, before.far, from)?;
         let deleted = Listed::new(&harness, deleted.near, deleted.far, from)?;
         let after = Listed::new(&harness, after.near, after.far, from)?;
-        harness.core().registration(deleted.handle).delete()?;
+        harness.registration(deleted.handle).delete()?;
         let near = at_number(next.near, number)?;
         let next = Listed::new(&harness, near, next.far, to)?;
         drop(guards);
@@ -59,7 +59,7 @@ fn run(test: &mut TestContext) -> Result {
             test.check_eq("polled by", listed.thread.mask().bits(), entry.polled_recv.bits(), "S11");
             test.check_eq("reports", 1, listed.recorder.reports_on(listed.thread), "L1");
             test.stop_if_failed()?;
-            harness.core().registration(listed.handle).delete()?;
+            harness.registration(listed.handle).delete()?;
         }
     }
     harness.finish(test, &[])
@@ -78,7 +78,7 @@ impl Listed {
         let recorder = Recorder::new();
         let handle = harness.insert(near, recorder.clone(), thread)?;
         // A thread of no group sets the interest, so the update goes to the shared list.
-        harness.core().registration(handle).want_recv()?;
+        harness.registration(handle).want_recv()?;
         Ok(Self { handle, thread, recorder, far })
     }
 }

@@ -8,7 +8,6 @@ use crate::patience::patience;
 use crate::prelude::*;
 use crate::recorder::Recorder;
 use crate::threads::spawn;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/dump-stops-users",
@@ -22,10 +21,9 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let recorder = Recorder::new();
-    let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, recorder.clone(), thread)?;
     let held = recorder.hold_next();
     ends.far.write_all(b"data")?;
     held.reached()?;

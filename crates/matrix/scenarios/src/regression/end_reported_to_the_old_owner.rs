@@ -65,7 +65,7 @@ fn run(test: &mut TestContext) -> Result {
             format!("{seen:?}"),
             "S1, S3",
         );
-        harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
+        harness.registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
     }
     harness.finish(test, &[])
 }

@@ -7,7 +7,6 @@ use std::io::Write;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/event-taken-by-change",
@@ -21,19 +20,19 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ready = pair(test.params.transport)?;
-    let mut changed = pair(test.params.transport)?;
+    let mut ready = test.pair()?;
+    let mut changed = test.pair()?;
     let (waiting, newcomer) = (HandlerMonitor::new(&ready.near), HandlerMonitor::new(&changed.near));
     let handle = harness.insert(ready.near, waiting.recording(), thread)?;
     let next = harness.insert(changed.near, newcomer.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.fence(thread)?;
 
     // The thread is held between two iterations: the next one finds both the event and the change.
     let gate = harness.hold(thread)?;
     ready.far.write_all(b"data")?;
     harness.wait_until("the data", || descriptors::readable(waiting.number()))?;
-    harness.core().registration(next).want_recv()?;
+    harness.registration(next).want_recv()?;
     gate.open();
     harness.wait_until("the data are reported", || waiting.text() == "data")?;
     harness.fence(thread)?;

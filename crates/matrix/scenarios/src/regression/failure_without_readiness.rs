@@ -59,8 +59,8 @@ fn run(test: &mut TestContext) -> Result {
     };
     let connecting = peer.is_none();
     let handle = harness.insert(endpoint, Arc::new(handler), thread)?;
-    harness.core().registration(handle).cant_send()?;
-    harness.core().registration(handle).want_send()?;
+    harness.registration(handle).cant_send()?;
+    harness.registration(handle).want_send()?;
     harness.fence(thread)?;
     let answers = || unpoisoned(&answers).clone();
     if !connecting {
@@ -73,7 +73,7 @@ fn run(test: &mut TestContext) -> Result {
     let holds = answers.len() == 1 && expected.contains(&answers[0]);
     let expected = format!("one of {expected:?}, once");
     test.check("errors that the handler finds", expected, format!("{answers:?}"), "bug 48", holds);
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }
 

@@ -9,7 +9,6 @@ use super::about;
 use crate::migration::Endpoint;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/flag-lost-in-a-report",
@@ -93,7 +92,7 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
 
 fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result {
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let options = InsertOptions { cloned: true, exported: true, reset_on_close: true, ..harness.options() };
     let handle = harness.core().insert(ends.near, Recorder::new(), thread.group(), thread.mask(), options)?;
     let states = harness.on(thread, move |context| {
@@ -113,5 +112,5 @@ fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result {
     let entry = harness.entry(handle)?;
     test.check_eq(format!("flags after {states}"), FLAGS, entry.state.and(FLAGS), "bug 47");
     test.check_eq("active after them", State::default(), entry.state.and(State::ACTIVE), "protocol 10.2");
-    harness.core().registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
+    harness.registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
 }

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use crate::descriptors;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::{pair, read_all};
+use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/former-owner-polls-copy",
@@ -22,11 +22,10 @@ fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (old, new) = (harness.thread(0), harness.thread(1));
     let kernel_state = harness.core().backend().capabilities().kernel_state;
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let recorder = Recorder::new();
     let owner = recorder.id();
-    let handle = harness.insert(ends.near, recorder.clone(), old)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, recorder.clone(), old)?;
     harness.fence(old)?;
 
     // The old owner does not poll before everything has happened.
@@ -38,10 +37,10 @@ fn run(test: &mut TestContext) -> Result {
     harness.fence(new)?;
     let entry = harness.entry(handle)?;
     test.check_eq("the new owner polls it", true, entry.polled_recv.contains(new.mask()), "L1");
-    let copy = harness.core().registration(handle).duplicate()?;
+    let copy = harness.registration(handle).duplicate()?;
     let copy = copy.into_inner();
     let before = [old, new].map(|thread| harness.activity(thread));
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     ends.far.write_all(b"for the copy")?;
     harness.wait_until("the copy's data", || descriptors::readable(copy.as_raw_fd()))?;
     gate.open();

@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use crate::descriptors;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{pair, read_all};
+use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-after-own-shutdown",
@@ -34,7 +34,7 @@ struct Answer {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let number = ends.near.as_raw_fd();
     shutdown(number, Shutdown::Write)?;
     let answer = Arc::new(Mutex::new(Answer::default()));
@@ -60,7 +60,7 @@ fn run(test: &mut TestContext) -> Result {
     let handle = harness.insert(ends.near, Arc::new(handler), thread)?;
     // Data and end arrive before the first wait, if the transport is fast enough.
     let gate = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     ends.far.write_all(b"the answer")?;
     drop(ends.far);
     harness.wait_until("the data", || descriptors::readable(number))?;
@@ -72,6 +72,6 @@ fn run(test: &mut TestContext) -> Result {
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     test.check_eq("bytes read", "the answer".into(), text, "bug 36: not truncated");
     test.record_counter("reports", answer.reports as u64);
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }

@@ -11,7 +11,6 @@ use crate::descriptors;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::test_context::is_stray;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-forgotten",
@@ -66,13 +65,13 @@ fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
     let knows_end = harness.core().backend().capabilities().read_shutdown;
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&ends.near);
     let reader = Arc::new(Reader { knows_end, seen: Mutex::default() });
     let handle = harness.insert(ends.near, reader.clone(), thread)?;
     // Both before the first wait.
     let gate = harness.hold(thread)?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     ends.far.write_all(DATA)?;
     ends.far.stop_sending()?;
     harness.wait_until("the data", || descriptors::readable(number))?;

@@ -7,7 +7,6 @@ use std::io::Write;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-without-wants-spins",
@@ -21,7 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = {
         let monitor = std::sync::Arc::clone(&monitor);
@@ -36,18 +35,18 @@ fn run(test: &mut TestContext) -> Result {
     let gate = harness.hold(thread)?;
     ends.far.write_all(b"data")?;
     harness.wait_until("the data", || descriptors::readable(monitor.number()))?;
-    harness.core().registration(handle).want_recv()?;
-    harness.core().registration(handle).want_send()?;
+    harness.registration(handle).want_recv()?;
+    harness.registration(handle).want_send()?;
     gate.open();
     harness.wait_until("the report", || monitor.calls() > 0)?;
     harness.fence(thread)?;
     test.check_eq("handler calls for both directions", 1, monitor.calls(), "bug 85");
 
     // It stays registered for receiving, without interest.
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.wait_until_polled(handle, thread.mask())?;
     harness.fence(thread)?;
-    harness.core().registration(handle).stop_recv()?;
+    harness.registration(handle).stop_recv()?;
     let polled = harness.entry(handle)?.polled_recv.contains(thread.mask());
     test.check_eq("polled, though no longer wanted", true, polled, "protocol 10.2: stopping is lazy");
     let calls = monitor.calls();
@@ -62,6 +61,6 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("handler calls for it", 0, monitor.calls() - calls, "S18");
     let entry = harness.entry(handle)?;
     test.check_eq("polled by", 0, entry.polled_recv.or(entry.polled_send).bits(), "L6");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }

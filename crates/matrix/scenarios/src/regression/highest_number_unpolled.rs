@@ -17,7 +17,7 @@ use crate::descriptor_limit;
 use crate::descriptors::null_device;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/highest-number-unpolled",
@@ -65,12 +65,11 @@ fn run(test: &mut TestContext) -> Result {
     let borders = [511, 512, 513, capacity - 1].map(|number| number as RawFd);
     let mut endpoints = Vec::new();
     for number in borders.into_iter().filter(|number| (*number as usize) < capacity) {
-        let mut ends = pair(test.params.transport)?;
+        let mut ends = test.pair()?;
         let near = at_number(ends.near, number)?;
         let monitor = HandlerMonitor::new(&near);
         let thread = harness.thread(0);
-        let handle = harness.insert(near, monitor.recording(), thread)?;
-        harness.core().registration(handle).want_recv()?;
+        harness.insert_recv(near, monitor.recording(), thread)?;
         ends.far.write_all(b"data")?;
         harness.wait_until(&format!("the data of number {number}"), || monitor.text() == "data")?;
         test.check_eq(format!("reports of number {number}"), 1, monitor.calls(), "L1, bugs 12 and 14");

@@ -5,7 +5,6 @@ use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-asks-the-wrong-group",
@@ -38,7 +37,7 @@ fn insert(
     requested: ThreadMask,
     kept: ThreadMask,
 ) -> Result {
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let recorder = Recorder::new();
     let (handler, options, near) = (recorder.clone(), harness.options(), ends.near);
     let inserted = match caller {
@@ -55,8 +54,8 @@ fn insert(
         }
     };
     test.check_eq(what, kept.bits(), harness.entry(handle)?.thread_mask.bits(), "S19, bug 78");
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.wait_until_polled(handle, kept)?;
     harness.reported_by_each(kept, &recorder, &mut ends.far, b"x")?;
-    harness.core().registration(handle).delete().map_err(Failure::broken)
+    harness.registration(handle).delete().map_err(Failure::broken)
 }

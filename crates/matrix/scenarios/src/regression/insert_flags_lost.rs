@@ -9,7 +9,6 @@ use fd_core::{InsertOptions, State};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-flags-lost",
@@ -28,7 +27,7 @@ fn run(test: &mut TestContext) -> Result {
     let thread = harness.thread(0);
     let (group, mask) = (thread.group(), thread.mask());
     let options = InsertOptions { exported: true, reset_on_close: true, ..harness.options() };
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     // Reads nothing: only the trigger determines how often it is called.
     let handler = monitor.doing(|_| {});
@@ -38,7 +37,7 @@ fn run(test: &mut TestContext) -> Result {
     let expected = if edge { ASKED.or(State::EDGE) } else { ASKED };
     test.check_eq("flags", format!("{expected:#x}"), format!("{flags:#x}"), "bug 56");
 
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     // The registration is applied first: data that are present at that moment can cause one edge, and another
     // one when the kernel signals their arrival.
     harness.fence(thread)?;
@@ -50,14 +49,14 @@ fn run(test: &mut TestContext) -> Result {
     let (allowed, holds) = if edge { ("1", calls == 1) } else { ("2 or more", calls >= 2) };
     test.check("reports of unread data", allowed, calls, "bug 56", holds);
     test.stop_if_failed()?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop(ends.far);
 
     // Another one is closed without unread data: unread data would cause a reset by themselves.
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let inserted = harness.core().insert(ends.near, monitor.recording(), group, mask, options);
-    harness.core().registration(inserted?).delete()?;
+    harness.registration(inserted?).delete()?;
     ends.far.set_read_timeout(patience())?;
     let read = ends.far.read(&mut [0]).map_err(|error| error.kind());
     let expected = Err::<usize, _>(ErrorKind::ConnectionReset);

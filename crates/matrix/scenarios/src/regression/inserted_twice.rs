@@ -8,7 +8,6 @@ use fd_core::error::InsertRefused;
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/inserted-twice",
@@ -22,11 +21,10 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let (thread, other) = (harness.thread(0), harness.thread(1));
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let number = ends.near.as_raw_fd();
     let (monitor, second) = (HandlerMonitor::new(&ends.near), HandlerMonitor::new(&ends.near));
-    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, monitor.recording(), thread)?;
     harness.fence(thread)?;
 
     // SAFETY: not sound in general, which is the mistake under test: the table owns the number. It is given
@@ -48,19 +46,19 @@ fn run(test: &mut TestContext) -> Result {
     ends.far.write_all(b"first")?;
     harness.wait_until("the first one's data", || monitor.text() == "first")?;
 
-    let copy = harness.core().registration(handle).duplicate()?;
+    let copy = harness.registration(handle).duplicate()?;
     let third = HandlerMonitor::at(std::os::fd::AsFd::as_fd(&copy).as_raw_fd());
     let copied =
         harness.core().insert(copy, third.recording(), other.group(), other.mask(), harness.options());
     let copied = copied?;
-    harness.core().registration(handle).delete()?;
-    harness.core().registration(copied).want_recv()?;
+    harness.registration(handle).delete()?;
+    harness.registration(copied).want_recv()?;
     ends.far.write_all(b"copy")?;
     harness.wait_until("the duplicate's data", || third.text() == "copy")?;
     harness.fence_all()?;
     test.check_eq("calls of the first one's handler", 1, monitor.calls(), "S6");
     test.check_eq("calls of the refused handler", 0, second.calls(), "S10");
-    harness.core().registration(copied).delete()?;
+    harness.registration(copied).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

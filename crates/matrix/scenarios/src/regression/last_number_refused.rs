@@ -11,7 +11,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors::null_device;
 use crate::prelude::*;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-number-refused",
@@ -29,7 +29,7 @@ fn run(test: &mut TestContext) -> Result {
     setrlimit(Resource::RLIMIT_NOFILE, LIMIT as _, LIMIT as _)?;
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let near = at_number(ends.near, LIMIT - 1)?;
     let monitor = HandlerMonitor::new(&near);
     let (group, mask, options) = (thread.group(), thread.mask(), InsertOptions::default());
@@ -38,7 +38,7 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("insertion of the last number", "Ok(())".into(), format!("{answer:?}"), "bug 28");
     test.stop_if_failed()?;
     let handle = inserted?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     ends.far.write_all(b"data")?;
     harness.wait_until("the last number's data", || monitor.text() == "data")?;
 
@@ -57,7 +57,7 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("numbers refused", "[]".into(), format!("{refused:?}"), "bug 28");
     test.record_counter("descriptors inserted", handles.len() as u64);
     for handle in handles {
-        harness.core().registration(handle).delete()?;
+        harness.registration(handle).delete()?;
     }
     harness.fence_all()?;
     drop(ends.far);

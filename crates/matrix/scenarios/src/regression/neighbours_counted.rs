@@ -5,7 +5,6 @@ use std::io::Write;
 
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/neighbours-counted",
@@ -25,16 +24,15 @@ fn run(test: &mut TestContext) -> Result {
     let mut all = Vec::new();
     for index in 0..NEIGHBOURS {
         let thread = threads[index % threads.len()];
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let recorder = Recorder::new();
-        let handle = harness.insert(ends.near, recorder.clone(), thread)?;
-        harness.core().registration(handle).want_recv()?;
+        let handle = harness.insert_recv(ends.near, recorder.clone(), thread)?;
         all.push((handle, recorder, ends.far, thread));
     }
     harness.fence_all()?;
     // Every third one is deleted: its number is free.
     for (handle, ..) in all.iter().step_by(3) {
-        harness.core().registration(*handle).delete()?;
+        harness.registration(*handle).delete()?;
     }
     harness.fence_all()?;
     let before: Vec<_> = threads.iter().map(|thread| harness.activity(*thread)).collect();
@@ -58,7 +56,7 @@ fn run(test: &mut TestContext) -> Result {
         test.check_cost_eq(at("drops"), 0, since.poll_drop, "bug 51");
     }
     for (handle, ..) in all.iter().enumerate().filter(|(index, _)| index % 3 != 0).map(|(_, one)| one) {
-        harness.core().registration(*handle).delete()?;
+        harness.registration(*handle).delete()?;
     }
     drop(all);
     harness.finish(test, &[])

@@ -11,7 +11,7 @@ use nix::libc;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::prelude::*;
-use crate::transport::{Pair, at_number, pair};
+use crate::transport::{Pair, at_number};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/number-beyond-fd-setsize",
@@ -47,7 +47,7 @@ fn run(test: &mut TestContext) -> Result {
     let fits = bound.is_none_or(|bound| capacity <= bound);
     test.check("the default capacity of the table", format!("{bound:?} at most"), capacity, "bug 2", fits);
 
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let near = at_number(ends.near, number as i32)?;
     let monitor = HandlerMonitor::new(&near);
     let thread = harness.thread(0);
@@ -68,7 +68,7 @@ fn run(test: &mut TestContext) -> Result {
     } else {
         is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     }
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let near = at_number(ends.near, number as i32 - 1)?;
     is_polled(test, &mut harness, Pair { near, far: ends.far })?;
     harness.finish(test, &[])
@@ -77,11 +77,10 @@ fn run(test: &mut TestContext) -> Result {
 fn is_polled(test: &mut TestContext, harness: &mut Harness, mut ends: Pair) -> Result {
     let monitor = HandlerMonitor::new(&ends.near);
     let thread = harness.thread(0);
-    let handle = harness.insert(ends.near, monitor.recording(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(ends.near, monitor.recording(), thread)?;
     ends.far.write_all(b"data")?;
     harness.wait_until(&format!("the data of number {}", monitor.number()), || monitor.text() == "data")?;
     harness.fence(thread)?;
     test.check_eq(format!("reports of number {}", monitor.number()), 1, monitor.calls(), "L1");
-    harness.core().registration(handle).delete().map_err(Failure::broken)
+    harness.registration(handle).delete().map_err(Failure::broken)
 }

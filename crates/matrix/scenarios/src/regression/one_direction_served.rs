@@ -11,7 +11,6 @@ use fd_core::poller::Events;
 use crate::descriptors;
 use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/one-direction-served",
@@ -25,7 +24,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     let number = ends.near.as_raw_fd();
     let reports: Arc<Mutex<Vec<Events>>> = Arc::default();
     let record = Arc::clone(&reports);
@@ -40,7 +39,7 @@ fn run(test: &mut TestContext) -> Result {
     ends.far.write_all(b"x")?;
     harness.wait_until("the data", || descriptors::readable(number))?;
     for want in [fd_core::RegistrationRef::want_recv, fd_core::RegistrationRef::want_send] {
-        want(&harness.core().registration(handle))?;
+        want(&harness.registration(handle))?;
     }
     held.open();
     harness.wait_until("a report", || !unpoisoned(&reports).is_empty())?;
@@ -49,7 +48,7 @@ fn run(test: &mut TestContext) -> Result {
     let both = reports[0].intersects(Events::READY_R) && reports[0].intersects(Events::READY_W);
     test.check("the first report", "readable and writable", format!("{reports:?}"), "bug 39", both);
     test.check_eq("reports", 1, reports.len(), "L6");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

@@ -8,7 +8,7 @@ use fd_core::State;
 
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/scan-ends-too-early",
@@ -22,13 +22,12 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let mut ends = pair(test.params.transport)?;
+    let mut ends = test.pair()?;
     // Much higher than the others, and below the limit of select.
     let near = at_number(ends.near, 600)?;
     let number = near.as_raw_fd();
     let recorder = Recorder::new();
-    let handle = harness.insert(near, recorder.clone(), thread)?;
-    harness.core().registration(handle).want_recv()?;
+    let handle = harness.insert_recv(near, recorder.clone(), thread)?;
     harness.core().before_fork();
     test.check_eq(
         "flags before a fork",

@@ -3,7 +3,6 @@
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/send-bit-survives",
@@ -17,7 +16,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let thread = harness.thread(0);
-    let ends = pair(test.params.transport)?;
+    let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.doing(|ready| {
         let _ = ready.registration().stop_both();
@@ -50,7 +49,7 @@ fn run(test: &mut TestContext) -> Result {
     harness.fence(thread)?;
     test.check_eq("handler calls once sending is wanted again", 2, monitor.calls(), "L1, bug 35");
     test.stop_if_failed()?;
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop(ends.far);
     harness.finish(test, &[])
 }

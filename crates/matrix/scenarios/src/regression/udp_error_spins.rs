@@ -66,8 +66,8 @@ fn run(test: &mut TestContext) -> Result {
     };
     let handle = harness.insert(OwnedFd::from(client), Arc::new(handler), thread)?;
     // From here on, only a report marks the socket as readable.
-    harness.core().registration(handle).cant_recv()?;
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).cant_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.fence(thread)?;
     let sent = harness.on(thread, move |context| {
         context
@@ -85,6 +85,6 @@ fn run(test: &mut TestContext) -> Result {
     let seen = std::mem::take(&mut *unpoisoned(&seen));
     test.check_eq("reports of nothing to read", 0, seen.empty, "bug 37");
     test.check_eq("errors that were read", "[ECONNREFUSED]".into(), format!("{:?}", seen.errors), "V23");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }

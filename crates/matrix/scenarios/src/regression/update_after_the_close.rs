@@ -10,7 +10,7 @@ use crate::descriptors;
 use crate::migration::Endpoint;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::{at_number, pair};
+use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/update-after-the-close",
@@ -27,8 +27,8 @@ const GIVE_WAY: u32 = 500;
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
     let updater = harness.thread(0);
-    let ends = pair(test.params.transport)?;
-    let mut next = pair(test.params.transport)?;
+    let ends = test.pair()?;
+    let mut next = test.pair()?;
     let number = ends.near.as_raw_fd();
     let recorder = Recorder::new();
     let handle = harness.insert(ends.near, recorder.clone(), updater)?;
@@ -76,10 +76,10 @@ fn run(test: &mut TestContext) -> Result {
     test.check_cost_eq("reports of the number on the old thread", 0, strays, "S8, S11");
     test.check_eq("reports on all threads", 0, endpoint.recorder.reports(), "S18");
     test.check_eq("polled before it is wanted", 0, harness.entry(handle)?.polled_recv.bits(), "S10");
-    harness.core().registration(handle).want_recv()?;
+    harness.registration(handle).want_recv()?;
     harness.wait_until("the new registration's report", || endpoint.recorder.bytes() == b"x")?;
     test.check_eq("reports on its own thread", 1, endpoint.recorder.reports_on(harness.thread(1)), "L1");
-    harness.core().registration(handle).delete()?;
+    harness.registration(handle).delete()?;
     drop((endpoint, next.far));
     harness.finish(test, &[])
 }

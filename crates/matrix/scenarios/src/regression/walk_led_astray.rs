@@ -9,7 +9,6 @@ use super::{about, two_of_a_group, wake};
 use crate::migration::Endpoint;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/walk-led-astray",
@@ -26,7 +25,7 @@ fn run(test: &mut TestContext) -> Result {
     // They are in this order in the list.
     let mut listed = Vec::new();
     for thread in [walker, other, walker] {
-        let ends = pair(test.params.transport)?;
+        let ends = test.pair()?;
         let recorder = Recorder::new();
         let handle = harness.insert(ends.near, recorder.clone(), thread)?;
         listed.push(Endpoint { handle, owner: recorder.id(), recorder, far: ends.far });

@@ -24,7 +24,7 @@ fn run(test: &mut TestContext) -> Result {
         task(test, &mut harness, step)?;
         let mut endpoint = Endpoint::start(test, &mut harness, sleeper)?;
         let handle = endpoint.handle;
-        harness.core().registration(handle).stop_recv()?;
+        harness.registration(handle).stop_recv()?;
         // Reported once and removed, so that the next want changes the poller.
         endpoint.send(&harness, b"one")?;
         harness.fence(sleeper)?;

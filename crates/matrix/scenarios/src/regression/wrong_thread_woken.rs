@@ -6,7 +6,6 @@ use fd_core::ids::{ThreadId, ThreadMask};
 use crate::migration::reads_by_thread;
 use crate::prelude::*;
 use crate::recorder::Recorder;
-use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/wrong-thread-woken",
@@ -28,7 +27,7 @@ fn run(test: &mut TestContext) -> Result {
         let one = others.indices().next().map_or(ThreadMask::NONE, |index| ThreadMask::from_bits(1 << index));
         for mask in [thread.mask(), thread.mask().or(others.without(one))] {
             for caller in callers {
-                let mut ends = pair(test.params.transport)?;
+                let mut ends = test.pair()?;
                 let recorder = Recorder::new();
                 let handle = harness.insert_shared(ends.near, recorder.clone(), thread, mask)?;
                 // All threads sleep, and none polls it.
@@ -37,7 +36,7 @@ fn run(test: &mut TestContext) -> Result {
                     Some(caller) => {
                         harness.on(caller, move |context| context.registration(handle).want_recv())?
                     }
-                    None => harness.core().registration(handle).want_recv(),
+                    None => harness.registration(handle).want_recv(),
                 }?;
                 harness.wait_until_polled(handle, mask)?;
                 harness.reported_by_each(mask, &recorder, &mut ends.far, b"x")?;
@@ -51,7 +50,7 @@ fn run(test: &mut TestContext) -> Result {
                     "S19",
                     seen.iter().all(|report| is_allowed(report.thread)),
                 );
-                harness.core().registration(handle).delete()?;
+                harness.registration(handle).delete()?;
             }
         }
     }

@@ -91,7 +91,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
     fixture.call(Caller::Outside, Action::Start)?;
     // Other pollers than the deleter's have the listener, too.
     fixture.check_converged(test, &label)?;
-    let closed = fixture.harness.core().registration_counts().closed;
+    let closed = fixture.harness.closed();
 
     let (locked, release) = (Gate::new(), Gate::new());
     let guard = release.guard();
@@ -124,12 +124,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
         "S5",
         !entry.running.is_empty(),
     );
-    test.check_eq(
-        format!("{label}: closed under the handler"),
-        closed,
-        fixture.harness.core().registration_counts().closed,
-        "S5",
-    );
+    test.check_eq(format!("{label}: closed under the handler"), closed, fixture.harness.closed(), "S5");
     drop(guard);
     let answer = greeting(client)?;
     test.check_eq(
@@ -146,7 +141,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
     test.check_eq(
         format!("{label}: closes after the exit of the last user"),
         closed + 1,
-        fixture.harness.core().registration_counts().closed,
+        fixture.harness.closed(),
         "L4",
     );
     let answer = call(&fixture.address)?;

@@ -63,7 +63,7 @@ fn delete_listener(
     let group = harness.thread(0).group();
     let mut fixture =
         ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
-    let closed = fixture.harness.core().registration_counts().closed;
+    let closed = fixture.harness.closed();
     fixture.call(Caller::Outside, Action::Start)?;
     fixture.check_converged(test, "before the calls")?;
 
@@ -80,7 +80,7 @@ fn delete_listener(
         let clients = (0..CLIENTS).map(|_| spawn_in(scope, client)).collect::<Result<Vec<_>, _>>();
         let clients = clients.inspect_err(|_| closing.cancelled.store(true, Ordering::SeqCst))?;
         let ended = delete_after(&mut fixture, &acceptor, deleter, in_handler, calls);
-        let closed = fixture.harness.core().registration_counts().closed - closed;
+        let closed = fixture.harness.closed() - closed;
         closing.closed.store(true, Ordering::SeqCst);
         // A listener that is not closed refuses no client.
         closing.cancelled.store(ended.is_err(), Ordering::SeqCst);
@@ -110,7 +110,7 @@ fn delete_listener(
             "close(2), connect(2)",
         );
     }
-    let second_result = fixture.harness.core().registration(fixture.handle).delete();
+    let second_result = fixture.harness.registration(fixture.handle).delete();
     test.check(
         format!("{label}: second delete"),
         "Err(Stale)",
@@ -147,7 +147,7 @@ fn delete_after(
     let (handle, core) = (fixture.handle, Arc::clone(fixture.harness.core()));
     let closed = core.registration_counts().closed;
     let deleted = match deleter {
-        Caller::Outside => fixture.harness.core().registration(handle).delete(),
+        Caller::Outside => fixture.harness.registration(handle).delete(),
         Caller::Worker(thread) => {
             fixture.harness.on(thread, move |context| context.registration(handle).delete())?
         }

@@ -100,7 +100,7 @@ impl ListenerFixture {
     pub(super) fn call(&self, caller: Caller, action: Action) -> Result {
         let handle = self.handle;
         let answer = match caller {
-            Caller::Outside => apply(&self.harness.core().registration(handle), action),
+            Caller::Outside => apply(&self.harness.registration(handle), action),
             Caller::Worker(thread) => {
                 self.harness.on(thread, move |context| apply(&context.registration(handle), action))?
             }
