@@ -65,6 +65,12 @@ impl Recorder {
         self.seen().into_iter().flat_map(|report| report.bytes).collect()
     }
 
+    /// Returns which thread read which data, as text: `1/0:data`.
+    pub fn reads(&self) -> String {
+        let format_read = |seen: Report| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
+        self.seen().into_iter().map(format_read).collect::<Vec<_>>().join(" ")
+    }
+
     /// Holds the thread that handles the next report inside the handler, before it reads.
     pub fn hold_next(&self) -> HeldThread {
         let gate = Gate::new();

@@ -1,7 +1,7 @@
 //! One run of one scenario: its parameters, and the checks that it records.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 
 use fd_core::hooks::inject;
 use fd_core::poller::{Events, MakeBackend, Trigger};
@@ -74,6 +74,11 @@ impl TestContext {
     ) {
         let holds = expected == observed;
         self.record(what.into(), vec![expected.to_string()], observed.to_string(), source, holds);
+    }
+
+    /// As [`TestContext::check_eq`], for values whose text is that of `Debug`.
+    pub fn check_debug<T: Debug>(&mut self, what: impl Into<String>, expected: T, observed: T, source: &str) {
+        self.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), source);
     }
 
     /// Records `observed`, and whether it is right (`holds`). `expected` describes in words what would be

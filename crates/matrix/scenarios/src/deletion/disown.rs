@@ -71,7 +71,7 @@ fn disown_idle(
     sleepers.wait(harness)?;
     let closed = harness.closed();
     let disowned = harness.registration(handle).disown();
-    test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
+    test.check_debug("disown", Ok(()), disowned, "RegistrationRef::disown");
     let second_result = harness.registration(handle).disown();
     test.check_eq("second disown", true, matches!(second_result, Err(DeleteError::Stale(_))), "protocol 2.1");
     let near = check_returned(test, &monitor)?;
@@ -105,12 +105,7 @@ fn disown_in_handler(
         return Err(Failure::Wrong("the handler was never called".into()));
     }
     let second_result = harness.registration(handle).delete();
-    test.check_eq(
-        "delete after disown",
-        "Err(AlreadyDeleted)".into(),
-        format!("{second_result:?}"),
-        "protocol 6.1",
-    );
+    test.check_debug("delete after disown", Err(DeleteError::AlreadyDeleted), second_result, "protocol 6.1");
     test.check_eq("returned while in use", 0, monitor.take_released().len(), "S5");
     gate.open();
     harness.wait_until("the handler is dropped", || monitor.dropped() > 0)?;
@@ -142,7 +137,7 @@ fn register_again(
     harness.fence_all()?;
     test.check_eq("handler calls", 1, monitor.calls(), "S20, bug 34: registered again, once");
     let disowned = harness.on(thread, move |context| context.registration(handle).disown())?;
-    test.check_eq("disown", "Ok(())".into(), format!("{disowned:?}"), "RegistrationRef::disown");
+    test.check_debug("disown", Ok(()), disowned, "RegistrationRef::disown");
     let near = check_returned(test, &monitor)?;
 
     // Only this thread removes its own kernel registration, and no close does it.

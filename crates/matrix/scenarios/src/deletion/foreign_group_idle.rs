@@ -55,7 +55,7 @@ fn delete_while_polled(
     let closed = harness.closed();
     let before = harness.activity(foreign);
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
-    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
+    test.check_debug("delete", Ok(()), deleted, "bug 64");
     test.check_eq("closed when the delete returns", 1, harness.closed() - closed, "L4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     test.check_eq(
@@ -92,7 +92,7 @@ fn delete_while_listed(
     let pending = harness.core().entry(handle)?.update_mask;
     test.check_eq("pending updates", home_mask.bits(), pending.bits(), "protocol 11.2");
     let deleted = harness.on(foreign, move |context| context.registration(handle).delete())?;
-    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
+    test.check_debug("delete", Ok(()), deleted, "bug 64");
 
     let near = at_number(spare.near, first.number())?;
     let next = harness.insert_shared_recv(near, second.recording(), foreign, foreign_mask)?;
@@ -113,7 +113,7 @@ fn delete_while_listed(
     test.check_eq("pending updates at rest", 0, entry.update_mask.bits(), "L3, bug 22");
     test.check_eq("polled by", foreign_mask.bits(), entry.polled_recv.bits(), "L3");
     let deleted = harness.on(home, move |context| context.registration(next).delete())?;
-    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "bug 64");
+    test.check_debug("delete", Ok(()), deleted, "bug 64");
     test.check_eq("handlers dropped", 2, first.dropped() + second.dropped(), "S4");
     Ok(())
 }

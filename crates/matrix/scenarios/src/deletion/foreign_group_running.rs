@@ -95,21 +95,11 @@ fn delete_under_a_lock(
             (deleted, running, closed)
         })?
     };
-    test.check_eq("delete under the lock", "Ok(())".into(), format!("{:?}", deleted.0), "bug 64");
-    test.check_eq(
-        "running mask after the delete",
-        format!("{:?}", Ok::<_, ()>(home.mask())),
-        format!("{:?}", deleted.1),
-        "S5",
-    );
+    test.check_debug("delete under the lock", Ok(()), deleted.0, "bug 64");
+    test.check_debug("running mask after the delete", Ok(home.mask()), deleted.1, "S5");
     test.stop_if_failed()?;
     let locked = result.recv_timeout(patience());
-    test.check_eq(
-        "the handler gets its lock",
-        "Ok(true)".into(),
-        format!("{locked:?}"),
-        "bug 64: no deadlock",
-    );
+    test.check_debug("the handler gets its lock", Ok(true), locked, "bug 64: no deadlock");
     harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
     test.check_eq("closed", 1, harness.closed() - closed, "S4");
@@ -195,7 +185,7 @@ fn delete_before_handler(
     }
     token.release();
     let deleted = result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the delete hangs".into()))?;
-    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "suspect 2");
+    test.check_debug("delete", Ok(()), deleted, "suspect 2");
     harness.wait_until("the close", || monitor.dropped() > 0)?;
     drop(points);
     harness.fence_all()?;

@@ -48,7 +48,7 @@ fn run(test: &mut TestContext) -> Result {
             ends.far.write_all(b"end")?;
         } else {
             let deleted = harness.on(other, move |context| context.registration(handle).delete())?;
-            test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "RegistrationRef::delete");
+            test.check_debug("delete", Ok(()), deleted, "RegistrationRef::delete");
         }
         let next = inserted
             .recv_timeout(patience())

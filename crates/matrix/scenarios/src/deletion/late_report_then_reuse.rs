@@ -57,7 +57,7 @@ fn held_in_batch(test: &mut TestContext, harness: &mut Harness, thread: ThreadId
     iteration.open();
     held.reached()?;
     let deleted = harness.registration(handle).delete();
-    test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
+    test.check_debug("delete", Ok(()), deleted, "L7");
     let near = at_number(spare.near, old.number())?;
     let next = harness.insert_recv(near, new.recording(), thread)?;
     held.release();
@@ -157,7 +157,7 @@ impl LateReport {
         }
         let result = delete_on(harness, None, handle)?;
         let deleted = result.recv_timeout(patience()).ok();
-        test.check_eq(label("delete"), "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+        test.check_debug(label("delete"), Some(Ok(())), deleted, "L7");
         Ok((Self { old, new, _far: far, checkpoints, gate, closed_before, before }, spare))
     }
 }

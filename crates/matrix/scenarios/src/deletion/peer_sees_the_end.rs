@@ -68,7 +68,7 @@ fn end_registration(
         Case::Deleted | Case::Disowned => {}
         Case::TakenOver | Case::TakenOverAndPolled => {
             let taken = harness.on(other, move |context| context.takeover(handle, identity))?;
-            test.check_eq(format!("{case:?}: takeover"), "Ok(())".into(), format!("{taken:?}"), "L9");
+            test.check_debug(format!("{case:?}: takeover"), Ok(()), taken, "L9");
             if matches!(case, Case::TakenOverAndPolled) {
                 harness.on(other, move |context| context.registration(handle).want_recv())??;
                 harness.wait_until_polled_by(handle, other)?;

@@ -63,7 +63,7 @@ fn run(test: &mut TestContext) -> Result {
 
     gate.open();
     let deleted = result.recv_timeout(patience()).ok();
-    test.check_eq("delete", "Some(Ok(()))".into(), format!("{deleted:?}"), "L7");
+    test.check_debug("delete", Some(Ok(())), deleted, "L7");
     test.check_eq("handlers dropped", 1, old.dropped(), "S4");
     drop(checkpoints);
     harness.wait_until("the peer sees the end", || ends.far.ended())?;

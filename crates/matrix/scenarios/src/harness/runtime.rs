@@ -524,12 +524,7 @@ impl Harness {
         }
         let mut open_after = descriptors::open();
         open_after.retain(|fd| !kept.contains(fd));
-        test.check_eq(
-            "open descriptors, before and after",
-            format!("{open_before:?}"),
-            format!("{open_after:?}"),
-            "S4, S5",
-        );
+        test.check_debug("open descriptors, before and after", open_before, open_after, "S4, S5");
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ fn run(test: &mut TestContext) -> Result {
     test.stop_if_failed()?;
     let runtime = retry::start(|| builder(test).signal(libc::SIGUSR1, |_| ()).capacity(512), test.make);
     stop(runtime.map_err(Failure::from_start)?)?;
-    test.check_eq("open descriptors", format!("{before:?}"), format!("{:?}", descriptors::open()), "core 13");
+    test.check_debug("open descriptors", before, descriptors::open(), "core 13");
     Ok(())
 }
 

@@ -68,7 +68,7 @@ fn run(test: &mut TestContext) -> Result {
     }
     let (middle, end) = (middle.ok_or_else(|| Failure::Broken("no round".into()))?, usage()?);
     let open = descriptors::open();
-    test.check_eq("open descriptors", format!("{before:?}"), format!("{open:?}"), "core 6, bug 11");
+    test.check_debug("open descriptors", before, open, "core 6, bug 11");
     let half = u64::from(rounds / 2);
     bounded(test, "resident memory", &RESIDENT, half, end.resident.saturating_sub(middle.resident));
     if let (Some(mapped), Some(more)) = (middle.mapped, end.mapped) {

@@ -36,7 +36,7 @@ fn run(test: &mut TestContext) -> Result {
         task_holds_the_core(test)?;
     }
     let what = format!("open descriptors after {ROUNDS} runtimes");
-    test.check_eq(what, format!("{before:?}"), format!("{:?}", descriptors::open()), "core 6");
+    test.check_debug(what, before, descriptors::open(), "core 6");
     Ok(())
 }
 

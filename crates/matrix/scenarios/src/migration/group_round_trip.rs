@@ -6,7 +6,7 @@
 use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, State};
 
-use super::{Endpoint, check_answer, reads_by_thread};
+use super::{Endpoint, check_answer};
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -72,12 +72,7 @@ fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId,
         endpoint.wait_for_bytes(harness, &read)?;
         expected.push_str(&format!(" {thread}:{}", char::from(digit)));
         harness.fence_all()?;
-        test.check_eq(
-            label("reports"),
-            expected.clone(),
-            reads_by_thread(&endpoint.recorder.seen()),
-            "S3, bug 77",
-        );
+        test.check_eq(label("reports"), expected.clone(), endpoint.reads(), "S3, bug 77");
     }
     endpoint.end(harness)
 }
@@ -165,7 +160,7 @@ fn while_in_batch(
     harness.wait_until_polled(handle, away.mask())?;
     harness.fence_all()?;
     let expected = format!("{away}:1 {away}:2");
-    test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3, bug 77");
+    test.check_eq(label("reports"), expected, endpoint.reads(), "S3, bug 77");
     let entry = harness.entry(handle)?;
     test.check_eq(label("threads that poll it"), away.mask().bits(), entry.polled_recv.bits(), "S9, S11");
     endpoint.end(harness)

@@ -6,7 +6,7 @@
 
 use fd_core::State;
 
-use super::{Endpoint, check_answer, reads_by_thread, routes};
+use super::{Endpoint, check_answer, routes};
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -64,12 +64,7 @@ fn run(test: &mut TestContext) -> Result {
         // The old thread's poller has reported all events from before.
         harness.fence_all()?;
         let expected = format!("{old}:before {new}:after");
-        test.check_eq(
-            label("reports"),
-            expected,
-            reads_by_thread(&endpoint.recorder.seen()),
-            "S3: one per write, no other thread",
-        );
+        test.check_eq(label("reports"), expected, endpoint.reads(), "S3: one per write, no other thread");
         let (won, refused) = (harness.activity(new).fd_takeover, harness.activity(old).fd_takeover);
         test.check_eq(
             label("takeovers counted, new and old thread"),

@@ -10,7 +10,7 @@ use fd_core::ActivitySnapshot;
 use fd_core::error::MoveError;
 use fd_core::hooks::checkpoint::Point;
 
-use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
+use super::{Endpoint, Route, check_answer, check_unchanged, routes};
 use crate::checkpoints::Checkpoints;
 use crate::descriptors;
 use crate::prelude::*;
@@ -145,12 +145,7 @@ fn check_lost(
     endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{new}:one"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S1, S3",
-    );
+    test.check_eq(label("reports"), format!("{new}:one"), endpoint.reads(), "S1, S3");
     endpoint.end(harness)
 }
 
@@ -174,12 +169,7 @@ fn refused_while_reporting(
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.wait_until_unused(endpoint.handle)?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{old}:one"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S2, S3",
-    );
+    test.check_eq(label("reports"), format!("{old}:one"), endpoint.reads(), "S2, S3");
     check_answer(test, label("takeover afterwards"), Ok(()), endpoint.take_over(harness, new)?, "L9")?;
     endpoint.end(harness)
 }
@@ -204,12 +194,7 @@ fn taken_during_exit(
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     exiting.release();
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{old}:one {new}:two"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S1, S3",
-    );
+    test.check_eq(label("reports"), format!("{old}:one {new}:two"), endpoint.reads(), "S1, S3");
     test.check_eq(
         label("active"),
         fd_core::State::ACTIVE_R,

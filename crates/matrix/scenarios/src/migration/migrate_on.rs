@@ -7,7 +7,7 @@ use fd_core::error::MoveError;
 use fd_core::ids::ThreadId;
 use fd_core::{ReadyGuard, State};
 
-use super::{Endpoint, Route, check_answer, check_unchanged, reads_by_thread, routes};
+use super::{Endpoint, Route, check_answer, check_unchanged, routes};
 use crate::prelude::*;
 use crate::recorder::Recorder;
 
@@ -107,12 +107,7 @@ fn migrated(
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{target}:one {target}:two"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S3, L1",
-    );
+    test.check_eq(label("reports"), format!("{target}:one {target}:two"), endpoint.reads(), "S3, L1");
     endpoint.end(harness)
 }
 
@@ -156,12 +151,7 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.wait_until_polled(handle, new.mask())?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{new}:one {new}:two"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S3, L1, L3",
-    );
+    test.check_eq(label("reports"), format!("{new}:one {new}:two"), endpoint.reads(), "S3, L1, L3");
     let entry = harness.entry(handle)?;
     test.check_eq(label("threads with a pending update"), 0, entry.update_mask.bits(), "L3");
     busy.end(harness)?;
@@ -196,21 +186,11 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     let own = harness.on(old, move |context| {
         context.enter(handle, |ready: &ReadyGuard<'_>| ready.registration().migrate_on(new))
     })?;
-    test.check_eq(
-        label("migrate_on inside enter()"),
-        "Ok(Err(Busy))".into(),
-        format!("{own:?}"),
-        "S2, suspect 15",
-    );
+    test.check_debug(label("migrate_on inside enter()"), Ok(Err(MoveError::Busy)), own, "S2, suspect 15");
     endpoint.write(b"two")?;
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{old}:one {old}:two"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S3",
-    );
+    test.check_eq(label("reports"), format!("{old}:one {old}:two"), endpoint.reads(), "S3");
     endpoint.end(harness)
 }
 

@@ -29,7 +29,7 @@ use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
 
 use crate::prelude::*;
-use crate::recorder::{Recorder, Report};
+use crate::recorder::Recorder;
 use crate::transport::FarEnd;
 
 /// The former and the new owner of a descriptor.
@@ -126,16 +126,15 @@ impl Endpoint {
         harness.wait_until(&label, || self.recorder.reports() >= count)
     }
 
+    /// Returns which thread read which data; see [`Recorder::reads`].
+    pub(crate) fn reads(&self) -> String {
+        self.recorder.reads()
+    }
+
     /// Deletes the registration and closes both ends.
     pub(crate) fn end(self, harness: &Harness) -> Result {
         harness.registration(self.handle).delete().map_err(|error| Failure::Wrong(error.to_string()))
     }
-}
-
-/// Returns which thread read which data, as text: `1/0:data`.
-pub(crate) fn reads_by_thread(seen: &[Report]) -> String {
-    let format_read = |seen: &Report| format!("{}:{}", seen.thread, String::from_utf8_lossy(&seen.bytes));
-    seen.iter().map(format_read).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks that a takeover or a `migrate_on` returned `expected`.
@@ -146,7 +145,7 @@ fn check_answer(
     result: Result<(), MoveError>,
     source: &str,
 ) -> Result {
-    test.check_eq(label, format!("{expected:?}"), format!("{result:?}"), source);
+    test.check_debug(label, expected, result, source);
     test.stop_if_failed()
 }
 

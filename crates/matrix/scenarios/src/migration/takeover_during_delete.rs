@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use fd_core::error::MoveError;
+use fd_core::error::{DeleteError, MoveError};
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 
@@ -88,7 +88,7 @@ fn delete_held(
         }
     };
     check_answer(test, label("takeover"), expected, taken, "protocol 8.3, L7")?;
-    test.check_eq(label("delete"), "Ok(())".into(), format!("{:?}", result_of(&deleted)?), "protocol 6");
+    test.check_debug(label("delete"), Ok(()), result_of(&deleted)?, "protocol 6");
     closed_once(test, harness, &label, &endpoint, closes, closer)
 }
 
@@ -108,19 +108,14 @@ fn takeover_held(
     let taken = take_on(harness, &endpoint, taker);
     taking.reached()?;
     let deleted = result_of(&delete_on(harness, Some(owner), endpoint.handle)?)?;
-    test.check_eq(
-        label("delete"),
-        "Ok(())".into(),
-        format!("{deleted:?}"),
-        "protocol 6.3, L7: it does not wait",
-    );
+    test.check_debug(label("delete"), Ok(()), deleted, "protocol 6.3, L7: it does not wait");
     let open = descriptors::is_open(endpoint.handle.number());
     test.check_eq(label("the number is open during the takeover"), true, open, "S5");
     let second_result = harness.registration(endpoint.handle).delete();
-    test.check_eq(
+    test.check_debug(
         label("second delete"),
-        "Err(AlreadyDeleted)".into(),
-        format!("{second_result:?}"),
+        Err(DeleteError::AlreadyDeleted),
+        second_result,
         "S4, protocol 6.1",
     );
     taking.release();

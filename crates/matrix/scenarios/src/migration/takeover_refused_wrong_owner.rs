@@ -5,7 +5,7 @@
 
 use fd_core::error::MoveError;
 
-use super::{Endpoint, check_answer, check_unchanged, reads_by_thread, routes};
+use super::{Endpoint, check_answer, check_unchanged, routes};
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -85,13 +85,8 @@ fn run(test: &mut TestContext) -> Result {
         endpoint.wait_for_bytes(&harness, b"onetwo")?;
         harness.fence_all()?;
         let expected = format!("{old}:one {new}:two");
-        test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "S3");
-        test.check_eq(
-            label("the other's reports"),
-            format!("{new}:mine"),
-            reads_by_thread(&other.recorder.seen()),
-            "S3",
-        );
+        test.check_eq(label("reports"), expected, endpoint.reads(), "S3");
+        test.check_eq(label("the other's reports"), format!("{new}:mine"), other.reads(), "S3");
         endpoint.end(&harness)?;
         other.end(&harness)?;
     }

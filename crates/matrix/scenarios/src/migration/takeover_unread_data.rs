@@ -8,7 +8,7 @@ use fd_core::hooks::checkpoint::Point;
 use fd_core::hooks::inject;
 use fd_core::poller::Trigger;
 
-use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
+use super::{Endpoint, Route, check_answer, routes};
 use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 
@@ -82,7 +82,7 @@ fn reported_and_unread(
     endpoint.wait_for_bytes(harness, b"onetwo")?;
     harness.fence_all()?;
     let expected = format!("{first}: {first}:one {first}: {second}:two");
-    test.check_eq(label("reports"), expected, reads_by_thread(&endpoint.recorder.seen()), "L1, suspect 10");
+    test.check_eq(label("reports"), expected, endpoint.reads(), "L1, suspect 10");
     endpoint.end(harness)
 }
 
@@ -150,12 +150,7 @@ fn reported_to_the_former_owner(test: &mut TestContext, harness: &mut Harness, r
     endpoint.want_recv(harness, first)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{first}:one"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "L1, L5, suspect 10",
-    );
+    test.check_eq(label("reports"), format!("{first}:one"), endpoint.reads(), "L1, L5, suspect 10");
     endpoint.end(harness)
 }
 
@@ -199,12 +194,7 @@ fn between_wait_and_dispatch(
         counts,
         "protocol 4.2, protocol 4.3",
     );
-    test.check_eq(
-        label("reports"),
-        format!("{new}:one"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S3, bug 66",
-    );
+    test.check_eq(label("reports"), format!("{new}:one"), endpoint.reads(), "S3, bug 66");
     let entry = harness.entry(endpoint.handle)?;
     // The late event makes the old thread remove its registration.
     test.check_cost_eq(label("threads that poll it"), new.mask().bits(), entry.polled_recv.bits(), "L5");
@@ -233,20 +223,10 @@ fn round_trip_between_wait_and_dispatch(
     check_answer(test, label("migrate_on back"), Ok(()), moved_back, "protocol 9")?;
     held_batch.release();
     harness.fence_all()?;
-    test.check_eq(
-        label("reports before the interest is enabled"),
-        String::new(),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "S18",
-    );
+    test.check_eq(label("reports before the interest is enabled"), String::new(), endpoint.reads(), "S18");
     endpoint.want_recv(harness, home)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports"),
-        format!("{home}:one"),
-        reads_by_thread(&endpoint.recorder.seen()),
-        "L1, suspect 10",
-    );
+    test.check_eq(label("reports"), format!("{home}:one"), endpoint.reads(), "L1, suspect 10");
     endpoint.end(harness)
 }

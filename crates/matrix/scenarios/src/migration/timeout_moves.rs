@@ -112,5 +112,5 @@ fn wake_and_fence(harness: &mut Harness) -> Result {
 
 fn check_reports(test: &mut TestContext, when: &str, expected: &[(ThreadId, Events)], recorder: &Recorder) {
     let seen: Vec<_> = recorder.seen().into_iter().map(|report| (report.thread, report.events)).collect();
-    test.check_eq(format!("{when}: reports"), format!("{expected:?}"), format!("{seen:?}"), "L12");
+    test.check_debug(format!("{when}: reports"), expected, &seen[..], "L12");
 }

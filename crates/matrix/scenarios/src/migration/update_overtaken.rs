@@ -7,7 +7,7 @@
 use fd_core::Context;
 use fd_core::hooks::checkpoint::Point;
 
-use super::{Endpoint, Route, check_answer, reads_by_thread, routes};
+use super::{Endpoint, Route, check_answer, routes};
 use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 
@@ -137,6 +137,6 @@ fn repaired(
     repair.release();
     endpoint.write(b"one")?;
     endpoint.wait_for_bytes(harness, b"one")?;
-    test.check_eq(label("reports"), format!("{new}:one"), reads_by_thread(&endpoint.recorder.seen()), "L1");
+    test.check_eq(label("reports"), format!("{new}:one"), endpoint.reads(), "L1");
     endpoint.end(harness)
 }

@@ -90,7 +90,7 @@ fn wait_and_work(
     })?;
     let expected: Vec<_> = (0..=u64::from(STEPS)).map(|step| 60 * step).collect();
     let what = format!("when the timers of {thread} fired, in minutes");
-    test.check_eq(what, format!("{expected:?}"), format!("{fired:?}"), "core 4: no drift");
+    test.check_debug(what, expected, fired, "core 4: no drift");
     test.stop_if_failed()
 }
 
@@ -132,7 +132,7 @@ fn random(test: &mut TestContext, harness: &mut Harness, clock: &ManualClock) ->
             let expected: Vec<_> = timers.iter().copied().filter(|(due, _)| *due <= now).collect();
             let what =
                 format!("timers of thread {index} that have fired after {} minutes", now.as_secs() / 60);
-            test.check_eq(what, format!("{expected:?}"), format!("{observed:?}"), "L10, T02");
+            test.check_debug(what, expected, observed, "L10, T02");
         }
         test.stop_if_failed()?;
     }

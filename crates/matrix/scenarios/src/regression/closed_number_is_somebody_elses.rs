@@ -44,7 +44,7 @@ fn run(test: &mut TestContext) -> Result {
             let endpoint = Endpoint::start(test, &mut harness, first)?;
             let handle = endpoint.handle;
             let deleted = harness.on(deleter, move |context| context.registration(handle).delete())?;
-            test.check_eq("delete", "Ok(())".into(), format!("{deleted:?}"), "L7");
+            test.check_debug("delete", Ok(()), deleted, "L7");
         }
         // The stop closes this one, as it closes the wake descriptors.
         let left = Endpoint::start(test, &mut harness, second)?;

@@ -43,12 +43,7 @@ fn run(test: &mut TestContext) -> Result {
     let entries = entries.unwrap_or_default();
     let shown = entries.iter().find(|entry| entry.handle == handle);
     let running = shown.map(|entry| entry.running.bits());
-    test.check_eq(
-        "threads that run the handler",
-        format!("{:?}", Some(thread.mask().bits())),
-        format!("{running:?}"),
-        "show fd",
-    );
+    test.check_debug("threads that run the handler", Some(thread.mask().bits()), running, "show fd");
     let used = harness.core().table().used();
     test.check_eq("entries shown", used, entries.len() as u64, "show fd");
     held.release();

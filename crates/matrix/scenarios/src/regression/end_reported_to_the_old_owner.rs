@@ -59,12 +59,7 @@ fn run(test: &mut TestContext) -> Result {
         harness.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
         harness.fence_all()?;
         let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();
-        test.check_eq(
-            "threads that read the end",
-            format!("{:?}", [(new, true)]),
-            format!("{seen:?}"),
-            "S1, S3",
-        );
+        test.check_debug("threads that read the end", vec![(new, true)], seen, "S1, S3");
         harness.registration(handle).delete().map_err(|error| Failure::Wrong(error.to_string()))?;
     }
     harness.finish(test, &[])

@@ -31,7 +31,7 @@ fn run(test: &mut TestContext) -> Result {
     // The old owner does not poll before everything has happened.
     let gate = harness.hold(old)?;
     let taken = harness.on(new, move |context| context.takeover(handle, owner))?;
-    test.check_eq("takeover", "Ok(())".into(), format!("{taken:?}"), "L9");
+    test.check_debug("takeover", Ok(()), taken, "L9");
     harness.on(new, move |context| context.registration(handle).want_recv())??;
     harness.wait_until_polled_by(handle, new)?;
     harness.fence(new)?;

@@ -60,7 +60,7 @@ fn run(test: &mut TestContext) -> Result {
     ends.far.set_read_timeout(patience())?;
     let read = ends.far.read(&mut [0]).map_err(|error| error.kind());
     let expected = Err::<usize, _>(ErrorKind::ConnectionReset);
-    test.check_eq("the peer's read", format!("{expected:?}"), format!("{read:?}"), "SO_LINGER, bug 56");
+    test.check_debug("the peer's read", expected, read, "SO_LINGER, bug 56");
     drop(ends.far);
     harness.finish(test, &[])
 }

@@ -29,6 +29,6 @@ fn run(test: &mut TestContext) -> Result {
     }
     let after = descriptors::open();
     let what = format!("open descriptors after {ROUNDS} runtimes");
-    test.check_eq(what, format!("{before:?}"), format!("{after:?}"), "bug 11");
+    test.check_debug(what, before, after, "bug 11");
     Ok(())
 }

@@ -3,7 +3,6 @@
 
 use fd_core::ids::{ThreadId, ThreadMask};
 
-use crate::migration::reads_by_thread;
 use crate::prelude::*;
 use crate::recorder::Recorder;
 
@@ -46,7 +45,7 @@ fn run(test: &mut TestContext) -> Result {
                 test.check(
                     format!("the threads that report it after a want by {caller:?}"),
                     format!("{mask:?} of {}", thread.group()),
-                    reads_by_thread(&seen),
+                    recorder.reads(),
                     "S19",
                     seen.iter().all(|report| is_allowed(report.thread)),
                 );

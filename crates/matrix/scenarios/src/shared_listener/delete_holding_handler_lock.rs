@@ -13,7 +13,7 @@ use fd_core::error::DeleteError;
 use fd_core::{Handler, ReadyGuard, RegistrationRef};
 
 use super::acceptor::Acceptor;
-use super::calls::{call, greeting};
+use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::gate::Gate;
 use crate::mutex::unpoisoned;
@@ -112,7 +112,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
         let _ = deleted.recv_timeout(TIME_LIMIT);
         return Ok((fixture.harness, false));
     };
-    test.check_eq(format!("{label}: delete"), "Ok(())".into(), format!("{answer:?}"), "L7, bug 45");
+    test.check_debug(format!("{label}: delete"), Ok(()), answer, "L7, bug 45");
 
     // The handler still runs: the descriptor must not be closed under it.
     let entry = fixture.entry()?;
@@ -127,12 +127,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
     test.check_eq(format!("{label}: closed under the handler"), closed, fixture.harness.closed(), "S5");
     drop(guard);
     let answer = greeting(client)?;
-    test.check_eq(
-        format!("{label}: the client that called before"),
-        "Greeted(0)".into(),
-        format!("{answer:?}"),
-        "S5",
-    );
+    test.check_debug(format!("{label}: the client that called before"), Answer::Greeted(0), answer, "S5");
     // The last user closes it in the exit from its handler, and needs no other event.
     let core = Arc::clone(fixture.harness.core());
     let is_closed = || core.registration_counts().closed > closed;
@@ -145,12 +140,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
         "L4",
     );
     let answer = call(&fixture.address)?;
-    test.check_eq(
-        format!("{label}: a later call"),
-        "Refused".into(),
-        format!("{answer:?}"),
-        "close(2), connect(2)",
-    );
+    test.check_debug(format!("{label}: a later call"), Answer::Refused, answer, "close(2), connect(2)");
     Ok((fixture.harness, true))
 }
 

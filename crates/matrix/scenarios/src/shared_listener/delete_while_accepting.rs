@@ -95,20 +95,15 @@ fn delete_listener(
     let answers = answers?.concat();
     let numbers = numbers(&answers);
     let expected: Vec<_> = (0..acceptor.greeted()).collect();
-    test.check_eq(
+    test.check_debug(
         format!("{label}: greetings received"),
-        format!("{expected:?}"),
-        format!("{numbers:?}"),
+        expected,
+        numbers,
         "S6: accepted connections are served",
     );
     for _ in 0..LATE_CALLS {
         let answer = call(&fixture.address)?;
-        test.check_eq(
-            format!("{label}: a later call"),
-            "Refused".into(),
-            format!("{answer:?}"),
-            "close(2), connect(2)",
-        );
+        test.check_debug(format!("{label}: a later call"), Answer::Refused, answer, "close(2), connect(2)");
     }
     let second_result = fixture.harness.registration(fixture.handle).delete();
     test.check(

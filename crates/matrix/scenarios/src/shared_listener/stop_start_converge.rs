@@ -40,7 +40,7 @@ fn run(test: &mut TestContext) -> Result {
         drop(hold);
         let answer = greeting(client)?;
         let expected = Answer::Greeted(index as u64);
-        test.check_eq(format!("{when}: the client"), format!("{expected:?}"), format!("{answer:?}"), "L1");
+        test.check_debug(format!("{when}: the client"), expected, answer, "L1");
         fixture.check_converged(test, &when)?;
 
         let stopper = callers[(index + 1) % callers.len()];

@@ -10,7 +10,7 @@ use fd_core::ids::ThreadMask;
 use fd_core::{FdCore, InsertOptions};
 
 use super::acceptor::Acceptor;
-use super::calls::{call, greeting};
+use super::calls::{Answer, call, greeting};
 use crate::prelude::*;
 use crate::transport::Listener;
 
@@ -56,7 +56,7 @@ fn run(test: &mut TestContext) -> Result {
     })?;
     drop(hold);
     let first = greeting(client)?;
-    test.check_eq("the client that connected before", "Greeted(0)".into(), format!("{first:?}"), "L1");
+    test.check_debug("the client that connected before", Answer::Greeted(0), first, "L1");
     harness.wait_until_polled(handle, sharing_mask)?;
     harness.fence_all()?;
     let entry = entry(&harness)?;
@@ -72,6 +72,6 @@ fn run(test: &mut TestContext) -> Result {
         );
     }
     let second = call(&address)?;
-    test.check_eq("a client that connects afterwards", "Greeted(1)".into(), format!("{second:?}"), "L1");
+    test.check_debug("a client that connects afterwards", Answer::Greeted(1), second, "L1");
     harness.finish(test, &[])
 }

@@ -68,7 +68,7 @@ fn run(test: &mut TestContext) -> Result {
         drop((core, hold));
         let answer = greeting(client)?;
         let expected = Answer::Greeted(round as u64);
-        test.check_eq("the client", format!("{expected:?}"), format!("{answer:?}"), "L1");
+        test.check_debug("the client", expected, answer, "L1");
         fixture.check_converged(test, "after both")?;
 
         fixture.call(Caller::Outside, Action::Stop)?;

@@ -46,7 +46,7 @@ fn run(test: &mut TestContext) -> Result {
     }
 
     let expected: Vec<_> = (0..CALLS).collect();
-    test.check_eq("greetings", format!("{expected:?}"), format!("{:?}", numbers(&answers)), "L1");
+    test.check_debug("greetings", expected, numbers(&answers), "L1");
     let sharers = fixture.sharers.len() as u64;
     for (threads, connections) in woken {
         let allowed = (1..=sharers).contains(&threads);
