@@ -127,6 +127,11 @@ impl TestContext {
         self.check(what, expected, observed, &format!("{source}; not judged: errors are injected"), true);
     }
 
+    /// As [`TestContext::check_cost`], for a cost of at most `most`.
+    pub fn check_cost_most(&mut self, what: impl Into<String>, most: u64, observed: u64, source: &str) {
+        self.check_cost(what, format!("at most {most}"), observed, source, observed <= most);
+    }
+
     fn record(&mut self, what: String, expected: Vec<String>, observed: String, source: &str, holds: bool) {
         let source = source.into();
         self.outcome.checks.push(Check { what, expected, observed, source, holds, ..Check::default() });

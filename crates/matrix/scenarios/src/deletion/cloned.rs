@@ -101,12 +101,8 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
     let calls = monitor.calls();
     let mut copy = make_copy(harness, handle)?;
     let entry = harness.core().entry(handle)?;
-    test.check_eq(
-        label("the entry is marked as cloned"),
-        true,
-        entry.state.contains(State::CLONED),
-        "1.2, CLONED",
-    );
+    let is_marked = entry.state.contains(State::CLONED);
+    test.check_eq(label("the entry is marked as cloned"), true, is_marked, "1.2, CLONED");
 
     let mut before = snapshots(harness);
     if case == Case::Pending {
@@ -139,12 +135,8 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
     send_to(harness, &*copy, &mut ends.far, b"for the copy")?;
     harness.fence_all()?;
     test.check_eq(label("handler calls"), 0, monitor.calls() - calls, "S6, bugs 1 and 76");
-    test.check_eq(
-        label("undelivered events"),
-        0,
-        undelivered_events(harness, &before),
-        "bugs 1 and 76: DEL before close",
-    );
+    let what = label("undelivered events");
+    test.check_eq(what, 0, undelivered_events(harness, &before), "bugs 1 and 76: DEL before close");
     test.check_eq(label("the peer sees the end"), false, ends.far.ended(), "close(2): the file stays open");
 
     // The old file does not affect the next registration of the number.

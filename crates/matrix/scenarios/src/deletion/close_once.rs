@@ -93,29 +93,17 @@ fn run(test: &mut TestContext) -> Result {
     let count = |of: fn(&TrackedRegistration) -> usize| {
         registrations.iter().filter(|registration| of(registration) != 1).count()
     };
-    test.check_eq(
-        "registrations not ended by exactly one call",
-        0,
-        count(TrackedRegistration::ended),
-        "protocol 6.1",
-    );
+    let others = count(TrackedRegistration::ended);
+    test.check_eq("registrations not ended by exactly one call", 0, others, "protocol 6.1");
     test.check_eq("handlers not dropped exactly once", 0, count(TrackedRegistration::dropped), "S4");
-    test.check_eq(
-        "violations during the workload",
-        "".into(),
-        workload.violations().join("; "),
-        "S1, S5, S7, S10",
-    );
+    let what = "violations during the workload";
+    test.check_eq(what, "".into(), workload.violations().join("; "), "S1, S5, S7, S10");
     for registration in &registrations {
         harness.wait_until("the peer sees the end", || registration.peer_saw_the_end())?;
     }
     let alive = sentinels.into_iter().filter(Sentinel::is_untouched).count();
-    test.check_eq(
-        "unrelated descriptors that are still open",
-        SENTINELS,
-        alive,
-        "S4: no other number is closed",
-    );
+    let what = "unrelated descriptors that are still open";
+    test.check_eq(what, SENTINELS, alive, "S4: no other number is closed");
     drop((registrations, workload));
     harness.finish(test, &[])
 }

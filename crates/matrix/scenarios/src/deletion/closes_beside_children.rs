@@ -121,12 +121,8 @@ fn held_before_exec(test: &mut TestContext, harness: &mut Harness, after_exec: A
     harness.fence_all()?;
     let later = snapshots(harness);
     harness.fence_all()?;
-    test.check_eq(
-        "undelivered events after the exec",
-        0,
-        undelivered_events(harness, &later),
-        "L5: no further events",
-    );
+    let what = "undelivered events after the exec";
+    test.check_eq(what, 0, undelivered_events(harness, &later), "L5: no further events");
     drop(child);
     Ok(())
 }

@@ -94,12 +94,8 @@ fn burst(test: &mut TestContext, harness: &mut Harness, sharing: Sharing, last_s
     test.check_eq(label("polled by"), last.bits(), entry.polled_recv.bits(), "L1, L3, bug 22");
     test.check_eq(label("pending updates"), 0, entry.update_mask.bits(), "bug 65");
     let dropped = harness.activity(thread).since(&before).poll_drop;
-    test.check_cost_eq(
-        label("updates of ended registrations"),
-        private,
-        dropped,
-        "S8, S16: one for each registration",
-    );
+    let what = label("updates of ended registrations");
+    test.check_cost_eq(what, private, dropped, "S8, S16: one for each registration");
 
     test.check_eq(label("calls without data"), 0, monitor.calls(), "S7");
     harness.reported_by_each(last, &monitor.recorder, &mut ends.far, b"once")?;

@@ -45,12 +45,8 @@ fn run(test: &mut TestContext) -> Result {
         test.check_debug(format!("second at {point:?}"), refused, second_result, "protocol 6.1");
         test.stop_if_failed()?;
         let second_result = harness.registration(handle).disown();
-        test.check_eq(
-            "disown at that point",
-            true,
-            second_result == Err(DeleteError::AlreadyDeleted),
-            "protocol 6.1",
-        );
+        let is_refused = second_result == Err(DeleteError::AlreadyDeleted);
+        test.check_eq("disown at that point", true, is_refused, "protocol 6.1");
         test.check_eq("closed by the second", 0, harness.closed() - closed, "S4");
         test.stop_if_failed()?;
         gate.open();
@@ -61,12 +57,8 @@ fn run(test: &mut TestContext) -> Result {
         test.check_debug("first", Ok(()), deleted, "RegistrationRef::delete");
         test.check_eq("closed", 1, harness.closed() - closed, "S4");
         test.check_eq("handlers dropped", 1, first.dropped(), "S4");
-        test.check_eq(
-            "returned descriptors",
-            0,
-            first.take_released().len(),
-            "protocol 6.1: the second call changed nothing",
-        );
+        let what = "returned descriptors";
+        test.check_eq(what, 0, first.take_released().len(), "protocol 6.1: the second call changed nothing");
 
         // The old handle is refused, no matter which registration has the number.
         let near = at_number(spare.near, first.number())?;
@@ -76,13 +68,8 @@ fn run(test: &mut TestContext) -> Result {
             [fd.delete(), fd.disown(), fd.stop_both().map_err(DeleteError::from)]
         })?;
         let all_refused = stale.iter().all(|result| matches!(result, Err(DeleteError::Stale(_))));
-        test.check(
-            "calls with the old handle",
-            "all stale",
-            format!("{stale:?}"),
-            "protocol 2.1",
-            all_refused,
-        );
+        let what = "calls with the old handle";
+        test.check(what, "all stale", format!("{stale:?}"), "protocol 2.1", all_refused);
         test.stop_if_failed()?;
         spare.far.write_all(b"next")?;
         harness.wait_until("the next registration's data", || second.text() == "next")?;

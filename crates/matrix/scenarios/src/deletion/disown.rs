@@ -42,12 +42,8 @@ fn run(test: &mut TestContext) -> Result {
         test.stop_if_failed()?;
     }
     let registrations = 2 + harness.threads().len() as u64;
-    test.check_eq(
-        "registrations returned",
-        registrations,
-        harness.core().registration_counts().released - released,
-        "S20",
-    );
+    let what = "registrations returned";
+    test.check_eq(what, registrations, harness.core().registration_counts().released - released, "S20");
     test.check_eq("the peer sees the end", false, far.ended(), "S20: never closed by the table");
     drop(near);
     harness.wait_until("the peer sees the end", || far.ended())?;
@@ -161,12 +157,8 @@ fn check_in_no_poller(
     let before = snapshots(harness);
     harness.send(far, near.as_raw_fd(), b"unreported")?;
     harness.fence_all()?;
-    test.check_eq(
-        "undelivered events",
-        0,
-        undelivered_events(harness, &before),
-        "S20, bug 34: no poller has it",
-    );
+    let what = "undelivered events";
+    test.check_eq(what, 0, undelivered_events(harness, &before), "S20, bug 34: no poller has it");
     check_usable(test, harness, near, "unreported")
 }
 
@@ -184,11 +176,7 @@ fn check_usable(test: &mut TestContext, harness: &Harness, near: &OwnedFd, text:
         let _ = read_all(near, &mut bytes);
         bytes.len() >= text.len()
     })?;
-    test.check_eq(
-        "data read from it",
-        text.into(),
-        String::from_utf8_lossy(&bytes).into_owned(),
-        "S20: still usable",
-    );
+    let what = "data read from it";
+    test.check_eq(what, text.into(), String::from_utf8_lossy(&bytes).into_owned(), "S20: still usable");
     Ok(())
 }

@@ -58,12 +58,8 @@ fn delete_while_polled(
     test.check_debug("delete", Ok(()), deleted, "bug 64");
     test.check_eq("closed when the delete returns", 1, harness.closed() - closed, "L4");
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
-    test.check_eq(
-        "registrations ended by the deleting thread",
-        1,
-        harness.activity(foreign).since(&before).fd_close,
-        "L4",
-    );
+    let what = "registrations ended by the deleting thread";
+    test.check_eq(what, 1, harness.activity(foreign).since(&before).fd_close, "L4");
     test.check_eq("the number is open", false, descriptors::is_open(monitor.number()), "L4");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     harness.send_unseen(&mut ends.far, b"too late")?;

@@ -103,12 +103,8 @@ fn delete_under_a_lock(
     harness.wait_until("the last user closes the descriptor", || monitor.dropped() > 0)?;
     test.check_eq("closed under the lock", 0, deleted.2 - closed, "S5");
     test.check_eq("closed", 1, harness.closed() - closed, "S4");
-    test.check_eq(
-        "registrations ended by the handler's thread",
-        1,
-        harness.activity(home).since(&before).fd_close,
-        "L4",
-    );
+    let what = "registrations ended by the handler's thread";
+    test.check_eq(what, 1, harness.activity(home).since(&before).fd_close, "L4");
     test.check_eq("bytes", "x".into(), monitor.text(), "S5");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     test.stop_if_failed()?;
@@ -194,12 +190,8 @@ fn delete_before_handler(
     test.check_eq("handlers dropped", 1, monitor.dropped(), "S4");
     let ended_by = |id: ThreadId, before: &_| harness.activity(id).since(before).fd_close;
     let ended = (ended_by(closer, &before[0]), ended_by(bystander, &before[1]));
-    test.check_eq(
-        "registrations ended by either thread",
-        "1 0".into(),
-        format!("{} {}", ended.0, ended.1),
-        "S14",
-    );
+    let what = "registrations ended by either thread";
+    test.check_eq(what, "1 0".into(), format!("{} {}", ended.0, ended.1), "S14");
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     Ok(())
 }

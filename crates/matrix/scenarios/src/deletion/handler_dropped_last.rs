@@ -56,12 +56,8 @@ fn run(test: &mut TestContext) -> Result {
         let next =
             next.map_err(|error| Failure::Wrong(format!("the handler's drop could not insert: {error}")))?;
         test.check_eq("the number", number, next.number(), "4.8: closed before the handler is dropped");
-        test.check_eq(
-            "difference of the generations",
-            1,
-            next.generation() - handle.generation(),
-            "FdHandle::generation",
-        );
+        let what = "difference of the generations";
+        test.check_eq(what, 1, next.generation() - handle.generation(), "FdHandle::generation");
         harness.wait_until("the peer sees the end", || ends.far.ended())?;
         spare.far.write_all(b"next")?;
         harness.wait_until("the next registration's data", || monitor.text() == "next")?;

@@ -54,12 +54,8 @@ fn run(test: &mut TestContext) -> Result {
     harness.wait_until("the peer sees the end", || ends.far.ended())?;
     test.check_eq("entry", "stale", harness.core().entry(handle).map_or("stale", |_| "registered"), "L4");
     let second_result = harness.registration(handle).delete();
-    test.check_eq(
-        "delete afterwards is refused as stale",
-        true,
-        matches!(second_result, Err(DeleteError::Stale(_))),
-        "protocol 2.1",
-    );
+    let is_stale = matches!(second_result, Err(DeleteError::Stale(_)));
+    test.check_eq("delete afterwards is refused as stale", true, is_stale, "protocol 2.1");
 
     // No handler is left for this event.
     harness.send_unseen(&mut ends.far, b"too late")?;
@@ -79,12 +75,8 @@ fn delete_in_handler(ready: &ReadyGuard<'_>, monitor: &HandlerMonitor) -> Collec
     let registrations = || ready.context().core().registration_counts();
     let closed = registrations().closed;
     checks.eq("delete in the handler", Ok(()), ready.registration().delete(), "RegistrationRef::delete");
-    checks.eq(
-        "second delete",
-        Err(DeleteError::AlreadyDeleted),
-        ready.registration().delete(),
-        "protocol 6.1",
-    );
+    let what = "second delete";
+    checks.eq(what, Err(DeleteError::AlreadyDeleted), ready.registration().delete(), "protocol 6.1");
     checks.eq("the number is open in the handler", true, descriptors::is_open(monitor.number()), "S5");
     checks.eq("closed in the handler", 0, registrations().closed - closed, "S5");
     checks.eq("handlers dropped in the handler", 0, monitor.dropped(), "4.8");

@@ -88,12 +88,8 @@ fn end_registration(
     sleepers.wait(harness)?;
     if matches!(case, Case::Disowned) {
         harness.registration(handle).disown()?;
-        test.check_eq(
-            format!("{case:?}: returned descriptors"),
-            1,
-            monitor.take_released().len(),
-            "Handler::released",
-        );
+        let what = format!("{case:?}: returned descriptors");
+        test.check_eq(what, 1, monitor.take_released().len(), "Handler::released");
     } else {
         harness.on(other, move |context| context.registration(handle).delete())??;
         // After the stop a thread may still report it: then its last user closes it.

@@ -87,12 +87,8 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
     harness.wait_until_polled(next, thread.mask())?;
     harness.fence(thread)?;
-    test.check_eq(
-        "the next registration has the victim's number",
-        handles[*victim].number(),
-        next.number(),
-        "the scenario",
-    );
+    let what = "the next registration has the victim's number";
+    test.check_eq(what, handles[*victim].number(), next.number(), "the scenario");
     test.check_eq("calls of the old handler", 0, monitors[*victim].calls(), "S6");
     test.check_eq("handlers dropped", 1, monitors[*victim].dropped(), "S4");
     test.check_eq("calls of the new handler before it has data", 0, monitor.calls(), "S7");

@@ -509,12 +509,8 @@ impl Harness {
         drop(core);
         ended?;
         test.check_eq("registrations left after the stop", 0, used, "L8");
-        test.check_eq(
-            "registrations closed or disowned",
-            registrations.inserted,
-            registrations.closed + registrations.released,
-            "S4, L4",
-        );
+        let what = "registrations closed or disowned";
+        test.check_eq(what, registrations.inserted, registrations.closed + registrations.released, "S4, L4");
         test.check_eq("closes of a number that was not open", 0, registrations.close_errors, "S4");
         if !expects_errors && !inject::is_on() {
             let sum =

@@ -54,11 +54,8 @@ fn beside_a_held_thread(
     let scene = Scene::set(test, harness, points, place, other, forks)?;
     let (number, handle) = (scene.number, scene.handle);
     let mut child = Child::fork_on(harness, forks, move |context, report| {
-        report.eq(
-            "a task of a thread that does not exist is accepted",
-            false,
-            context.core().post(other, |_| ()).is_ok(),
-        );
+        let is_accepted = context.core().post(other, |_| ()).is_ok();
+        report.eq("a task of a thread that does not exist is accepted", false, is_accepted);
         if let Some(handle) = handle {
             let expected = if place.leaves_registration() { "Ok(())" } else { "refused" };
             let deleted = context.registration(handle).delete();
@@ -109,21 +106,15 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
         if !place.leaves_number() {
             let mut bytes = Vec::new();
             let _ = read_all(ready, &mut bytes);
-            report.eq(
-                "data read from the number",
-                "child".to_owned(),
-                String::from_utf8_lossy(&bytes).into_owned(),
-            );
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            report.eq("data read from the number", "child".to_owned(), text);
         }
         let _ = ready.registration().delete();
         let context = ready.context();
         let number = ready.handle().number();
         let _ = context.core().post(context.id(), move |_| {
-            report.eq(
-                "the number is open after its own handler's delete",
-                false,
-                descriptors::is_open(number),
-            );
+            let what = "the number is open after its own handler's delete";
+            report.eq(what, false, descriptors::is_open(number));
             report.end()
         });
     };
@@ -132,11 +123,8 @@ fn register_again(context: &Context, report: Report, near: OwnedFd, place: Place
     match inserted {
         Ok(handle) if place.leaves_number() => {
             // Only the parent could make it ready.
-            report.eq(
-                "delete of the new registration succeeds",
-                true,
-                context.registration(handle).delete().is_ok(),
-            );
+            let is_deleted = context.registration(handle).delete().is_ok();
+            report.eq("delete of the new registration succeeds", true, is_deleted);
             report.end()
         }
         Ok(handle) => context.registration(handle).want_recv().expect("just inserted"),

@@ -166,12 +166,8 @@ fn unforced(test: &mut TestContext, round: usize) -> Result {
             ended?;
         }
         let counts = core.registration_counts();
-        test.check_eq(
-            "registrations closed by the end of the stop",
-            counts.inserted,
-            counts.closed,
-            "core 8",
-        );
+        let what = "registrations closed by the end of the stop";
+        test.check_eq(what, counts.inserted, counts.closed, "core 8");
         test.record_counter("insertions in the last round", counts.inserted);
         Ok(())
     })?;

@@ -44,12 +44,8 @@ fn run(test: &mut TestContext) -> Result {
         child.record(test, &format!("forked on {thread}"), "core 25")?;
         drop(child);
         harness.fence_all()?;
-        test.check_eq(
-            "signals that the parent has handled",
-            before,
-            handled.load(Ordering::SeqCst),
-            "fork(2)",
-        );
+        let count = handled.load(Ordering::SeqCst);
+        test.check_eq("signals that the parent has handled", before, count, "fork(2)");
     }
     harness.finish(test, &[])
 }

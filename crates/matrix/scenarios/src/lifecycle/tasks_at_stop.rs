@@ -82,12 +82,8 @@ fn pending_and_late(test: &mut TestContext) -> Result {
         stop(runtime)?;
         test.check_eq("tasks run after the stop", 0, ran.load(Ordering::SeqCst), "L8");
         test.check_eq("tasks dropped", count, tasks.dropped(), "core 6");
-        test.check_eq(
-            "tasks accepted from a task that is dropped",
-            0,
-            accepted.load(Ordering::SeqCst),
-            "core 6",
-        );
+        let what = "tasks accepted from a task that is dropped";
+        test.check_eq(what, 0, accepted.load(Ordering::SeqCst), "core 6");
         for thread in &threads {
             let token = tasks.token();
             let posted = core.post(*thread, move |_| drop(token));

@@ -49,23 +49,15 @@ fn there_and_back(test: &mut TestContext, harness: &mut Harness, home: ThreadId,
         })?;
         check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
         check_moved(test, &label, thread, entry.map_err(|stale| Failure::Wrong(stale.to_string()))?)?;
-        test.check_eq(
-            label("changes of owner"),
-            hop as u32 + 1,
-            harness.entry(handle)?.takeovers,
-            "protocol 9.5",
-        );
+        let what = label("changes of owner");
+        test.check_eq(what, hop as u32 + 1, harness.entry(handle)?.takeovers, "protocol 9.5");
 
         endpoint.want_recv(harness, thread)?;
         harness.wait_until_polled(handle, thread.mask())?;
         harness.fence(thread)?;
         let entry = harness.entry(handle)?;
-        test.check_eq(
-            label("threads that poll it"),
-            thread.mask().bits(),
-            entry.polled_recv.bits(),
-            "S9, S11",
-        );
+        let what = label("threads that poll it");
+        test.check_eq(what, thread.mask().bits(), entry.polled_recv.bits(), "S9, S11");
         let digit = b'1' + hop as u8;
         endpoint.write(&[digit])?;
         read.push(digit);
@@ -87,19 +79,11 @@ fn check_moved(
     test.check_eq(label("group"), thread.group(), entry.group, "protocol 9.6");
     test.check_eq(label("thread mask"), thread.mask().bits(), entry.thread_mask.bits(), "protocol 9.3");
     test.check_eq(label("running"), 0, entry.running.bits(), "protocol 9.2");
-    test.check_eq(
-        label("threads that poll it"),
-        0,
-        entry.polled_recv.or(entry.polled_send).bits(),
-        "S9, suspect 7",
-    );
+    let polled = entry.polled_recv.or(entry.polled_send).bits();
+    test.check_eq(label("threads that poll it"), 0, polled, "S9, suspect 7");
     test.check_eq(label("threads with a pending update"), 0, entry.update_mask.bits(), "S9, protocol 9.4");
-    test.check_eq(
-        label("active directions"),
-        State::default(),
-        entry.state.and(State::ACTIVE),
-        "protocol 9.5",
-    );
+    let what = label("active directions");
+    test.check_eq(what, State::default(), entry.state.and(State::ACTIVE), "protocol 9.5");
     test.stop_if_failed()
 }
 
@@ -126,12 +110,8 @@ fn while_in_batch(
     harness.fence_all()?;
     let since = harness.activity(home).since(&counted);
     let counts = format!("{} {}", since.poll_skip, since.poll_drop);
-    test.check_cost_eq(
-        label("events skipped and dropped by the old group's thread"),
-        "0 1".into(),
-        counts,
-        "protocol 4.2",
-    );
+    let what = label("events skipped and dropped by the old group's thread");
+    test.check_cost_eq(what, "0 1".into(), counts, "protocol 4.2");
     test.check_eq(label("reports without interest"), 0, endpoint.recorder.reports(), "S3, S18");
     // The late event makes its thread clean up its own poller. That must not change the new group's masks.
     check_moved(test, &label, away, harness.entry(handle)?)?;
@@ -144,13 +124,8 @@ fn while_in_batch(
     endpoint.write(b"2")?;
     held_batch.reached()?;
     check_answer(test, label("takeover back"), Ok(()), endpoint.take_over(harness, home)?, "L7")?;
-    check_answer(
-        test,
-        label("second migration"),
-        Ok(()),
-        harness.registration(handle).migrate_on(away),
-        "protocol 9",
-    )?;
+    let moved = harness.registration(handle).migrate_on(away);
+    check_answer(test, label("second migration"), Ok(()), moved, "protocol 9")?;
     check_moved(test, &label, away, harness.entry(handle)?)?;
     held_batch.release();
     harness.fence_all()?;

@@ -38,12 +38,8 @@ fn run(test: &mut TestContext) -> Result {
         test.check_eq(label("thread mask"), new.mask().bits(), entry.thread_mask.bits(), "protocol 8.3");
         test.check_eq(label("group"), new.group(), entry.group, "protocol 9.6");
         test.check_eq(label("running"), 0, entry.running.bits(), "protocol 8.5");
-        test.check_eq(
-            label("active directions"),
-            State::default(),
-            entry.state.and(State::ACTIVE),
-            "protocol 8.4, bug 41",
-        );
+        let what = label("active directions");
+        test.check_eq(what, State::default(), entry.state.and(State::ACTIVE), "protocol 8.4, bug 41");
         test.check_eq(label("changes of owner"), 1, entry.takeovers, "protocol 8.4");
         test.check_eq(label("owner"), owner, entry.owner, "protocol 8");
 
@@ -52,13 +48,8 @@ fn run(test: &mut TestContext) -> Result {
         harness.wait_until_polled_by(handle, new)?;
         harness.fence(new)?;
         let polled = harness.entry(handle)?.polled_recv;
-        test.check(
-            label("the new thread polls it"),
-            "its bit is set",
-            format!("{polled:?}"),
-            "L1",
-            polled.contains(new.mask()),
-        );
+        let holds = polled.contains(new.mask());
+        test.check(label("the new thread polls it"), "its bit is set", format!("{polled:?}"), "L1", holds);
         endpoint.write(b"after")?;
         endpoint.wait_for_bytes(&harness, b"beforeafter")?;
         // The old thread's poller has reported all events from before.
@@ -66,12 +57,8 @@ fn run(test: &mut TestContext) -> Result {
         let expected = format!("{old}:before {new}:after");
         test.check_eq(label("reports"), expected, endpoint.reads(), "S3: one per write, no other thread");
         let (won, refused) = (harness.activity(new).fd_takeover, harness.activity(old).fd_takeover);
-        test.check_eq(
-            label("takeovers counted, new and old thread"),
-            "1 0".into(),
-            format!("{won} {refused}"),
-            "activity counters",
-        );
+        let what = label("takeovers counted, new and old thread");
+        test.check_eq(what, "1 0".into(), format!("{won} {refused}"), "activity counters");
         endpoint.end(&harness)?;
     }
     harness.finish(test, &[])

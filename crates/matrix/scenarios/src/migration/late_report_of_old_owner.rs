@@ -56,13 +56,8 @@ fn lost_before_running(
     let late = points.hold(old, Point::ReportBeforeRunning, endpoint.handle.number());
     endpoint.write(b"one")?;
     late.reached()?;
-    check_answer(
-        test,
-        label("takeover"),
-        Ok(()),
-        endpoint.take_over(harness, new)?,
-        "protocol 8.2: no thread is running",
-    )?;
+    let taken = endpoint.take_over(harness, new)?;
+    check_answer(test, label("takeover"), Ok(()), taken, "protocol 8.2: no thread is running")?;
     late.release();
     check_lost(test, harness, &label, endpoint, route, &counted, 1..=1)
 }
@@ -125,12 +120,8 @@ fn check_lost(
     let (old, new) = (route.from, route.to);
     harness.wait_until_unused(endpoint.handle)?;
     harness.fence_all()?;
-    test.check_eq(
-        label("reports before the interest is enabled"),
-        0,
-        endpoint.recorder.reports(),
-        "S3, bug 66",
-    );
+    let what = label("reports before the interest is enabled");
+    test.check_eq(what, 0, endpoint.recorder.reports(), "S3, bug 66");
     let counted = harness.activity(old).since(before);
     let (refused, clause) = if route.crosses() {
         (counted.poll_drop, "protocol 4.2, L5")
@@ -232,30 +223,18 @@ fn exit_during_delete(
     exiting.release();
     let waits = "the old owner waits in its report for the new owner's delete (suspect 20)";
     harness.fence(old).map_err(|error| Failure::Wrong(label(&format!("{waits}: {error}"))))?;
-    test.check_eq(
-        label("the number is open while the delete is under way"),
-        true,
-        descriptors::is_open(handle.number()),
-        "S5",
-    );
+    let what = label("the number is open while the delete is under way");
+    test.check_eq(what, true, descriptors::is_open(handle.number()), "S5");
     test.check_eq(label("closes so far"), closes.0, harness.closed(), "S5, suspect 20");
     deleting.release();
     harness.wait_until(&label("the close"), || harness.closed() > closes.0)?;
     harness.fence_all()?;
     let (by_old, by_new) =
         (harness.activity(old).fd_close - closes.1, harness.activity(new).fd_close - closes.2);
-    test.check_eq(
-        label("closes by the old and the new owner"),
-        "0 1".into(),
-        format!("{by_old} {by_new}"),
-        "S4, suspect 20",
-    );
-    test.check_eq(
-        label("the number is open after the close"),
-        false,
-        descriptors::is_open(handle.number()),
-        "L4",
-    );
+    let what = label("closes by the old and the new owner");
+    test.check_eq(what, "0 1".into(), format!("{by_old} {by_new}"), "S4, suspect 20");
+    let what = label("the number is open after the close");
+    test.check_eq(what, false, descriptors::is_open(handle.number()), "L4");
     test.check_eq(label("reports"), 0, endpoint.recorder.reports(), "S3");
     Ok(())
 }

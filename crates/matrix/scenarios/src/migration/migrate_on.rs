@@ -77,12 +77,8 @@ fn migrated(
     let entry = harness.entry(handle)?;
     test.check_eq(label("group"), target.group(), entry.group, "protocol 9");
     test.check_eq(label("thread mask"), target.mask().bits(), entry.thread_mask.bits(), "protocol 9");
-    test.check_eq(
-        label("active directions"),
-        State::default(),
-        entry.state.and(State::ACTIVE),
-        "protocol 9.5: both are stopped",
-    );
+    let what = label("active directions");
+    test.check_eq(what, State::default(), entry.state.and(State::ACTIVE), "protocol 9.5: both are stopped");
     test.check_eq(label("changes of owner"), 1, entry.takeovers, "protocol 9");
 
     if route.crosses() {
@@ -128,19 +124,10 @@ fn migrated_while_listed(test: &mut TestContext, harness: &mut Harness, route: R
     let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     harness.registration(handle).want_recv()?;
     let pending = harness.entry(handle)?.update_mask;
-    test.check_eq(
-        label("threads with a pending update before"),
-        old.mask().bits(),
-        pending.bits(),
-        "protocol 11.2",
-    );
-    check_answer(
-        test,
-        label("migrate_on"),
-        Ok(()),
-        harness.registration(handle).migrate_on(new),
-        "protocol 9",
-    )?;
+    let what = label("threads with a pending update before");
+    test.check_eq(what, old.mask().bits(), pending.bits(), "protocol 11.2");
+    let moved = harness.registration(handle).migrate_on(new);
+    check_answer(test, label("migrate_on"), Ok(()), moved, "protocol 9")?;
     harness.registration(handle).want_recv()?;
     endpoint.write(b"one")?;
     // The old owner is still busy: its iteration must not be needed.
@@ -168,13 +155,8 @@ fn refused_in_handler(test: &mut TestContext, harness: &mut Harness, route: Rout
     inside.reached()?;
     let before = harness.entry(handle)?;
     let busy = Err(MoveError::Busy);
-    check_answer(
-        test,
-        label("migrate_on from outside"),
-        busy,
-        harness.registration(handle).migrate_on(new),
-        "S2, suspect 15",
-    )?;
+    let moved = harness.registration(handle).migrate_on(new);
+    check_answer(test, label("migrate_on from outside"), busy, moved, "S2, suspect 15")?;
     let migrated = harness.on(new, move |context| context.registration(handle).migrate_on(new))?;
     check_answer(test, label("migrate_on by the target"), busy, migrated, "S2, suspect 15")?;
     check_unchanged(test, label("entry after the refusals"), before, harness.entry(handle)?, "suspect 15")?;
@@ -200,13 +182,8 @@ fn no_such_thread(test: &mut TestContext, harness: &mut Harness) -> Result {
     // The highest thread of a group: no cell has 64 threads.
     let no_thread = ThreadId::new(before.group, 63).ok_or_else(|| Failure::Broken("no thread 63".into()))?;
     let migrated = harness.registration(endpoint.handle).migrate_on(no_thread);
-    check_answer(
-        test,
-        "migrate_on to a thread that does not exist".into(),
-        Err(MoveError::NoThread),
-        migrated,
-        "S19",
-    )?;
+    let what = "migrate_on to a thread that does not exist".into();
+    check_answer(test, what, Err(MoveError::NoThread), migrated, "S19")?;
     check_unchanged(test, "entry after the refusal".into(), before, harness.entry(endpoint.handle)?, "S19")?;
     endpoint.end(harness)
 }

@@ -48,12 +48,8 @@ fn run(test: &mut TestContext) -> Result {
             deleted.map_err(|error| Failure::Wrong(error.to_string()))?;
             let again = copy_at(&copy, handle.number())?;
             endpoint = Endpoint::start_with(&mut harness, thread, again, far)?;
-            test.check_eq(
-                label("number"),
-                handle.number(),
-                endpoint.handle.number(),
-                "the scenario's own doing",
-            );
+            let what = label("number");
+            test.check_eq(what, handle.number(), endpoint.handle.number(), "the scenario's own doing");
         }
     }
     // The copy is declared for the last registration: the kernel registration is then removed before the

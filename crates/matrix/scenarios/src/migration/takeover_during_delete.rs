@@ -156,13 +156,8 @@ fn closed_once(
         Closer::Either => &[[1, 1, 0], [1, 0, 1]],
     };
     let holds = allowed.iter().any(|allowed| *allowed == *since);
-    test.check(
-        label("closes in all, by the owner, by the taker"),
-        format!("{allowed:?}"),
-        format!("{since:?}"),
-        "S4, L4",
-        holds,
-    );
+    let what = label("closes in all, by the owner, by the taker");
+    test.check(what, format!("{allowed:?}"), format!("{since:?}"), "S4, L4", holds);
     let open = descriptors::is_open(endpoint.handle.number());
     test.check_eq(label("the number is open afterwards"), false, open, "L4");
     let late_takeover = endpoint.take_over(harness, before.route.to)?;

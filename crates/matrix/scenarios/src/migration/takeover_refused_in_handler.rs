@@ -39,37 +39,20 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
 
     let before = harness.entry(handle)?;
     let counted = harness.activity(new);
-    test.check_eq(
-        label("running mask in the handler"),
-        old.mask().bits(),
-        before.running.bits(),
-        "protocol 4.4",
-    );
+    let what = label("running mask in the handler");
+    test.check_eq(what, old.mask().bits(), before.running.bits(), "protocol 4.4");
     let busy = Err(MoveError::Busy);
     let refused = harness
         .on(new, move |context| (0..ATTEMPTS).filter(|_| context.takeover(handle, owner) == busy).count())?;
-    test.check_eq(
-        label("takeovers that were refused as busy"),
-        ATTEMPTS,
-        refused,
-        "S3, L7: refused at once, every time",
-    );
-    check_answer(
-        test,
-        label("migrate_on from outside"),
-        busy,
-        harness.registration(handle).migrate_on(new),
-        "protocol 9.2",
-    )?;
+    let what = label("takeovers that were refused as busy");
+    test.check_eq(what, ATTEMPTS, refused, "S3, L7: refused at once, every time");
+    let moved = harness.registration(handle).migrate_on(new);
+    check_answer(test, label("migrate_on from outside"), busy, moved, "protocol 9.2")?;
     check_unchanged(test, label("entry after the refusals"), before, harness.entry(handle)?, "S3, bug 41")?;
     let counted = harness.activity(new).since(&counted);
     let counts = format!("{} {}", counted.fd_takeover, counted.fd_takeover_fail);
-    test.check_eq(
-        label("takeovers counted, granted and refused"),
-        format!("0 {ATTEMPTS}"),
-        counts,
-        "activity counters",
-    );
+    let what = label("takeovers counted, granted and refused");
+    test.check_eq(what, format!("0 {ATTEMPTS}"), counts, "activity counters");
 
     test.stop_if_failed()?;
 
@@ -94,11 +77,7 @@ fn refused_then_granted(test: &mut TestContext, harness: &mut Harness, route: Ro
     harness.fence_all()?;
     let expected = format!("{old}:one {old}:two {new}:three");
     test.check_eq(label("reports"), expected, endpoint.reads(), "S1, S3");
-    test.check_eq(
-        label("changes of owner"),
-        1,
-        harness.entry(handle)?.takeovers,
-        "S3: refusals do not count",
-    );
+    let what = label("changes of owner");
+    test.check_eq(what, 1, harness.entry(handle)?.takeovers, "S3: refusals do not count");
     endpoint.end(harness)
 }

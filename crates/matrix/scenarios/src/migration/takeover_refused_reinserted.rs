@@ -53,65 +53,36 @@ fn refused_for_second_registration(
     // Made while the number is in use, so that neither end can get it.
     let spare = test.pair()?;
     first.end(harness)?;
-    test.check_eq(
-        label("the number is open after its end"),
-        false,
-        descriptors::is_open(stale.number()),
-        "L4",
-    );
+    let what = label("the number is open after its end");
+    test.check_eq(what, false, descriptors::is_open(stale.number()), "L4");
 
     let near = at_number(spare.near, stale.number())?;
     let mut second = Endpoint::start_with(harness, home, near, spare.far)?;
     let (handle, owner) = (second.handle, second.owner);
     test.check_eq(label("number"), stale.number(), handle.number(), "the scenario's own doing");
-    test.check(
-        label("generation"),
-        "another",
-        handle.generation(),
-        "S7",
-        handle.generation() != stale.generation(),
-    );
+    let what = label("generation");
+    test.check(what, "another", handle.generation(), "S7", handle.generation() != stale.generation());
 
     let before = harness.entry(handle)?;
     for caller in [route.from, route.to] {
         for expected in [gone, owner] {
             let refused = harness.on(caller, move |context| context.takeover(stale, expected))?;
             let holds = matches!(refused, Err(MoveError::Stale(_)));
-            test.check(
-                label("takeover with the old handle"),
-                "stale",
-                format!("{refused:?}"),
-                "protocol 2.1",
-                holds,
-            );
+            let what = label("takeover with the old handle");
+            test.check(what, "stale", format!("{refused:?}"), "protocol 2.1", holds);
         }
         let migrated = harness.registration(stale).migrate_on(caller);
         let holds = matches!(migrated, Err(MoveError::Stale(_)));
-        test.check(
-            label("migrate_on with the old handle"),
-            "stale",
-            format!("{migrated:?}"),
-            "protocol 2.1",
-            holds,
-        );
+        let what = label("migrate_on with the old handle");
+        test.check(what, "stale", format!("{migrated:?}"), "protocol 2.1", holds);
         let entered = harness.on(caller, move |context| context.enter(stale, |_: &ReadyGuard<'_>| ()))?;
         let holds = matches!(entered, Err(EnterError::Stale(_)));
-        test.check(
-            label("enter with the old handle"),
-            "stale",
-            format!("{entered:?}"),
-            "protocol 2.1",
-            holds,
-        );
+        let what = label("enter with the old handle");
+        test.check(what, "stale", format!("{entered:?}"), "protocol 2.1", holds);
     }
     let stopped = harness.registration(stale).stop_both();
-    test.check(
-        label("stop with the old handle"),
-        "stale",
-        format!("{stopped:?}"),
-        "protocol 2.1",
-        stopped.is_err(),
-    );
+    let what = label("stop with the old handle");
+    test.check(what, "stale", format!("{stopped:?}"), "protocol 2.1", stopped.is_err());
     let deleted = harness.registration(stale).delete();
     let holds = matches!(deleted, Err(DeleteError::Stale(_)));
     test.check(label("delete with the old handle"), "stale", format!("{deleted:?}"), "protocol 2.1", holds);

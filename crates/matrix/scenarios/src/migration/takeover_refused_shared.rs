@@ -45,30 +45,15 @@ fn run(test: &mut TestContext) -> Result {
         let before = harness.entry(handle)?;
         for thread in harness.threads() {
             let takeover = label(&format!("takeover by {thread}"));
-            check_answer(
-                test,
-                takeover,
-                Err(MoveError::Shared),
-                endpoint.take_over(&harness, thread)?,
-                "MoveError::Shared",
-            )?;
+            let taken = endpoint.take_over(&harness, thread)?;
+            check_answer(test, takeover, Err(MoveError::Shared), taken, "MoveError::Shared")?;
         }
         harness.fence_all()?;
-        check_unchanged(
-            test,
-            label("entry after the refusals"),
-            before,
-            harness.entry(handle)?,
-            "MoveError::Shared",
-        )?;
+        let what = label("entry after the refusals");
+        check_unchanged(test, what, before, harness.entry(handle)?, "MoveError::Shared")?;
 
-        check_answer(
-            test,
-            label("migrate_on"),
-            Ok(()),
-            harness.registration(handle).migrate_on(target),
-            "protocol 9",
-        )?;
+        let moved = harness.registration(handle).migrate_on(target);
+        check_answer(test, label("migrate_on"), Ok(()), moved, "protocol 9")?;
         let mask = harness.entry(handle)?.thread_mask;
         test.check_eq(label("thread mask"), target.mask().bits(), mask.bits(), "protocol 9.3, S9");
         test.stop_if_failed()?;

@@ -31,28 +31,13 @@ fn run(test: &mut TestContext) -> Result {
         let before = (harness.entry(handle)?, harness.entry(other.handle)?);
         for caller in [new, old] {
             let refused = harness.on(caller, move |context| context.takeover(handle, wrong))?;
-            check_answer(
-                test,
-                label(&format!("takeover by {caller}")),
-                wrong_owner,
-                refused,
-                "protocol 8.1",
-            )?;
+            let what = label(&format!("takeover by {caller}"));
+            check_answer(test, what, wrong_owner, refused, "protocol 8.1")?;
         }
-        check_unchanged(
-            test,
-            label("entry after the refusals"),
-            before.0,
-            harness.entry(handle)?,
-            "protocol 8.1, bug 41",
-        )?;
-        check_unchanged(
-            test,
-            label("the wrong owner's entry"),
-            before.1,
-            harness.entry(other.handle)?,
-            "protocol 8.1",
-        )?;
+        let what = label("entry after the refusals");
+        check_unchanged(test, what, before.0, harness.entry(handle)?, "protocol 8.1, bug 41")?;
+        let what = label("the wrong owner's entry");
+        check_unchanged(test, what, before.1, harness.entry(other.handle)?, "protocol 8.1")?;
 
         // Also while the descriptor is in use, the owner is compared first: the call does not wait and does
         // not return Busy.
@@ -60,26 +45,16 @@ fn run(test: &mut TestContext) -> Result {
         endpoint.write(b"one")?;
         inside.reached()?;
         let refused = harness.on(new, move |context| context.takeover(handle, wrong))?;
-        check_answer(
-            test,
-            label("takeover while in the handler"),
-            wrong_owner,
-            refused,
-            "protocol 8.1, protocol 8.2",
-        )?;
+        let what = label("takeover while in the handler");
+        check_answer(test, what, wrong_owner, refused, "protocol 8.1, protocol 8.2")?;
         inside.release();
         endpoint.wait_for_bytes(&harness, b"one")?;
         other.write(b"mine")?;
         other.wait_for_bytes(&harness, b"mine")?;
         harness.fence(old)?;
 
-        check_answer(
-            test,
-            label("takeover with the right owner"),
-            Ok(()),
-            endpoint.take_over(&harness, new)?,
-            "L9",
-        )?;
+        let taken = endpoint.take_over(&harness, new)?;
+        check_answer(test, label("takeover with the right owner"), Ok(()), taken, "L9")?;
         endpoint.want_recv(&harness, new)?;
         endpoint.write(b"two")?;
         endpoint.wait_for_bytes(&harness, b"onetwo")?;

@@ -205,12 +205,8 @@ fn check(test: &mut TestContext, harness: &Harness, workload: &Workload, threads
     };
     let (taken, busy) = (workload.taken.load(Ordering::SeqCst), workload.busy.load(Ordering::SeqCst));
     let refused = unpoisoned(&workload.refused);
-    test.check_eq(
-        "refusals other than Busy",
-        String::new(),
-        format!("{refused:?}").trim_matches(['[', ']']).into(),
-        "L9",
-    );
+    let what = "refusals other than Busy";
+    test.check_eq(what, String::new(), format!("{refused:?}").trim_matches(['[', ']']).into(), "L9");
     let concurrent = workload.concurrent.load(Ordering::SeqCst);
     test.check_eq("takeovers while another thread was reading", 0, concurrent, "S2, S3");
     test.check_eq("takeovers counted", taken, sum(|counters| counters.fd_takeover), "activity counters");

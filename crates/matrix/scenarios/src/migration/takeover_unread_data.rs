@@ -169,13 +169,8 @@ fn between_wait_and_dispatch(
     let held_batch = sleepers.hold_batch(harness, old)?;
     endpoint.write(b"one")?;
     held_batch.reached()?;
-    check_answer(
-        test,
-        label("takeover"),
-        Ok(()),
-        endpoint.take_over(harness, new)?,
-        "L7: no waiting for a batch",
-    )?;
+    let taken = endpoint.take_over(harness, new)?;
+    check_answer(test, label("takeover"), Ok(()), taken, "L7: no waiting for a batch")?;
     endpoint.want_recv(harness, new)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     held_batch.release();
@@ -188,12 +183,8 @@ fn between_wait_and_dispatch(
     // The masks of another group are not checked: there the event counts as dropped.
     let expected = if route.crosses() { "0 1" } else { "1 0" };
     let counts = format!("{} {}", counted.poll_skip, counted.poll_drop);
-    test.check_cost_eq(
-        label("events skipped and dropped by the old thread"),
-        expected.into(),
-        counts,
-        "protocol 4.2, protocol 4.3",
-    );
+    let what = label("events skipped and dropped by the old thread");
+    test.check_cost_eq(what, expected.into(), counts, "protocol 4.2, protocol 4.3");
     test.check_eq(label("reports"), format!("{new}:one"), endpoint.reads(), "S3, bug 66");
     let entry = harness.entry(endpoint.handle)?;
     // The late event makes the old thread remove its registration.

@@ -59,13 +59,8 @@ fn overtaken(
     };
     harness.on(old, update)??;
     late.reached()?;
-    check_answer(
-        test,
-        label("takeover"),
-        Ok(()),
-        endpoint.take_over(harness, new)?,
-        "protocol 8.2: no thread is running",
-    )?;
+    let taken = endpoint.take_over(harness, new)?;
+    check_answer(test, label("takeover"), Ok(()), taken, "protocol 8.2: no thread is running")?;
     endpoint.want_recv(harness, new)?;
     harness.wait_until_polled_by(handle, new)?;
     sleepers.wait_for(harness, &[new])?;

@@ -57,13 +57,8 @@ fn run(test: &mut TestContext) -> Result {
     let exact = |count: usize| count >= expected && (test.trigger == Trigger::Level || count == 1);
     let holds = exact(reads) && exact(writes);
     let observed = format!("{reads} readable, {writes} writable");
-    test.check(
-        "reports",
-        format!("{expected} of each direction"),
-        observed,
-        "epoll_ctl(2) EPERM, poll(2)",
-        holds,
-    );
+    let what = "reports";
+    test.check(what, format!("{expected} of each direction"), observed, "epoll_ctl(2) EPERM, poll(2)", holds);
 
     // Deleted while it is ready: then nothing keeps the thread awake.
     harness.on(thread, want_both)??;

@@ -174,12 +174,8 @@ fn run(test: &mut TestContext) -> Result {
             }
         }
         harness.fence_all()?;
-        test.check_cost_eq(
-            format!("{errno:?}: waits that failed"),
-            2 * times,
-            errors(&harness) - before,
-            "core 3",
-        );
+        let what = format!("{errno:?}: waits that failed");
+        test.check_cost_eq(what, 2 * times, errors(&harness) - before, "core 3");
     }
     drop(endpoints);
     harness.finish(test, &[])

@@ -60,12 +60,8 @@ fn run(test: &mut TestContext) -> Result {
         test.check_eq("calls of the handler", expected, reports.load(Ordering::SeqCst), "once for each want");
     }
     let answers = format!("{:?}", unpoisoned(&reads));
-    test.check_eq(
-        "reads in the handler",
-        format!("{:?}", [Err::<usize, _>(Errno::EBADF); 2]),
-        answers,
-        "open(2)",
-    );
+    let what = "reads in the handler";
+    test.check_eq(what, format!("{:?}", [Err::<usize, _>(Errno::EBADF); 2]), answers, "open(2)");
     harness.registration(handle).delete()?;
     harness.finish(test, &[])
 }

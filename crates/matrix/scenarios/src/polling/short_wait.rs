@@ -42,20 +42,14 @@ fn run(test: &mut TestContext) -> Result {
     }
     let iterations = harness.activity(thread).since(&before).loops;
     took.sort_unstable();
-    test.check(
-        "the shortest wait",
-        format!("at least {WAIT:?}"),
-        format!("{:?}", took[0]),
-        "L10",
-        took[0] >= WAIT,
-    );
+    let holds = took[0] >= WAIT;
+    test.check("the shortest wait", format!("at least {WAIT:?}"), format!("{:?}", took[0]), "L10", holds);
     let bound = WAITS as u64 * ITERATIONS_PER_WAIT;
-    test.check_cost(
+    test.check_cost_most(
         format!("iterations of the loop for {WAITS} waits"),
-        format!("at most {bound}"),
+        bound,
         iterations,
         "L10: no spin",
-        iterations <= bound,
     );
     test.note(format!("a wait of {WAIT:?} took {:?} in the middle", took[WAITS / 2]));
     harness.finish(test, &[])

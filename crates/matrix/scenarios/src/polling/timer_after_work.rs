@@ -49,12 +49,8 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("timers without an end that fired", 0, dropped.try_iter().count(), "core 13");
     harness.finish(test, &[])?;
     let left = dropped.recv().is_ok();
-    test.check_eq(
-        "timers without an end that fired or stayed when the runtime stopped",
-        false,
-        left,
-        "core 6",
-    );
+    let what = "timers without an end that fired or stayed when the runtime stopped";
+    test.check_eq(what, false, left, "core 6");
     Ok(())
 }
 

@@ -93,11 +93,7 @@ fn run(test: &mut TestContext) -> Result {
     drop(ends_kept);
     let count = handles.len() as u64;
     harness.finish(test, &[])?;
-    test.check_eq(
-        "refused inserts, whose descriptors are closed",
-        count,
-        refused.load(Ordering::SeqCst),
-        "L8",
-    );
+    let dropped = refused.load(Ordering::SeqCst);
+    test.check_eq("refused inserts, whose descriptors are closed", count, dropped, "L8");
     Ok(())
 }

@@ -60,12 +60,8 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("handler calls", 0, recorder.reports(), "S6");
     let mut bytes = Vec::new();
     read_all(&copy, &mut bytes)?;
-    test.check_eq(
-        "bytes for the copy",
-        "for the copy".into(),
-        String::from_utf8_lossy(&bytes).into_owned(),
-        "S4",
-    );
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    test.check_eq("bytes for the copy", "for the copy".into(), text, "S4");
     drop((copy, ends.far));
     harness.finish(test, &[])
 }

@@ -98,11 +98,7 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
     let elsewhere = endpoint.recorder.reports() - endpoint.recorder.reports_on(new);
     test.check_eq("reports on other threads", 0, elsewhere, "S3");
     let since = harness.activity(old).since(&before);
-    test.check_cost_eq(
-        "drops and skips of the old thread",
-        0,
-        since.poll_drop + since.poll_skip,
-        "L5, suspect 7",
-    );
+    let strays = since.poll_drop + since.poll_skip;
+    test.check_cost_eq("drops and skips of the old thread", 0, strays, "L5, suspect 7");
     endpoint.end(harness)
 }

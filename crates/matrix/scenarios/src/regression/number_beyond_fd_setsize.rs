@@ -56,13 +56,8 @@ fn run(test: &mut TestContext) -> Result {
         let refused = harness.core().insert(near, monitor.recording(), group, mask, InsertOptions::default());
         let reason = refused.as_ref().map_err(|refused| refused.reason).map(drop);
         let expected = InsertRefused::Capacity { fd: number as i32, capacity };
-        test.check(
-            "the number",
-            expected.to_string(),
-            format!("{reason:?}"),
-            "bug 2",
-            reason == Err(expected),
-        );
+        let holds = reason == Err(expected);
+        test.check("the number", expected.to_string(), format!("{reason:?}"), "bug 2", holds);
         test.stop_if_failed()?;
         drop((refused, ends.far));
     } else {

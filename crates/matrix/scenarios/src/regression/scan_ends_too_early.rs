@@ -29,12 +29,8 @@ fn run(test: &mut TestContext) -> Result {
     let recorder = Recorder::new();
     let handle = harness.insert_recv(near, recorder.clone(), thread)?;
     harness.core().before_fork();
-    test.check_eq(
-        "flags before a fork",
-        State::CLONED,
-        harness.entry(handle)?.state.and(State::CLONED),
-        "suspect 14",
-    );
+    let what = "flags before a fork";
+    test.check_eq(what, State::CLONED, harness.entry(handle)?.state.and(State::CLONED), "suspect 14");
     let listed = harness.core().entries().0.iter().any(|entry| entry.handle.number() == number);
     test.check_eq("it is in the dump", true, listed, "suspect 14");
     ends.far.write_all(b"x")?;

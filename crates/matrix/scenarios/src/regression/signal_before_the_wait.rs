@@ -61,12 +61,8 @@ fn run(test: &mut TestContext) -> Result {
             handled.load(Ordering::SeqCst) > before
         })?;
         let since = harness.activity(other).since(&others);
-        test.check_eq(
-            format!("sleeps of {other} that it prevented"),
-            0,
-            since.wake_tasks + since.wake_signal,
-            "bug 62",
-        );
+        let what = format!("sleeps of {other} that it prevented");
+        test.check_eq(what, 0, since.wake_tasks + since.wake_signal, "bug 62");
         test.stop_if_failed()?;
         endpoint.end(&harness)?;
     }

@@ -129,12 +129,8 @@ fn run(test: &mut TestContext) -> Result {
     sorted.sort_unstable();
     let identities: Vec<_> = sorted.iter().map(|(identity, _)| *identity).collect();
     let all: Vec<_> = (0..CLIENTS * CALLS).collect();
-    test.check_eq(
-        "connections accepted",
-        CLIENTS * CALLS,
-        *unpoisoned(&accepted),
-        "accept(2): a connection leaves the queue",
-    );
+    let what = "connections accepted";
+    test.check_eq(what, CLIENTS * CALLS, *unpoisoned(&accepted), "accept(2): a connection leaves the queue");
     test.check_debug("identities received", all, identities, "S4, S7");
     test.check_eq("clients that received their own identity", CLIENTS * CALLS, answered, "S7");
     for thread in harness.threads() {

@@ -56,13 +56,8 @@ fn run(test: &mut TestContext) -> Result {
     }
     drop(busy);
     let answer = greeting(waiting)?;
-    test.check(
-        "the call that waited",
-        "Greeted",
-        format!("{answer:?}"),
-        "L1",
-        matches!(answer, Answer::Greeted(_)),
-    );
+    let holds = matches!(answer, Answer::Greeted(_));
+    test.check("the call that waited", "Greeted", format!("{answer:?}"), "L1", holds);
 
     let after = fixture.harness.core().activity();
     let activity: Vec<_> =

@@ -117,13 +117,8 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
     // The handler still runs: the descriptor must not be closed under it.
     let entry = fixture.entry()?;
     test.check_eq(format!("{label}: thread mask"), 0, entry.thread_mask.bits(), "S6");
-    test.check(
-        format!("{label}: running mask"),
-        "not empty",
-        entry.running.bits(),
-        "S5",
-        !entry.running.is_empty(),
-    );
+    let holds = !entry.running.is_empty();
+    test.check(format!("{label}: running mask"), "not empty", entry.running.bits(), "S5", holds);
     test.check_eq(format!("{label}: closed under the handler"), closed, fixture.harness.closed(), "S5");
     drop(guard);
     let answer = greeting(client)?;
@@ -133,12 +128,8 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
     let is_closed = || core.registration_counts().closed > closed;
     fixture.harness.wait_until(&format!("{label}: the last user closes the listener (L4)"), is_closed)?;
     fixture.harness.fence_all()?;
-    test.check_eq(
-        format!("{label}: closes after the exit of the last user"),
-        closed + 1,
-        fixture.harness.closed(),
-        "L4",
-    );
+    let what = format!("{label}: closes after the exit of the last user");
+    test.check_eq(what, closed + 1, fixture.harness.closed(), "L4");
     let answer = call(&fixture.address)?;
     test.check_debug(format!("{label}: a later call"), Answer::Refused, answer, "close(2), connect(2)");
     Ok((fixture.harness, true))

@@ -106,13 +106,8 @@ fn delete_listener(
         test.check_debug(format!("{label}: a later call"), Answer::Refused, answer, "close(2), connect(2)");
     }
     let second_result = fixture.harness.registration(fixture.handle).delete();
-    test.check(
-        format!("{label}: second delete"),
-        "Err(Stale)",
-        format!("{second_result:?}"),
-        "protocol 2.1",
-        second_result.is_err(),
-    );
+    let what = format!("{label}: second delete");
+    test.check(what, "Err(Stale)", format!("{second_result:?}"), "protocol 2.1", second_result.is_err());
     let count = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
     test.record_counter(format!("dropped, {label}"), count(Answer::Dropped));
     test.record_counter(format!("forgotten, {label}"), count(Answer::Forgotten));

@@ -152,18 +152,10 @@ impl ListenerFixture {
         self.harness.wait_until(&label, || self.harness.is_polled(self.handle, self.mask()))?;
         self.harness.fence_all()?;
         let entry = self.entry()?;
-        test.check_eq(
-            format!("{when}: pollers that have it"),
-            self.mask().bits(),
-            entry.polled_recv.bits(),
-            "S11, bug 20",
-        );
-        test.check_eq(
-            format!("{when}: pollers that have it for sending"),
-            0,
-            entry.polled_send.bits(),
-            "S11",
-        );
+        let what = format!("{when}: pollers that have it");
+        test.check_eq(what, self.mask().bits(), entry.polled_recv.bits(), "S11, bug 20");
+        let what = format!("{when}: pollers that have it for sending");
+        test.check_eq(what, 0, entry.polled_send.bits(), "S11");
         test.check_eq(format!("{when}: pending updates"), 0, entry.update_mask.bits(), "L3");
         Ok(())
     }

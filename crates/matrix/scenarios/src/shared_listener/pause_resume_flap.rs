@@ -115,13 +115,8 @@ fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) ->
     drop(guard);
     let answer = greeting(client)?;
     let served = matches!(answer, Answer::Greeted(_));
-    test.check(
-        "the client that connected during the pause",
-        "Greeted",
-        format!("{answer:?}"),
-        "L1, suspect 10",
-        served,
-    );
+    let what = "the client that connected during the pause";
+    test.check(what, "Greeted", format!("{answer:?}"), "L1, suspect 10", served);
     fixture.check_converged(test, "resumed before the removal of the listener")?;
     Ok(answer)
 }

@@ -64,12 +64,8 @@ fn run(test: &mut TestContext) -> Result {
     test.check_eq("pending updates", 0, entry.update_mask.bits(), "L3");
     for thread in harness.threads() {
         let expected = u64::from(thread.group() == entry.group);
-        test.check_eq(
-            format!("handler calls of thread {thread}"),
-            expected,
-            acceptor.tally(thread).runs,
-            "S3",
-        );
+        let what = format!("handler calls of thread {thread}");
+        test.check_eq(what, expected, acceptor.tally(thread).runs, "S3");
     }
     let second = call(&address)?;
     test.check_debug("a client that connects afterwards", Answer::Greeted(1), second, "L1");

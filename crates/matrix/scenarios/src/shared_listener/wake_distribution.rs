@@ -57,12 +57,8 @@ fn run(test: &mut TestContext) -> Result {
     for thread in fixture.sharers.clone() {
         let tally = acceptor.tally(thread);
         let sum = tally.accepted + tally.empty;
-        test.check_eq(
-            format!("handler calls of thread {thread}: accepted, or empty"),
-            sum,
-            tally.runs,
-            "arithmetic",
-        );
+        let what = format!("handler calls of thread {thread}: accepted, or empty");
+        test.check_eq(what, sum, tally.runs, "arithmetic");
         test.record_counter(format!("accepted {thread}"), tally.accepted);
         test.record_counter(format!("empty {thread}"), tally.empty);
     }
