@@ -1,7 +1,7 @@
 //! Child processes with copies of descriptors. Between fork and exec a child has a copy of every descriptor;
 //! the exec closes all of them.
 
-use std::io::{self, PipeWriter, Read, Write, pipe};
+use std::io::{self, PipeWriter, Read, pipe};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};

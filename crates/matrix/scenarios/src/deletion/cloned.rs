@@ -1,16 +1,12 @@
 //! The part that the scenarios about copies share: a descriptor is deleted while a copy keeps its open file,
 //! and data arrives there.
 
-use std::io::Write;
 use std::os::fd::RawFd;
 
 use fd_core::{ActivitySnapshot, FdHandle, State};
 
 use super::monitor::HandlerMonitor;
-use crate::descriptors;
-use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{FarEnd, at_number};
 
 /// A copy of the descriptor. It keeps the open file until it is dropped.
 pub(super) trait OpenCopy {

@@ -8,7 +8,6 @@ use fd_core::FdHandle;
 
 use super::cloned::{OpenCopy, stays_silent};
 use crate::prelude::*;
-use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/cloned-dup",

@@ -6,15 +6,12 @@
 //!
 //! The kernel has no checkpoint there, so the scenario tries many times.
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use fastrand::Rng;
 
 use super::monitor::HandlerMonitor;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

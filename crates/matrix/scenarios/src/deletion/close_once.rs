@@ -3,15 +3,12 @@
 //! ends exactly once, no descriptor is closed under a handler, and no other descriptor of the process is
 //! affected (bugs 43 and 66, suspects 2, 6 and 20).
 
-use std::io::Write;
-use std::sync::Arc;
-
 use super::registration::TrackedRegistration;
 use super::workload::{STEPS, Workload};
 use crate::descriptors::inode;
 use crate::prelude::*;
 use crate::threads::spawn;
-use crate::transport::{Pair, pair, read_all};
+use crate::transport::{Pair, pair};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/close-once",

@@ -5,24 +5,18 @@
 //!
 //! The runtime's clock stands still, so the time that the machine needs for an exec does not count.
 
-use std::io::Write;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use fd_core::ReadyGuard;
-use fd_core::ids::ThreadId;
 
 use super::children::BeforeExec;
 use super::cloned::{replacements, snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::checkpoints::Checkpoints;
 use crate::manual_clock::ManualClock;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::threads;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/closes-beside-children",

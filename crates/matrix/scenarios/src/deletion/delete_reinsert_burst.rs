@@ -5,14 +5,13 @@
 
 use std::io::PipeReader;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
-use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::ids::ThreadMask;
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;
-use crate::transport::{at_number, copy_at};
+use crate::transport::copy_at;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-reinsert-burst",

@@ -2,16 +2,10 @@
 //! token and before it has cleared the thread mask. A second token would close twice, and by then the number
 //! may belong to another descriptor (bug 43).
 
-use std::io::Write;
-
 use fd_core::error::DeleteError;
-use fd_core::hooks::checkpoint::Point;
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::checkpoints::Checkpoints;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/delete-twice",

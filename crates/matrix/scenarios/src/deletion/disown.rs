@@ -2,20 +2,14 @@
 //! (bug 55), and left the polled masks behind, so that the next user of the number was never added to any
 //! poller (bug 34).
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
 
 use fd_core::State;
 use fd_core::error::DeleteError;
-use fd_core::ids::ThreadId;
 
 use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
-use crate::descriptors;
-use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{FarEnd, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/disown",

@@ -2,13 +2,8 @@
 //! group's update list, then mixed the masks of both groups, then isolated all threads to be safe, which
 //! deadlocked (bug 64).
 
-use fd_core::ids::ThreadId;
-
 use super::monitor::HandlerMonitor;
-use crate::descriptors;
-use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/foreign-group-idle",

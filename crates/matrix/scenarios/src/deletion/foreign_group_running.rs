@@ -3,18 +3,11 @@
 //! of its running bit. HAProxy isolated all threads for such a delete, which deadlocked with the lock (bug
 //! 64), and it reads the running mask without a fence after its own store (suspect 2).
 
-use std::io::Write;
 use std::sync::mpsc::{TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
-
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::checkpoints::Checkpoints;
-use crate::gate::Gate;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

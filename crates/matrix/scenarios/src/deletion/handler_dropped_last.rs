@@ -2,19 +2,14 @@
 //! descriptor under the number that has just been closed. It must find the slot free, no matter whether the
 //! deleter or a late user ends the registration.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 
-use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
 
 use super::monitor::HandlerMonitor;
-use crate::mutex::unpoisoned;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/handler-dropped-last",

@@ -3,20 +3,11 @@
 //! report left its update bit there, and the new owner's updates never reached that thread (bug 65, model
 //! M6).
 
-use std::io::Write;
-use std::sync::Arc;
-
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{ActivitySnapshot, FdHandle};
 
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
-use crate::gate::Gate;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{FarEnd, Pair, at_number};
+use crate::transport::Pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/late-report-then-reuse",

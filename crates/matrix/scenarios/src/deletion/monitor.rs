@@ -3,18 +3,14 @@
 
 use std::fmt::Debug;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 
 use fd_core::error::DeleteError;
-use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
-use crate::descriptors;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 use crate::threads::spawn;
 
 /// Counts the calls and drops of one registration's handler, and keeps the descriptors that were returned to

@@ -3,19 +3,11 @@
 //! the running bit: a delete in between leaves the close to a thread that sees nothing to close, and the
 //! descriptor leaks (suspect 1).
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{OwnerId, State};
 
 use super::monitor::HandlerMonitor;
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
-use crate::gate::Gate;
-use crate::patience::patience;
 use crate::prelude::*;
 use fd_core::error::{DeleteError, MoveError};
 

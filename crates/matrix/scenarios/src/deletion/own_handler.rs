@@ -1,8 +1,6 @@
 //! A handler deletes its own descriptor. HAProxy's connections do this all the time: the number must stay
 //! open and the owner alive until the handler returns, or the handler continues with another descriptor (S5).
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use fd_core::ReadyGuard;
@@ -10,10 +8,7 @@ use fd_core::State;
 use fd_core::error::DeleteError;
 
 use super::monitor::{CollectedChecks, HandlerMonitor};
-use crate::descriptors;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/own-handler",

@@ -6,7 +6,6 @@
 use std::os::fd::AsRawFd;
 
 use fd_core::OwnerId;
-use fd_core::ids::ThreadId;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;
@@ -96,7 +95,7 @@ fn end_registration(
         harness.wait_until(&format!("{case:?}: the close"), || monitor.dropped() > 0)?;
         test.check_eq(format!("{case:?}: closed"), 1, harness.closed() - closed, "S4");
     }
-    test.check_eq(format!("{case:?}: the number is open"), false, crate::descriptors::is_open(number), "S4");
+    test.check_eq(format!("{case:?}: the number is open"), false, descriptors::is_open(number), "S4");
     // From here on, no event wakes any thread.
     harness.wait_until(&format!("{case:?}: the peer sees the end"), || ends.far.ended())
 }

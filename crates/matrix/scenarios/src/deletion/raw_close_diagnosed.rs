@@ -3,17 +3,13 @@
 //! registration. HAProxy repeatedly had such closes (bug 43), and spun or reported another connection's
 //! events.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::poller::Events;
 
 use super::monitor::HandlerMonitor;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/raw-close-diagnosed",

@@ -2,18 +2,13 @@
 //! one under the same number. HAProxy applied the old event, a hang-up, to the new connection, which then
 //! failed without cause (bug 75). Only its epoll backend has a fix (suspect 18).
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
-use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, State};
 
 use super::monitor::{CollectedChecks, HandlerMonitor};
-use crate::descriptors;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/reuse-in-batch",

@@ -4,17 +4,9 @@
 //! again, and it took a number that other code expected. Found on an emulated kqueue, when
 //! `late-report-then-reuse` failed because its number was taken.
 
-use std::io::Write;
-
-use fd_core::hooks::checkpoint::Point;
-
 use super::cloned::replacements;
 use super::monitor::{HandlerMonitor, delete_on};
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/slow-close",

@@ -3,19 +3,13 @@
 //! beside 8 callers), and the end of a registration, which both wait until no reference is left. HAProxy's
 //! `fd_grab_tgid` does the same.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use fd_core::hooks::checkpoint::Point;
 use fd_core::{FdCore, FdHandle};
 
 use super::monitor::HandlerMonitor;
-use crate::checkpoints::{Checkpoints, HeldThread};
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 use crate::threads;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/stale-call-beside-insert",

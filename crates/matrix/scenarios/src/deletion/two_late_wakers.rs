@@ -5,13 +5,9 @@
 //! (suspect 1).
 
 use std::cell::{Cell, RefCell};
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::InsertOptions;
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 
 use super::monitor::HandlerMonitor;
 use crate::interleaving::Interleaving;

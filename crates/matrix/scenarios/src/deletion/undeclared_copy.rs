@@ -8,9 +8,7 @@
 //! the poller when the copy has outlived the time of a fork, and a process with a child when it has outlived
 //! the time of an exec, by a clock that only this scenario advances.
 
-use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
@@ -20,7 +18,6 @@ use super::cloned::{snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "deletion/undeclared-copy",

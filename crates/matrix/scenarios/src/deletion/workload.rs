@@ -2,19 +2,17 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use fastrand::Rng;
-use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
 use metadata::Variant;
 
 use super::registration::TrackedRegistration;
 use crate::descriptors::inode;
-use crate::mutex::unpoisoned;
 use crate::needs;
 use crate::prelude::*;
-use crate::transport::{Pairs, read_all};
+use crate::transport::Pairs;
 
 /// Steps of all threads together.
 pub(super) const STEPS: u64 = 50_000;

@@ -6,7 +6,6 @@ use fd_core::{EntryInfo, State};
 
 use super::child::Child;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/bare-fork",
@@ -28,7 +27,7 @@ fn run(test: &mut TestContext) -> Result {
     sleepers.wait(running)?;
     let mut child = Child::bare_fork(|report| {
         let Some(harness) = harness.take() else { return };
-        let core = std::sync::Arc::clone(harness.core());
+        let core = Arc::clone(harness.core());
         let own = |entry: &EntryInfo| entry.state.contains(State::INTERNAL);
         for entry in core.entries().0.into_iter().filter(|entry| !own(entry)) {
             report.eq("a delete", true, core.registration(entry.handle).delete().is_ok());

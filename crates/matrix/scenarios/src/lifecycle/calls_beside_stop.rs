@@ -1,25 +1,18 @@
 //! A runtime stops while its threads, and other threads, are in the middle of calls.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DropCounter, both_ends, idle, stop};
-use crate::checkpoints::Checkpoints;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 use crate::threads;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/calls-beside-stop",

@@ -3,12 +3,10 @@
 use std::fmt::Debug;
 use std::io::{PipeReader, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Instant;
 
 use fd_core::Context;
-use fd_core::ids::ThreadId;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -16,7 +14,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};
 
-use crate::patience::patience;
 use crate::prelude::*;
 
 /// The last line of a child's report.

@@ -2,7 +2,6 @@
 //! exist there, and their unfinished calls must end nevertheless.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use fd_core::error::InsertRefused;
 use fd_core::{InsertOptions, Runtime};
@@ -10,8 +9,6 @@ use fd_core::{InsertOptions, Runtime};
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};
 use super::{both_ends, idle};
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

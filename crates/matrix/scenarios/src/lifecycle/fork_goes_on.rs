@@ -2,22 +2,17 @@
 //! insertions and closes of those threads never ended there: a delete returned Ok, and the descriptor stayed
 //! open. The child also read the bytes that should wake its parent's thread.
 
-use std::io::Write;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, State};
 
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
-use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::HandlerMonitor;
-use crate::descriptors;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::threads;
-use crate::transport::{at_number, pair, read_all};
+use crate::transport::pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/fork-goes-on",

@@ -1,17 +1,11 @@
 //! The call that one thread of a runtime is in the middle of when another thread forks.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
 
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, OwnerId};
 
 use super::{both_ends, idle};
-use crate::checkpoints::{Checkpoints, HeldThread};
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::FarEnd;
 
 /// Where the thread is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

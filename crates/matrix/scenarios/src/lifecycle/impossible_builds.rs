@@ -6,7 +6,6 @@ use fd_core::{Builder, Runtime};
 use nix::libc;
 
 use super::{builder, stop};
-use crate::descriptors;
 use crate::prelude::*;
 use crate::retry;
 

@@ -2,17 +2,12 @@
 //! then claimed its slot outlived the stop: 17 of 3,000 runtimes left 51 descriptors.
 
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::error::InsertRefused;
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{FdCore, FdHandle, InsertOptions};
 
 use super::{both_ends, idle, stop};
-use crate::checkpoints::Checkpoints;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::threads;
 

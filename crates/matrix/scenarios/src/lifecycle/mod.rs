@@ -20,7 +20,6 @@ crate::scenario::family! {
 }
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::{Builder, Handler, ReadyGuard, Runtime};
@@ -71,7 +70,7 @@ impl Drop for DropToken {
 }
 
 /// Creates a connected pair over the cell's transport.
-fn both_ends(test: &TestContext) -> Result<(OwnedFd, crate::transport::FarEnd)> {
+fn both_ends(test: &TestContext) -> Result<(OwnedFd, FarEnd)> {
     let ends = test.pair()?;
     Ok((ends.near, ends.far))
 }

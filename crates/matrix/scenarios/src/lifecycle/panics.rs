@@ -1,9 +1,7 @@
 //! User code panics, in each place where the core runs or drops it. The panic of a handler that had deleted
 //! its own descriptor was lost.
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::{Context, FdHandle, Handler, ReadyGuard, Runtime, WorkerError};
@@ -12,7 +10,6 @@ use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends};
 use crate::prelude::*;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/panics",

@@ -1,7 +1,6 @@
 //! A worker thread other than the first one forks, and the child continues with it. The first thread, which
 //! handled the signals, does not exist there: SIGTERM had no effect in such a child.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::libc;

@@ -1,7 +1,6 @@
 //! Runtimes are started and stopped many times, each with registrations, tasks and timers left. The
 //! repetition multiplies what one start leaves behind: descriptors, threads, memory, address space.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fd_core::error::StartError;
@@ -10,8 +9,7 @@ use fd_core::{InsertOptions, ReadyGuard};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stop};
-use crate::descriptors;
-use crate::patience::{Looks, patience, slowness};
+use crate::patience::{Looks, slowness};
 use crate::prelude::*;
 use crate::retry;
 

@@ -1,9 +1,8 @@
 //! A runtime is stopped or dropped on one of its own threads. That thread used to wait for itself, which
 //! panicked, and the registrations did not end.
 
-use std::io::Write;
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{Builder, Context, Handler, ReadyGuard, Runtime};
@@ -11,8 +10,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{DropCounter, DropToken, both_ends, stop};
-use crate::mutex::unpoisoned;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -157,7 +154,7 @@ fn ended(test: &mut TestContext, at: Where, how: How) -> Result {
         answer.map_err(|_| Failure::Wrong(about("the call does not return")))??;
         // No call waits for the other threads of the runtime.
         Harness::wait_with_core(&core, &about("every peer sees the end"), || {
-            far.ended() && peers.iter().all(crate::transport::FarEnd::ended)
+            far.ended() && peers.iter().all(FarEnd::ended)
         })?;
         Harness::wait_with_core(&core, &about("every handler and timer is dropped"), || {
             tally.dropped() >= tokens

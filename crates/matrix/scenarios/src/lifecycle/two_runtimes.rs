@@ -1,18 +1,15 @@
 //! Two runtimes in one process. Handles did not identify their table: a stale handle of one runtime deleted a
 //! live descriptor of the other if number and generation were the same.
 
+use std::sync::Mutex;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
 
 use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, ReadyGuard, Runtime};
 
 use super::{both_ends, builder, idle, stop};
 use crate::deletion::monitor::HandlerMonitor;
-use crate::mutex::unpoisoned;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::retry;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "lifecycle/two-runtimes",

@@ -3,7 +3,6 @@
 //! Masks are local to the group. HAProxy left the old group's kernel registration behind, and on the way back
 //! `ADD` failed with `EEXIST`, which was ignored: the former interest stayed in place (`752c5cba5`).
 
-use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, State};
 
 use super::{Endpoint, check_answer};

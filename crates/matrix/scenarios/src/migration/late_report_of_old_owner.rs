@@ -8,11 +8,8 @@ use std::ops::RangeInclusive;
 
 use fd_core::ActivitySnapshot;
 use fd_core::error::MoveError;
-use fd_core::hooks::checkpoint::Point;
 
 use super::{Endpoint, Route, check_answer, check_unchanged, routes};
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -96,9 +93,8 @@ fn lost_within_takeover(
         test.check_eq(label("reports so far"), 0, endpoint.recorder.reports(), "S3");
     }
     taking.release();
-    let taken = receiver
-        .recv_timeout(crate::patience::patience())
-        .map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
+    let taken =
+        receiver.recv_timeout(patience()).map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
     check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
     // A thread that builds arrays of what it may poll may have built them after the takeover.
     let is_polled =

@@ -4,12 +4,10 @@
 //! that by then belongs to another group. Here the move is refused.
 
 use fd_core::error::MoveError;
-use fd_core::ids::ThreadId;
 use fd_core::{ReadyGuard, State};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, routes};
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/migrate-on",

@@ -20,17 +20,12 @@ crate::scenario::family! {
     update_overtaken,
 }
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use fd_core::error::MoveError;
-use fd_core::ids::ThreadId;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
 
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::FarEnd;
 
 /// The former and the new owner of a descriptor.
 #[derive(Clone, Copy)]

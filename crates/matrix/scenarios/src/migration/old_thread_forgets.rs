@@ -4,8 +4,6 @@
 //! level-triggered poller reported them endlessly, and the old thread spun for as long as the new one did not
 //! read.
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fd_core::error::MoveError;

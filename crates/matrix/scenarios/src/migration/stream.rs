@@ -1,14 +1,12 @@
 //! A connection that checks the order of its data, and detects concurrent readers.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use fd_core::poller::Trigger;
 use fd_core::{FdHandle, Handler, ReadyGuard};
 
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::read_all;
 
 /// A connection that receives numbered frames and counts concurrent readers.
 pub(super) struct Connection {

@@ -6,14 +6,9 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::error::{DeleteError, MoveError};
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 
 use super::{Endpoint, Route, check_answer, routes};
-use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::delete_on;
-use crate::descriptors;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

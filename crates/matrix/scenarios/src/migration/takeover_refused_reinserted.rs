@@ -8,9 +8,7 @@ use fd_core::ReadyGuard;
 use fd_core::error::{DeleteError, EnterError, MoveError};
 
 use super::{Endpoint, Route, check_unchanged, routes};
-use crate::descriptors;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-reinserted",
@@ -37,7 +35,7 @@ fn refused_for_second_registration(
     test: &mut TestContext,
     harness: &mut Harness,
     route: Route,
-    home: fd_core::ids::ThreadId,
+    home: ThreadId,
 ) -> Result {
     let label = |what: &str| format!("{}, new registration on {home}: {what}", route.name);
     let mut first = Endpoint::start(test, harness, route.from)?;

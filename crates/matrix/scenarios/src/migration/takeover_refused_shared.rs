@@ -3,13 +3,10 @@
 //! Between threads that are all allowed, a takeover between its two steps is indistinguishable from a running
 //! handler: HAProxy's callers never try it. `migrate_on` may narrow the mask to one thread.
 
-use std::sync::Arc;
-
 use fd_core::error::MoveError;
 
 use super::{Endpoint, check_answer, check_unchanged, routes};
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-refused-shared",

@@ -3,22 +3,16 @@
 //! This covers the interleavings that cannot be forced one by one. The method is that of `cd8914bc5`: threads
 //! are delayed wherever only one of two masks has been changed.
 
-use std::io::Write;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use fd_core::error::MoveError;
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::{Context, FdHandle, OwnerId};
 
 use super::stream::Connection;
-use crate::checkpoints::Checkpoints;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::threads::spawn;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/takeover-storm",

@@ -4,12 +4,10 @@
 //! thread's poller has consumed its edge, and the connection stalls. This scenario forces each way in which
 //! an edge can be consumed before the new owner enables its interest.
 
-use fd_core::hooks::checkpoint::Point;
 use fd_core::hooks::inject;
 use fd_core::poller::Trigger;
 
 use super::{Endpoint, Route, check_answer, routes};
-use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -6,12 +6,10 @@
 use std::time::Duration;
 
 use fd_core::FdHandle;
-use fd_core::ids::ThreadId;
 use fd_core::poller::Events;
 
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "migration/timeout-moves",
@@ -91,7 +89,7 @@ fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration
 fn move_to(
     harness: &Harness,
     handle: FdHandle,
-    recorder: &std::sync::Arc<Recorder>,
+    recorder: &Arc<Recorder>,
     target: ThreadId,
     turn: usize,
 ) -> Result {

@@ -5,10 +5,8 @@
 //! descriptor, and slept: its data was never reported.
 
 use fd_core::Context;
-use fd_core::hooks::checkpoint::Point;
 
 use super::{Endpoint, Route, check_answer, routes};
-use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -2,7 +2,6 @@
 //! always ready. HAProxy never polls one. A core that accepts its registration must report it, or its owner
 //! waits endlessly.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::poller::{Events, Trigger};

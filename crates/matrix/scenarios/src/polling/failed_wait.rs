@@ -2,14 +2,13 @@
 //! is no reason to end a thread that other threads rely on: it counts the failure, pauses, and waits again.
 
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fd_core::FdTable;
-use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::ids::{GroupId, ThreadMask};
 use fd_core::poller::{
     Backend, BackendError, Capabilities, Change, DeregisterReason, Event, Interest, Limits, MakeBackend,
     Poller, Wake,

@@ -2,7 +2,6 @@
 //! (signal(7)). That is neither an error nor an event: the thread iterates, and waits again for the rest of
 //! the time.
 
-use std::io::Write;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,6 @@ use nix::sys::pthread::{Pthread, pthread_kill, pthread_self};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

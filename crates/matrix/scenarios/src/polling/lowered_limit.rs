@@ -2,20 +2,15 @@
 //! `EINVAL` for more descriptors than the limit: the backend has to poll them in parts. With a limit of zero
 //! it cannot poll any descriptor, and its threads check for work at short intervals.
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use fd_core::ids::ThreadId;
 use fd_core::{FdHandle, InsertOptions, Runtime};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::retry;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/lowered-limit",

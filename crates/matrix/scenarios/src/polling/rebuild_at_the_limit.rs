@@ -1,9 +1,8 @@
 //! A poller must be replaced while the process cannot open descriptors: after a close with an undeclared copy
 //! (epoll), and in a forked child. The thread keeps its poller, serves it, and tries again.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::poller::Trigger;
 use fd_core::{ActivitySnapshot, Context, InsertOptions, ReadyGuard};
@@ -12,9 +11,7 @@ use crate::deletion::cloned::{snapshots, undelivered_events};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit::DescriptorLimit;
 use crate::lifecycle::child::{Child, Report, when};
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/rebuild-at-the-limit",

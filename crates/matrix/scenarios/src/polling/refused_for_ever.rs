@@ -3,15 +3,14 @@
 //! not open, and select as ready: its handler finds the error.
 
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::{InsertOptions, ReadyGuard, State};
 use nix::errno::Errno;
 
 use crate::manual_clock::ManualClock;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

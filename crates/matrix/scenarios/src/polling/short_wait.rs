@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use fd_core::Context;
 
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

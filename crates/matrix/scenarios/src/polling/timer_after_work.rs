@@ -3,15 +3,14 @@
 //! work (200 ms became 301 ms here).
 
 use std::rc::Rc;
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fastrand::Rng;
 use fd_core::Context;
 
 use crate::manual_clock::ManualClock;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -62,12 +61,7 @@ fn set_endless_timer(context: &Context, delay: Duration, sender: Sender<()>) {
 
 /// Sets a timer of an hour, works for an hour, and repeats that in the timer: each timer is due when the work
 /// is done, so no time is lost between two of them.
-fn wait_and_work(
-    test: &mut TestContext,
-    harness: &Harness,
-    clock: &ManualClock,
-    thread: fd_core::ids::ThreadId,
-) -> Result {
+fn wait_and_work(test: &mut TestContext, harness: &Harness, clock: &ManualClock, thread: ThreadId) -> Result {
     fn step(context: &Context, clock: &ManualClock, left: u32, fired: Sender<Duration>) {
         let _ = fired.send(clock.passed());
         if left > 0 {

@@ -4,19 +4,15 @@
 //! tasks delayed an echo by seconds, and so did timers of one moment. With a clock that stands still, a timer
 //! that sets itself again with no delay kept the thread for ever.
 
-use std::io::Write;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::hooks::inject;
 use fd_core::{Context, ReadyGuard};
 
-use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{FarEnd, read_all};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "polling/work-beside-events",

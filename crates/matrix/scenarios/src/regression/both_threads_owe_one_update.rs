@@ -5,7 +5,6 @@
 use super::{about, two_of_a_group};
 use crate::migration::Endpoint;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/both-threads-owe-one-update",

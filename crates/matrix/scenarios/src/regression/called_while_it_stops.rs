@@ -4,11 +4,10 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Mutex, Weak};
 
 use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
 
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -2,15 +2,11 @@
 //! (`ebaba7542`), the changes of a descriptor overwrote those of the descriptor before it (`c55b88ece`), and
 //! a descriptor without changes dropped all of them (`5ab33944c`).
 
-use std::io::Write;
-use std::sync::Arc;
-
 use fd_core::FdHandle;
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::prelude::*;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/changes-lost-in-one-pass",

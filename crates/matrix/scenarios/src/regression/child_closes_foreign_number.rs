@@ -2,9 +2,9 @@
 //! belonged to another file by then. An epoll descriptor is inherited, but shared with the parent
 //! (`fb8983f21`): registrations of the child wake the parent.
 
-use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::io::{PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -14,10 +14,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use nix::{errno::Errno, libc};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::descriptors;
 use crate::descriptors::null_device;
-use crate::mutex::unpoisoned;
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::transport::set_nonblocking;
 

@@ -3,14 +3,10 @@
 //! pipes registered under it (bug 60).
 
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use fd_core::hooks::checkpoint::Point;
-
-use crate::checkpoints::Checkpoints;
 use crate::descriptors::inode;
 use crate::migration::Endpoint;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::transport::{copy_at, pair};
 

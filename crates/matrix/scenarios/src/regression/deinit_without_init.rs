@@ -3,12 +3,11 @@
 
 use std::os::fd::RawFd;
 
-use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::ids::{GroupId, ThreadMask};
 use fd_core::poller::{Backend, Limits};
 use fd_core::{InsertOptions, Runtime};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::descriptors;
 use crate::prelude::*;
 use crate::retry::{is_system_error, prepare, retry};
 

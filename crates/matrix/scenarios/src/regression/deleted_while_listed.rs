@@ -2,18 +2,12 @@
 //! group. HAProxy left it in the list (bug 22); then the new registration is in the wrong list, or in none
 //! (suspect 16).
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
 
 use fd_core::FdHandle;
-use fd_core::ids::ThreadId;
 
 use super::one_of_each_group;
-use crate::gate::Gate;
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::{FarEnd, at_number};
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/deleted-while-listed",

@@ -1,12 +1,8 @@
 //! `ca1b15743`: a dump of all descriptors stopped every thread, once per descriptor.
 
-use std::io::Write;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 use crate::threads::spawn;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

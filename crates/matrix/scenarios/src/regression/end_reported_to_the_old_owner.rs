@@ -1,8 +1,6 @@
 //! The peer of an idle connection closes while another thread takes the connection over. In HAProxy the old
 //! owner handled the end of a connection that it no longer owned (bug 49).
 
-use std::sync::Arc;
-
 use fd_core::error::MoveError;
 
 use super::{about, two_of_a_group};

@@ -2,10 +2,7 @@
 //! room for as many results (`ebaba7542`). Without `EV_RECEIPT` the kernel also fills that room with events,
 //! and an edge that the caller ignores is lost.
 
-use std::io::Write;
-
 use crate::deletion::monitor::HandlerMonitor;
-use crate::descriptors;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

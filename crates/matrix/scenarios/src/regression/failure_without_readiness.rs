@@ -4,13 +4,12 @@
 use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::ReadyGuard;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt};
 
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::transport::fill;
 use crate::transport::unused_address;

@@ -8,7 +8,6 @@ use fd_core::{FdHandle, InsertOptions};
 use super::about;
 use crate::migration::Endpoint;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/flag-lost-in-a-report",
@@ -63,7 +62,7 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result 
 fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result {
     let runner = harness.thread(0);
     let mut endpoint = Endpoint::start(test, harness, runner)?;
-    let core = std::sync::Arc::clone(harness.core());
+    let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
     about(&endpoint, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)

@@ -1,13 +1,9 @@
 //! `497959290`: when a descriptor with a copy was closed, it was removed from the pollers of the threads that
 //! were allowed to use it, although other threads had it registered.
 
-use std::io::Write;
 use std::os::fd::AsRawFd;
 
-use crate::descriptors;
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/former-owner-polls-copy",

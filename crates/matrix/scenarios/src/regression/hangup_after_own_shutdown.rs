@@ -1,17 +1,13 @@
 //! `2aaeee34d`: this side has shut down sending; the peer answers and closes. Both directions have ended,
 //! which was mistaken for an error, and the answer was discarded.
 
-use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::{ReadyGuard, State};
 use nix::sys::socket::{Shutdown, shutdown};
 
-use crate::descriptors;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::read_all;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/hangup-after-own-shutdown",

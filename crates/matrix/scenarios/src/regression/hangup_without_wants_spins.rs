@@ -2,10 +2,7 @@
 //! hang-ups, which kernels report without any interest, caused events that nothing ended. `2c30de3b9`: an
 //! error was reported once too often.
 
-use std::io::Write;
-
 use crate::deletion::monitor::HandlerMonitor;
-use crate::descriptors;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -23,7 +20,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = {
-        let monitor = std::sync::Arc::clone(&monitor);
+        let monitor = Arc::clone(&monitor);
         monitor.clone().doing(move |ready| {
             monitor.recorder.record(ready);
             let _ = ready.registration().stop_both();

@@ -3,21 +3,15 @@
 //! needed. `c71f45a0a`: a build with one thread had no wake pipe at all.
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::mpsc::channel;
 
-use fd_core::hooks::checkpoint::Point;
-use fd_core::ids::ThreadId;
 use fd_core::poller::Limits;
 
-use crate::checkpoints::Checkpoints;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::descriptors::null_device;
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/highest-number-unpolled",

@@ -1,10 +1,9 @@
 //! A descriptor is inserted for threads that the caller's own group does not have. HAProxy filtered the mask
 //! by that group, which left no thread, or the wrong ones (bug 78).
 
-use fd_core::ids::{GroupId, ThreadId, ThreadMask};
+use fd_core::ids::{GroupId, ThreadMask};
 
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/insert-asks-the-wrong-group",

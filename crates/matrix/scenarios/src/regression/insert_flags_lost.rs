@@ -1,13 +1,12 @@
 //! `7e94b40a2`: the flags of a registration were computed and not stored, so that nothing was ever
 //! edge-triggered.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 
 use fd_core::poller::Trigger;
 use fd_core::{InsertOptions, State};
 
 use crate::deletion::monitor::HandlerMonitor;
-use crate::patience::patience;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

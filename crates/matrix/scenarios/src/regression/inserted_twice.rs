@@ -1,7 +1,6 @@
 //! `145b17fd2`: an inherited listener for two groups was inserted twice under one number. Each group needs a
 //! descriptor of its own.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use fd_core::error::InsertRefused;

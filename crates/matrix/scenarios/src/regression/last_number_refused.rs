@@ -1,9 +1,7 @@
 //! `2c58b41c9`: the table had exactly the promised room for connections. The pollers and the wake descriptors
 //! took some of the numbers, and the last connections were refused.
 
-use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::Arc;
 
 use fd_core::{InsertOptions, ReadyGuard};
 use nix::sys::resource::{Resource, setrlimit};
@@ -11,7 +9,6 @@ use nix::sys::resource::{Resource, setrlimit};
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptors::null_device;
 use crate::prelude::*;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/last-number-refused",

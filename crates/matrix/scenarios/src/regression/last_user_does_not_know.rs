@@ -2,8 +2,6 @@
 //! its running bit; a deleter in between leaves the close to the returning thread, which does not notice
 //! (suspect 1, model M2).
 
-use std::sync::Arc;
-
 use super::about;
 use crate::migration::Endpoint;
 use crate::prelude::*;

@@ -46,7 +46,6 @@ crate::scenario::family! {
 
 use fd_core::FdCore;
 use fd_core::error::{DeleteError, MoveError, Stale};
-use fd_core::ids::ThreadId;
 
 use crate::interleaving::{Interleaving, Participant};
 use crate::migration::Endpoint;

@@ -3,8 +3,6 @@
 //! new group before it clears the old group's masks, so the new owner mistakes the old owner's registration
 //! for its own (suspect 7).
 
-use std::sync::Arc;
-
 use fd_core::error::MoveError;
 use fd_core::{FdHandle, Handler, OwnerId};
 

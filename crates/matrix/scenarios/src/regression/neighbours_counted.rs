@@ -1,10 +1,7 @@
 //! One of many neighbouring numbers is ready. HAProxy's select reported the other numbers of the same word as
 //! well, and its poll counted skips while it built its array (bug 51).
 
-use std::io::Write;
-
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/neighbours-counted",

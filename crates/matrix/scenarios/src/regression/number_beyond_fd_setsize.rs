@@ -1,8 +1,6 @@
 //! `3fa87b1db`: a descriptor at or above `FD_SETSIZE` was put into a set without room for it, and the memory
 //! behind the set was overwritten.
 
-use std::io::Write;
-
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
 use fd_core::{InsertOptions, Runtime};
@@ -11,7 +9,7 @@ use nix::libc;
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::prelude::*;
-use crate::transport::{Pair, at_number};
+use crate::transport::Pair;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/number-beyond-fd-setsize",

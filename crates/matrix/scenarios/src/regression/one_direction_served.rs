@@ -1,15 +1,12 @@
 //! A descriptor is readable and writable at the same time. A handler of HAProxy served one direction per
 //! report, and a busy direction starved the other (bug 39).
 
-use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::ReadyGuard;
 use fd_core::poller::Events;
 
-use crate::descriptors;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -1,13 +1,9 @@
 //! A thread is slow to start. In HAProxy the other threads polled meanwhile, and used state that the slow
 //! thread had not initialised yet (bug 31).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fd_core::hooks::checkpoint::Point;
-
-use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

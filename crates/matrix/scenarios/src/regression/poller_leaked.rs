@@ -1,6 +1,5 @@
 //! `13b007d58`: each thread had a kqueue of its own, and left it open when it ended.
 
-use crate::descriptors;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -2,8 +2,6 @@
 //! a thread that waited for the last reference waited endlessly (bug 57; bug 26 is the same mistake with a
 //! lock).
 
-use std::sync::Arc;
-
 use super::{about, two_of_a_group};
 use crate::migration::Endpoint;
 use crate::prelude::*;

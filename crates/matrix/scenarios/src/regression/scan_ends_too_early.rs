@@ -1,14 +1,11 @@
 //! The highest number of all is registered. HAProxy's scans end below it, or at the highest number that the
 //! scanning thread itself has inserted, and are right by chance (suspect 14).
 
-use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use fd_core::State;
 
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/scan-ends-too-early",

@@ -1,13 +1,11 @@
 //! `cf181c9d4`: with nothing to poll, epoll_wait was called with room for no event, which failed at once and
 //! was repeated. A timeout that is rounded down does the same for the last fraction of each timer.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fd_core::{Context, FdCore, Runtime};
 
-use crate::patience::patience;
 use crate::prelude::*;
 use crate::retry;
 

@@ -1,7 +1,6 @@
 //! A signal arrives at each step on its thread's way to sleep. HAProxy saw it after the wait only, and later
 //! let it keep every thread from waiting (bug 62).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fd_core::Builder;

@@ -3,13 +3,12 @@
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use fd_core::{ReadyGuard, State};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::transport::set_nonblocking;
 

@@ -3,14 +3,10 @@
 //! close, and the change affects the next file of that number (suspect 5).
 
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 
 use super::about;
-use crate::descriptors;
 use crate::migration::Endpoint;
 use crate::prelude::*;
-use crate::recorder::Recorder;
-use crate::transport::at_number;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/update-after-the-close",

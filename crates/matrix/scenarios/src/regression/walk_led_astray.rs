@@ -2,13 +2,9 @@
 //! walk continues at the end of the list and skips the entry in between. HAProxy does not check again before
 //! it sleeps (suspect 9).
 
-use std::io::Write;
-use std::sync::Arc;
-
 use super::{about, two_of_a_group, wake};
 use crate::migration::Endpoint;
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/walk-led-astray",

@@ -1,7 +1,6 @@
 //! Work is published at each step on a thread's way to sleep. HAProxy published it too late (bug 17), mistook
 //! a mark for a wake-up and did not check again (bug 30), and was considered awake before it waited (bug 50).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{about, wake};

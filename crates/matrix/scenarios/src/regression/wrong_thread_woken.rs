@@ -1,10 +1,9 @@
 //! The groups have different sizes. HAProxy chose the thread to wake by the caller's group: its count, its
 //! mask, its first thread (bug 58).
 
-use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::ids::ThreadMask;
 
 use crate::prelude::*;
-use crate::recorder::Recorder;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/wrong-thread-woken",

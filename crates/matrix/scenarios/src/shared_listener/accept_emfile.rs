@@ -7,7 +7,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
@@ -18,7 +18,6 @@ use super::acceptor::{accept_some, greet};
 use super::calls::{greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::descriptor_limit::DescriptorLimit;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -4,14 +4,13 @@
 //! numbers all the time. In HAProxy's history, updates of one registration reached the next one there (bugs
 //! 22 and 65), and a close hit another thread's descriptor (bug 43).
 
-use std::io::{Read, Write};
-use std::sync::{Arc, Mutex};
+use std::io::Read;
+use std::sync::Mutex;
 
-use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::ids::ThreadMask;
 use fd_core::{Handler, InsertOptions, ReadyGuard};
 
 use super::acceptor::accept_some;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::threads::spawn_in;
 use crate::transport::{self, Address, Listener};

@@ -5,15 +5,12 @@
 //! polls it can become busy.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use fd_core::ids::ThreadId;
 use fd_core::{Handler, ReadyGuard};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::gate::{Gate, GateGuard};
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -1,12 +1,11 @@
 //! Clients of a listener.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::patience::patience;
 use crate::prelude::*;
-use crate::transport::{Address, FarEnd};
+use crate::transport::Address;
 
 /// The result of a client's call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,9 +4,9 @@
 //! lock, and so does the thread that deletes the listener: one waited for the running bit, the other for the
 //! lock (bug 45; from another group, bug 64). Here delete does not wait: the last user closes.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fd_core::error::DeleteError;
@@ -15,8 +15,6 @@ use fd_core::{Handler, ReadyGuard, RegistrationRef};
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::gate::Gate;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
 use crate::threads::spawn;
 

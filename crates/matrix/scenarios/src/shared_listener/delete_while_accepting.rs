@@ -4,7 +4,6 @@
 //! closes (bugs 66 and 67). Accepted connections are served; connections in the queue are reset when the
 //! listener closes; later ones are refused.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::scope;
 

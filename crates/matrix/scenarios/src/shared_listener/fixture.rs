@@ -1,16 +1,12 @@
 //! The fixture of most scenarios of this family: a running harness, a listener that some threads of the first
 //! group share, and checks that a thread is quiet.
 
-use std::sync::Arc;
-
-use fd_core::ids::{ThreadId, ThreadMask};
+use fd_core::ids::ThreadMask;
 use fd_core::{EntryInfo, FdHandle, Handler};
 use tempfile::TempDir;
 
-use crate::descriptors;
-use crate::gate::Gate;
 use crate::prelude::*;
-use crate::transport::{Address, FarEnd, Listener};
+use crate::transport::{Address, Listener};
 
 /// A harness with a listener.
 pub(super) struct ListenerFixture {

@@ -10,12 +10,10 @@ use std::thread::scope;
 use std::time::Duration;
 
 use fd_core::RegistrationRef;
-use fd_core::hooks::checkpoint::Point;
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
-use crate::checkpoints::Checkpoints;
 use crate::prelude::*;
 use crate::threads::spawn_in;
 
@@ -143,7 +141,7 @@ fn flap(test: &TestContext, fixture: &ListenerFixture, round: u64) -> Result {
         Ok::<_, Failure>(())
     })?;
     for _ in 0..workers + 2 {
-        let result = results.recv_timeout(crate::patience::patience());
+        let result = results.recv_timeout(patience());
         let result = result.map_err(|_| Failure::Wrong("a thread hangs in a pause or a resume".into()))?;
         result.map_err(|stale| Failure::Wrong(stale.to_string()))?;
     }

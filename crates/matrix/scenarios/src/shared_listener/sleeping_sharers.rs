@@ -5,15 +5,12 @@
 //! the thread that was forgotten. This scenario looks at the masks and at the sleepers, and then lets a
 //! client connect: only the pollers that have the listener report it.
 
-use std::sync::Arc;
-
 use fd_core::{Handler, ReadyGuard};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::prelude::*;
-use crate::transport::FarEnd;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/sleeping-sharers",

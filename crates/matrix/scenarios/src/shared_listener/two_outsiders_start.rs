@@ -6,8 +6,6 @@
 //! thread either: the listener is active and listed, and all threads sleep (suspect 19). In HAProxy the
 //! listener's lock prevents this. Here every start wakes a thread.
 
-use std::sync::Arc;
-
 use super::acceptor::Acceptor;
 use super::calls::{Answer, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};

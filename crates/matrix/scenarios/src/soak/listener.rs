@@ -4,15 +4,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use fd_core::ids::{GroupId, ThreadMask};
 use fd_core::{Context, FdCore, FdHandle, InsertOptions, ReadyGuard};
 
 use super::Shared;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{Address, FarEnd, Listener, accept};
+use crate::transport::{Address, Listener, accept};
 
 /// A listener that all threads of a group share.
 pub(super) struct SharedListener {

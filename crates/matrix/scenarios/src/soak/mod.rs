@@ -13,18 +13,14 @@ mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fd_core::ids::ThreadId;
 use fd_core::poller::MakeBackend;
 use fd_core::{Builder, FdCore, FdHandle, Runtime};
 
-use crate::checkpoints::Checkpoints;
-use crate::descriptors;
-use crate::mutex::unpoisoned;
-use crate::patience::{LONGEST, patience};
+use crate::patience::LONGEST;
 use crate::prelude::*;
 use crate::retry;
 use listener::SharedListener;

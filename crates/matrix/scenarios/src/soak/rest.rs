@@ -1,7 +1,6 @@
 //! The part of the main thread: client calls, detection of threads that hang, and the checks of the quiescent
 //! state.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,7 @@ use fd_core::{FdCore, FdHandle, State};
 use super::listener::SharedListener;
 use super::slots::Slot;
 use super::{Shared, worker};
-use crate::gate::Gate;
-use crate::patience::{Looks, patience};
+use crate::patience::Looks;
 use crate::prelude::*;
 
 /// A caller outside the runtime.

@@ -1,17 +1,16 @@
 //! The descriptors of the soak: the checks of their handlers, and the slots in which other threads find them.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Mutex, OnceLock, Weak};
 
 use fd_core::poller::Trigger;
 use fd_core::{FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard};
 
 use super::Shared;
 use super::ring::Op;
-use crate::mutex::unpoisoned;
 use crate::prelude::*;
-use crate::transport::{self, FarEnd, pair};
+use crate::transport::{self, pair};
 
 /// The most unread bytes of a descriptor: a write never blocks.
 const MOST_UNREAD: u64 = 64;
