@@ -20,12 +20,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Every connection of a shared listener is accepted exactly once",
     layer: Layer::Contract,
     clauses: &["S4", "S7", "L1", "bug 20", "bug 43", "bug 65"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[1, 2, 4, 8],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[1, 2, 4, 8], ..super::AXES },
     run,
 };
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use fd_core::{Handler, ReadyGuard};
 
 use super::acceptor::Acceptor;
-use super::calls::{Answer, call, greeting};
+use super::calls::{call, check_greeted, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::prelude::*;
 
@@ -18,12 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "While threads that share a listener are busy, another one that shares it accepts",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "L11"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };
 
@@ -86,7 +81,7 @@ fn held_in_handlers(
             Some(waiting) => greeting(waiting)?,
             None => call(&fixture.address)?,
         };
-        check_greeted(test, &format!("client {client}, while all but thread {free} are held"), answer);
+        check_greeted(test, format!("client {client}, while all but thread {free} are held"), answer, "L1");
     }
     let tallies = server.acceptor.tallies();
     let accepted = tallies.get(&free).map_or(0, |tally| tally.accepted);
@@ -109,7 +104,7 @@ fn held_in_tasks(
     fixture.call(Caller::Outside, Action::Start)?;
     for client in 0..CLIENTS {
         let answer = call(&fixture.address)?;
-        check_greeted(test, &format!("client {client}, while all but thread {idle} run a task"), answer);
+        check_greeted(test, format!("client {client}, while all but thread {idle} run a task"), answer, "L1");
     }
     // It has accepted the client that waited at the start, too.
     let accepted = server.acceptor.tally(idle).accepted - before;
@@ -126,9 +121,4 @@ fn stop(fixture: &mut ListenerFixture, sleepers: &Sleepers) -> Result {
     drop(fixture.connect_to_stopped()?);
     fixture.wait_until_dropped("between two starts")?;
     sleepers.wait(&fixture.harness)
-}
-
-fn check_greeted(test: &mut TestContext, what: &str, answer: Answer) {
-    let is_greeted = matches!(answer, Answer::Greeted(_));
-    test.check(what, "Greeted", format!("{answer:?}"), "L1", is_greeted);
 }

@@ -96,6 +96,12 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
+/// Checks that a client was greeted.
+pub(super) fn check_greeted(test: &mut TestContext, what: impl Into<String>, answer: Answer, source: &str) {
+    let is_greeted = matches!(answer, Answer::Greeted(_));
+    test.check(what, "Greeted", format!("{answer:?}"), source, is_greeted);
+}
+
 /// Returns the numbers of the greeted clients, sorted.
 pub(super) fn numbers(answers: &[Answer]) -> Vec<u64> {
     let number = |answer: &Answer| match answer {

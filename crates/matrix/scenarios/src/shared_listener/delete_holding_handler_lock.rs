@@ -23,12 +23,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Deleting a listener does not wait for a handler that waits for a lock of the deleting thread",
     layer: Layer::Contract,
     clauses: &["S5", "L4", "L7", "bug 45", "bug 64"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };
 

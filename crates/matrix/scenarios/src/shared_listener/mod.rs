@@ -18,3 +18,9 @@ crate::scenario::family! {
     two_outsiders_start,
     wake_distribution,
 }
+
+use crate::prelude::*;
+
+/// The axes of most scenarios here. A pipe has no listener.
+const AXES: Axes<'static> =
+    Axes { transports: &[Transport::Tcp, Transport::Unix], groups: &[1, 2], ..Axes::PLAIN };

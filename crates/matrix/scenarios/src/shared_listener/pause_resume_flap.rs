@@ -12,7 +12,7 @@ use std::time::Duration;
 use fd_core::RegistrationRef;
 
 use super::acceptor::Acceptor;
-use super::calls::{Answer, call, greeting, numbers};
+use super::calls::{Answer, call, check_greeted, greeting, numbers};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::prelude::*;
 use crate::threads::spawn_in;
@@ -22,12 +22,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener that is paused and resumed rapidly ends in the state of the last call",
     layer: Layer::Contract,
     clauses: &["S11", "S18", "L1", "L6", "bug 33", "bug 38"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };
 
@@ -112,9 +107,7 @@ fn report_while_paused(test: &mut TestContext, fixture: &mut ListenerFixture) ->
     drop(checkpoints);
     drop(guard);
     let answer = greeting(client)?;
-    let served = matches!(answer, Answer::Greeted(_));
-    let what = "the client that connected during the pause";
-    test.check(what, "Greeted", format!("{answer:?}"), "L1, suspect 10", served);
+    check_greeted(test, "the client that connected during the pause", answer, "L1, suspect 10");
     fixture.check_converged(test, "resumed before the removal of the listener")?;
     Ok(answer)
 }

@@ -8,7 +8,7 @@
 use fd_core::{Handler, ReadyGuard};
 
 use super::acceptor::Acceptor;
-use super::calls::{Answer, greeting};
+use super::calls::{check_greeted, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::prelude::*;
 
@@ -17,12 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener that is started while all threads sleep is polled by every sharing thread, which needs no other wake-up",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "L11", "bug 20"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4, 8],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4, 8], ..super::AXES },
     run,
 };
 
@@ -40,7 +35,7 @@ fn run(test: &mut TestContext) -> Result {
         let client = fixture.address.connect()?;
         fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
-        check_greeted(test, &when, client)?;
+        check_greeted(test, format!("{when}: the client"), greeting(client)?, "L1");
 
         // Each poller reports the stopped listener once more, and removes it. Then one of the threads, or
         // another one, starts it again.
@@ -56,7 +51,7 @@ fn run(test: &mut TestContext) -> Result {
         fixture.call(resumer, Action::Start)?;
         fixture.wait_until_each_reports(&gate, &when)?;
         drop(hold);
-        check_greeted(test, &when, client)?;
+        check_greeted(test, format!("{when}: the client"), greeting(client)?, "L1");
         fixture.wait_until_polled(&sleepers, &when)?;
         stop(&mut fixture, &acceptor, &sleepers)?;
     }
@@ -75,11 +70,4 @@ fn stop(fixture: &mut ListenerFixture, acceptor: &Arc<Acceptor>, sleepers: &Slee
     })?;
     served.map_err(|error| Failure::Wrong(error.to_string()))?;
     greeting(client).map(drop)
-}
-
-fn check_greeted(test: &mut TestContext, when: &str, client: FarEnd) -> Result {
-    let answer = greeting(client)?;
-    let is_greeted = matches!(answer, Answer::Greeted(_));
-    test.check(format!("{when}: the client"), "Greeted", format!("{answer:?}"), "L1", is_greeted);
-    Ok(())
 }

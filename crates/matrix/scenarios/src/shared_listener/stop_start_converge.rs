@@ -15,12 +15,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A stop or a start of a shared listener, from any thread, reaches the poller of every sharing thread",
     layer: Layer::Contract,
     clauses: &["S11", "S18", "L1", "L3", "L6", "bug 20", "bug 33"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4, 8],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4, 8], ..super::AXES },
     run,
 };
 

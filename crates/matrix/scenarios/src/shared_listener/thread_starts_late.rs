@@ -17,12 +17,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "Every thread polls a listener that was started before the threads, from its first iteration on",
     layer: Layer::Contract,
     clauses: &["S11", "L1", "L3", "bug 8", "bug 31"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };
 
