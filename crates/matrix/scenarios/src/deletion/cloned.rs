@@ -113,13 +113,8 @@ fn deleted(test: &mut TestContext, harness: &mut Harness, make_copy: MakeCopy, c
         // At the delete, the kernel had the descriptor in its list of ready files.
         gates.iter().for_each(Gate::open);
     } else {
-        let deleted = match case {
-            Case::IdleByPollingThread => {
-                harness.on(thread, move |context| context.registration(handle).delete())?
-            }
-            _ => harness.registration(handle).delete(),
-        };
-        deleted?;
+        let deleter = (case == Case::IdleByPollingThread).then_some(thread);
+        harness.call_on(deleter, handle, |fd| fd.delete())??;
     }
     test.check_eq(label("handlers dropped"), 1, monitor.dropped(), "S4");
     test.check_eq(label("the number is open"), false, descriptors::is_open(monitor.number()), "S4");

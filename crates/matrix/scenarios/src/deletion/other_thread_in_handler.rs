@@ -3,11 +3,9 @@
 //! the running bit: a delete in between leaves the close to a thread that sees nothing to close, and the
 //! descriptor leaks (suspect 1).
 
-use std::sync::mpsc::channel;
-
 use fd_core::{OwnerId, State};
 
-use super::monitor::HandlerMonitor;
+use super::monitor::{HandlerMonitor, delete_on};
 use crate::prelude::*;
 use fd_core::error::{DeleteError, MoveError};
 
@@ -106,10 +104,7 @@ fn delete_after_handler(
         if !gate.wait_for(1) {
             return Err(Failure::Wrong(format!("the thread did not reach {point:?}")));
         }
-        let (sender, result) = channel();
-        let _ = harness.core().post(deleter, move |context| {
-            let _ = sender.send(context.registration(handle).delete());
-        });
+        let result = delete_on(harness, Some(deleter), handle)?;
         let deleted =
             result.recv_timeout(patience()).map_err(|_| Failure::Wrong("the deleter hangs".into()))?;
         test.check_debug(format!("delete at {point:?}"), Ok(()), deleted, "bug 45");

@@ -97,12 +97,7 @@ fn deleted(
     let handle = harness.insert_shared_recv(ends.near, monitor.recording(), thread, group_mask)?;
     harness.wait_until_polled(handle, group_mask)?;
     harness.fence_all()?;
-    match by {
-        Deleter::Outsider => harness.registration(handle).delete()?,
-        Deleter::PollingThread => {
-            harness.on(thread, move |context| context.registration(handle).delete())??;
-        }
-    }
+    harness.call_on((by == Deleter::PollingThread).then_some(thread), handle, |fd| fd.delete())??;
     // A thread that waited in poll(2) with the number may have reported it as closed.
     harness.fence_all()?;
     let before = snapshots(harness);

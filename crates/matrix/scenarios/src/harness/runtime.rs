@@ -223,6 +223,22 @@ impl Harness {
             .map_err(|_| Failure::Wrong(format!("thread {thread} did not run a task that was posted to it")))
     }
 
+    /// Calls `call` on a registration: on a worker thread, or on the scenario's own.
+    ///
+    /// # Errors
+    /// As for [`Harness::on`].
+    pub(crate) fn call_on<R: Send + 'static>(
+        &self,
+        thread: Option<ThreadId>,
+        handle: FdHandle,
+        call: impl FnOnce(&RegistrationRef<'_>) -> R + Send + 'static,
+    ) -> Result<R> {
+        match thread {
+            Some(thread) => self.on(thread, move |context| call(&context.registration(handle))),
+            None => Ok(call(&self.registration(handle))),
+        }
+    }
+
     /// Holds a thread between two iterations of its loop until the gate is opened. Everything that becomes
     /// ready meanwhile arrives in one batch.
     ///

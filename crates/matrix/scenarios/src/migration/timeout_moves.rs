@@ -76,13 +76,8 @@ fn run(test: &mut TestContext) -> Result {
 fn set_timeout(harness: &Harness, handle: FdHandle, turn: usize, after: Duration) -> Result {
     let entry = harness.entry(handle)?;
     let owner = entry.thread_mask.indices().next().and_then(|index| ThreadId::new(entry.group, index));
-    let set = match owner.filter(|_| turn.is_multiple_of(2)) {
-        None => harness.registration(handle).set_timeout(Some(after)),
-        Some(owner) => {
-            harness.on(owner, move |context| context.registration(handle).set_timeout(Some(after)))?
-        }
-    };
-    set.map_err(Failure::broken)
+    let caller = owner.filter(|_| turn.is_multiple_of(2));
+    Ok(harness.call_on(caller, handle, move |fd| fd.set_timeout(Some(after)))??)
 }
 
 /// Moves the descriptor by a takeover and by a move from outside, by turns.

@@ -30,12 +30,7 @@ fn run(test: &mut TestContext) -> Result {
                 let handle = harness.insert_shared(ends.near, recorder.clone(), thread, mask)?;
                 // All threads sleep, and none polls it.
                 sleepers.wait(&harness)?;
-                match caller {
-                    Some(caller) => {
-                        harness.on(caller, move |context| context.registration(handle).want_recv())?
-                    }
-                    None => harness.registration(handle).want_recv(),
-                }?;
+                harness.call_on(caller, handle, |fd| fd.want_recv())??;
                 harness.wait_until_polled(handle, mask)?;
                 harness.reported_by_each(mask, &recorder, &mut ends.far, b"x")?;
                 harness.wait_until_unused(handle)?;

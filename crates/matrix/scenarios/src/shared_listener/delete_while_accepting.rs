@@ -18,12 +18,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     title: "A listener can be deleted while other threads accept from it, and it is closed once",
     layer: Layer::Contract,
     clauses: &["S4", "S5", "S6", "L4", "bug 64", "bug 66", "bug 67", "suspect 1"],
-    axes: Axes {
-        transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[2, 4, 8],
-        groups: &[1, 2],
-        ..Axes::PLAIN
-    },
+    axes: Axes { threads: &[2, 4, 8], ..super::AXES },
     run,
 };
 
@@ -122,10 +117,7 @@ fn delete_after(
     calls: u64,
 ) -> Result {
     fixture.harness.wait_until("clients are greeted", || acceptor.greeted() >= calls)?;
-    let own_thread = match deleter {
-        Caller::Worker(thread) => Some(thread),
-        Caller::Outside => None,
-    };
+    let own_thread = deleter.thread();
     let (gate, held) = acceptor.hold_all_but(own_thread);
     let in_handler = in_handler && fixture.sharers.iter().any(|thread| Some(*thread) != own_thread);
     if in_handler {
@@ -133,14 +125,9 @@ fn delete_after(
     } else {
         gate.open();
     }
-    let (handle, core) = (fixture.handle, Arc::clone(fixture.harness.core()));
+    let core = Arc::clone(fixture.harness.core());
     let closed = core.registration_counts().closed;
-    let deleted = match deleter {
-        Caller::Outside => fixture.harness.registration(handle).delete(),
-        Caller::Worker(thread) => {
-            fixture.harness.on(thread, move |context| context.registration(handle).delete())?
-        }
-    };
+    let deleted = fixture.harness.call_on(deleter.thread(), fixture.handle, |fd| fd.delete())?;
     deleted.map_err(|error| Failure::Wrong(format!("delete by {deleter:?}: {error}")))?;
     if in_handler && fixture.entry().is_err() {
         return Err(Failure::Wrong("the listener is closed under a running handler (S5)".into()));

@@ -94,13 +94,10 @@ impl ListenerFixture {
 
     /// Starts or stops the listener as `caller`.
     pub(super) fn call(&self, caller: Caller, action: Action) -> Result {
-        let handle = self.handle;
-        let answer = match caller {
-            Caller::Outside => apply(&self.harness.registration(handle), action),
-            Caller::Worker(thread) => {
-                self.harness.on(thread, move |context| apply(&context.registration(handle), action))?
-            }
-        };
+        let answer = self.harness.call_on(caller.thread(), self.handle, move |fd| match action {
+            Action::Start => fd.want_recv(),
+            Action::Stop => fd.stop_recv(),
+        })?;
         answer.map_err(|stale| Failure::Wrong(format!("{action:?} by {caller:?}: {stale}")))
     }
 
@@ -190,13 +187,6 @@ impl ListenerFixture {
         let expected = format!("{} to {}", fenced - 1, fenced + 1);
         let holds = (fenced - 1..=fenced + 1).contains(&activity.loops);
         test.check_cost(label("loops"), expected, activity.loops, "bug 7, bug 9", holds);
-    }
-}
-
-fn apply(fd: &fd_core::RegistrationRef<'_>, action: Action) -> Result<(), fd_core::error::Stale> {
-    match action {
-        Action::Start => fd.want_recv(),
-        Action::Stop => fd.stop_recv(),
     }
 }
 
