@@ -23,30 +23,24 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
-        lost_before_running(test, &mut harness, &checkpoints, route)?;
+        lost_before_running(test, &mut harness, route)?;
         if !route.crosses() {
-            lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverRunningSet)?;
-            lost_within_takeover(test, &mut harness, &checkpoints, route, Point::TakeoverMaskSet)?;
+            lost_within_takeover(test, &mut harness, route, Point::TakeoverRunningSet)?;
+            lost_within_takeover(test, &mut harness, route, Point::TakeoverMaskSet)?;
         }
-        taken_during_exit(test, &mut harness, &checkpoints, route)?;
-        exit_during_delete(test, &mut harness, &checkpoints, route)?;
-        refused_while_reporting(test, &mut harness, &checkpoints, route)?;
+        taken_during_exit(test, &mut harness, route)?;
+        exit_during_delete(test, &mut harness, route)?;
+        refused_while_reporting(test, &mut harness, route)?;
     }
-    drop(checkpoints);
     harness.finish(test, &[])
 }
 
 /// The report has found its bit in the thread mask; the takeover completes before the report sets its running
 /// bit.
-fn lost_before_running(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-) -> Result {
+fn lost_before_running(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("{}, taken before the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let counted = harness.activity(old);
@@ -63,20 +57,17 @@ fn lost_before_running(
 fn lost_within_takeover(
     test: &mut TestContext,
     harness: &mut Harness,
-    points: &Checkpoints,
     route: Route,
     window: Point,
 ) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("report at {window:?}: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
-    let (handle, owner) = (endpoint.handle, endpoint.owner);
+    let handle = endpoint.handle;
     let counted = harness.activity(old);
     let taking = points.hold(new, window, handle.number());
-    let (sender, receiver) = std::sync::mpsc::channel();
-    let _ = harness.core().post(new, move |context| {
-        let _ = sender.send(context.takeover(handle, owner));
-    });
+    let taken = endpoint.begin_take_over(harness, new);
     taking.reached()?;
     if window == Point::TakeoverRunningSet {
         // The old owner is still allowed, but not alone: it must wait for the new mask without running the
@@ -93,8 +84,8 @@ fn lost_within_takeover(
         test.check_eq(label("reports so far"), 0, endpoint.recorder.reports(), "S3");
     }
     taking.release();
-    let taken =
-        receiver.recv_timeout(patience()).map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
+    let taken = taken.recv_timeout(patience());
+    let taken = taken.map_err(|_| Failure::Wrong(label("the takeover did not end")))?;
     check_answer(test, label("takeover"), Ok(()), taken, "L9")?;
     // A thread that builds arrays of what it may poll may have built them after the takeover.
     let is_polled =
@@ -137,13 +128,9 @@ fn check_lost(
 }
 
 /// A descriptor cannot be taken from a thread whose report has set its running bit.
-fn refused_while_reporting(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-) -> Result {
+fn refused_while_reporting(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("{}, taken after the report is running: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let late = points.hold(old, Point::ReportRunningSet, endpoint.handle.number());
@@ -163,13 +150,9 @@ fn refused_while_reporting(
 
 /// The handler has returned and its running bit is cleared, and the report has not yet checked the mask
 /// again: the takeover succeeds.
-fn taken_during_exit(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-) -> Result {
+fn taken_during_exit(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("{}, taken during the exit: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let exiting = points.hold(old, Point::ExitRunningCleared, endpoint.handle.number());
@@ -193,13 +176,9 @@ fn taken_during_exit(
 
 /// Suspect 20. The old owner lost, and has given up its running bit; the new owner has set the token of its
 /// delete and not yet cleared the mask. The old owner must not win this token.
-fn exit_during_delete(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-) -> Result {
+fn exit_during_delete(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("{}, exit during the new owner's delete: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;

@@ -21,6 +21,7 @@ crate::scenario::family! {
 }
 
 use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::error::MoveError;
 use fd_core::{EntryInfo, FdHandle, OwnerId};
@@ -97,6 +98,16 @@ impl Endpoint {
     pub(crate) fn take_over(&self, harness: &Harness, thread: ThreadId) -> Result<Result<(), MoveError>> {
         let (handle, owner) = (self.handle, self.owner);
         harness.on(thread, move |context| context.takeover(handle, owner))
+    }
+
+    /// As [`Endpoint::take_over`], without waiting. The result arrives when the takeover has returned.
+    fn begin_take_over(&self, harness: &Harness, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
+        let (handle, owner) = (self.handle, self.owner);
+        let (sender, receiver) = channel();
+        let _ = harness.core().post(thread, move |context| {
+            let _ = sender.send(context.takeover(handle, owner));
+        });
+        receiver
     }
 
     /// Writes without waiting: what the handler does with the bytes shows that they have arrived.

@@ -3,7 +3,7 @@
 //! HAProxy's callers exclude this with a lock. Without a lock, a takeover that stores its bit into the thread
 //! mask of an entry under deletion revives the entry: no thread would close it any more (protocol 8.3).
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 
 use fd_core::error::{DeleteError, MoveError};
 
@@ -30,28 +30,21 @@ enum Closer {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let points = Checkpoints::watch();
     for route in routes(&harness) {
-        delete_held(test, &mut harness, &points, route, Point::DeleteMarked)?;
-        delete_held(test, &mut harness, &points, route, Point::DeleteMaskCleared)?;
+        delete_held(test, &mut harness, route, Point::DeleteMarked)?;
+        delete_held(test, &mut harness, route, Point::DeleteMaskCleared)?;
         if !route.crosses() {
-            takeover_held(test, &mut harness, &points, route, Point::TakeoverRunningSet)?;
-            takeover_held(test, &mut harness, &points, route, Point::TakeoverMaskSet)?;
+            takeover_held(test, &mut harness, route, Point::TakeoverRunningSet)?;
+            takeover_held(test, &mut harness, route, Point::TakeoverMaskSet)?;
         }
     }
-    drop(points);
     harness.finish(test, &[])
 }
 
 /// Holds the owner's delete half-way while another thread takes over.
-fn delete_held(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-    window: Point,
-) -> Result {
+fn delete_held(test: &mut TestContext, harness: &mut Harness, route: Route, window: Point) -> Result {
     let (owner, taker) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("{}, delete at {window:?}: {what}", route.name);
     let endpoint = Endpoint::start(test, harness, owner)?;
     let number = endpoint.handle.number();
@@ -75,7 +68,7 @@ fn delete_held(
         // Both exit at the same time; the thread that closes waits for the other's reference.
         (false, _) => {
             let exiting = points.hold(taker, Point::ExitRunningCleared, number);
-            let taken = take_on(harness, &endpoint, taker);
+            let taken = endpoint.begin_take_over(harness, taker);
             exiting.reached()?;
             deleting.release();
             exiting.release();
@@ -88,19 +81,14 @@ fn delete_held(
 }
 
 /// Holds a takeover half-way while the owner deletes.
-fn takeover_held(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    route: Route,
-    window: Point,
-) -> Result {
+fn takeover_held(test: &mut TestContext, harness: &mut Harness, route: Route, window: Point) -> Result {
     let (owner, taker) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("takeover at {window:?}: {what}");
     let endpoint = Endpoint::start(test, harness, owner)?;
     let closes = Closes::so_far(harness, route);
     let taking = points.hold(taker, window, endpoint.handle.number());
-    let taken = take_on(harness, &endpoint, taker);
+    let taken = endpoint.begin_take_over(harness, taker);
     taking.reached()?;
     let deleted = result_of(&delete_on(harness, Some(owner), endpoint.handle)?)?;
     test.check_debug(label("delete"), Ok(()), deleted, "protocol 6.3, L7: it does not wait");
@@ -159,15 +147,6 @@ fn closed_once(
     let holds = matches!(late_takeover, Err(MoveError::Stale(_)));
     test.check(label("takeover afterwards"), "stale", format!("{late_takeover:?}"), "S6", holds);
     Ok(())
-}
-
-fn take_on(harness: &Harness, endpoint: &Endpoint, thread: ThreadId) -> Receiver<Result<(), MoveError>> {
-    let (handle, owner) = (endpoint.handle, endpoint.owner);
-    let (sender, receiver) = channel();
-    let _ = harness.core().post(thread, move |context| {
-        let _ = sender.send(context.takeover(handle, owner));
-    });
-    receiver
 }
 
 fn result_of<T>(receiver: &Receiver<T>) -> Result<T> {

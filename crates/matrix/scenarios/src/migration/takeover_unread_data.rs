@@ -22,7 +22,6 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
-    let checkpoints = Checkpoints::watch();
     for route in routes(&harness) {
         reported_and_unread(test, &mut harness, &sleepers, route)?;
         reported_to_the_former_owner(test, &mut harness, route)?;
@@ -31,10 +30,9 @@ fn run(test: &mut TestContext) -> Result {
         // A level needs no mark. An update pins its entry, and a change of group waits for that pin.
         let is_marked = test.trigger == Trigger::Edge && harness.core().backend().capabilities().kernel_state;
         if is_marked && !route.crosses() {
-            taken_back_during_update(test, &mut harness, &checkpoints, route)?;
+            taken_back_during_update(test, &mut harness, route)?;
         }
     }
-    drop(checkpoints);
     harness.finish(test, &[])
 }
 
@@ -95,12 +93,8 @@ fn reported_and_unread(
 ///                 | clears the mark, ends its update
 /// applies         |
 /// ```
-fn taken_back_during_update(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    checkpoints: &Checkpoints,
-    route: Route,
-) -> Result {
+fn taken_back_during_update(test: &mut TestContext, harness: &mut Harness, route: Route) -> Result {
+    let checkpoints = Checkpoints::watch();
     let (first, second) = (route.from, route.to);
     let label = |what: &str| format!("{}, taken back during an update: {what}", route.name);
     let mut endpoint = Endpoint::start(test, harness, first)?;

@@ -24,28 +24,26 @@ const ROUNDS: usize = 10;
 fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
-    let checkpoints = Checkpoints::watch();
     for round in 0..ROUNDS {
         for route in routes(&harness).into_iter().filter(|route| !route.crosses()) {
-            overtaken(test, &mut harness, &checkpoints, &sleepers, route, round)?;
+            overtaken(test, &mut harness, &sleepers, route, round)?;
             if !harness.core().backend().capabilities().kernel_state {
-                repaired(test, &mut harness, &checkpoints, &sleepers, route, round)?;
+                repaired(test, &mut harness, &sleepers, route, round)?;
             }
         }
     }
-    drop(checkpoints);
     harness.finish(test, &[])
 }
 
 fn overtaken(
     test: &mut TestContext,
     harness: &mut Harness,
-    points: &Checkpoints,
     sleepers: &Sleepers,
     route: Route,
     round: usize,
 ) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("round {round}: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
@@ -100,12 +98,12 @@ fn overtaken(
 fn repaired(
     test: &mut TestContext,
     harness: &mut Harness,
-    points: &Checkpoints,
     sleepers: &Sleepers,
     route: Route,
     round: usize,
 ) -> Result {
     let (old, new) = (route.from, route.to);
+    let points = Checkpoints::watch();
     let label = |what: &str| format!("round {round}, repaired: {what}");
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
