@@ -24,21 +24,18 @@ fn run(test: &mut TestContext) -> Result {
         let handle = harness.insert_shared(ends.near, recorder.clone(), owner, mask)?;
         let mut endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
         let allowed = mask.bits();
+        let drawing = "
+            owner          | other
+                           | wants at UpdateBitsSet
+            stops = Ok(()) |
+            wants = Ok(()) |
+            ends           |
+                           | ends = Ok(())
+            ";
         about(&endpoint, format!("two threads want a descriptor of the mask {allowed:b}"), "L1, bug 8")
             .worker("owner", owner)
             .worker("other", other)
-            .run(
-                test,
-                &mut harness,
-                "
-                owner          | other
-                               | wants at UpdateBitsSet
-                stops = Ok(()) |
-                wants = Ok(()) |
-                ends           |
-                               | ends = Ok(())
-                ",
-            )?;
+            .run(test, &mut harness, drawing)?;
         harness.wait_until_polled(handle, mask)?;
         harness.reported_by_each(mask, &endpoint.recorder, &mut endpoint.far, b"x")?;
         endpoint.end(&harness)?;

@@ -25,6 +25,17 @@ fn run(test: &mut TestContext) -> Result {
         let Endpoint { handle, owner, recorder, far } = endpoint;
         let counted = Arc::clone(&recorder);
         let mut far = Some(far);
+        let drawing = format!(
+            "
+            main          | old         | new
+            closes        |             |
+                          | at {window} |
+                          |             | takes-and-wants at ApplyBegun
+                          | ends        |
+            ends-seen = 0 |             |
+                          |             | ends = Ok(())
+            "
+        );
         interleaving
             .worker("old", old)
             .worker("new", new)
@@ -39,21 +50,7 @@ fn run(test: &mut TestContext) -> Result {
                 Ok(())
             })
             .main_action("ends-seen", || Ok(counted.reports()))
-            .run(
-                test,
-                &mut harness,
-                &format!(
-                    "
-                    main          | old         | new
-                    closes        |             |
-                                  | at {window} |
-                                  |             | takes-and-wants at ApplyBegun
-                                  | ends        |
-                    ends-seen = 0 |             |
-                                  |             | ends = Ok(())
-                    "
-                ),
-            )?;
+            .run(test, &mut harness, &drawing)?;
         harness.wait_until("the new owner reads the end", || recorder.reports() > 0)?;
         harness.fence_all()?;
         let seen: Vec<_> = recorder.seen().iter().map(|seen| (seen.thread, seen.end)).collect();

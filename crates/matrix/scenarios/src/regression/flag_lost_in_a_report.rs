@@ -36,22 +36,19 @@ fn set_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Result 
     let runner = harness.thread(0);
     let mut endpoint = Endpoint::start(test, harness, runner)?;
     let handle = endpoint.handle;
+    let drawing = "
+        main   | runner           | marker
+        writes |                  |
+               | at ReportEntered |
+               |                  | marks = Ok(())
+               | continues        |
+        ";
     about(&endpoint, "marked as cloned during a report", "suspect 3")
         .worker("runner", runner)
         .outsider("marker")
         .action("marks", move |participant| participant.registration(handle).mark_cloned())
         .main_action("writes", || endpoint.write(b"x"))
-        .run(
-            test,
-            harness,
-            "
-            main   | runner           | marker
-            writes |                  |
-                   | at ReportEntered |
-                   |                  | marks = Ok(())
-                   | continues        |
-            ",
-        )?;
+        .run(test, harness, drawing)?;
     endpoint.wait_for_bytes(harness, b"x")?;
     test.check_eq("flags after the report", State::CLONED, flags(harness, handle)?, "suspect 3");
     test.stop_if_failed()?;
@@ -64,6 +61,16 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
     let mut endpoint = Endpoint::start(test, harness, runner)?;
     let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
+    let drawing = "
+        main       | runner           | deleter
+        writes     |                  |
+                   | at ReportEntered |
+                   |                  | deletes = Ok(())
+                   | continues        |
+        closes     |                  |
+                   | ends             |
+        closed = 1 |                  |
+        ";
     about(&endpoint, "deleted during a report", "S14, suspect 3")
         .worker("runner", runner)
         .outsider("deleter")
@@ -73,20 +80,7 @@ fn deleted_during_a_report(test: &mut TestContext, harness: &mut Harness) -> Res
             Harness::wait_with_core(&core, "the runner closes it", is_closed)
         })
         .main_action("closed", || Ok(core.registration_counts().closed - before))
-        .run(
-            test,
-            harness,
-            "
-            main       | runner           | deleter
-            writes     |                  |
-                       | at ReportEntered |
-                       |                  | deletes = Ok(())
-                       | continues        |
-            closes     |                  |
-                       | ends             |
-            closed = 1 |                  |
-            ",
-        )
+        .run(test, harness, drawing)
 }
 
 fn kept_by_every_call(test: &mut TestContext, harness: &mut Harness) -> Result {

@@ -24,6 +24,18 @@ fn run(test: &mut TestContext) -> Result {
         let recorder = Arc::clone(&endpoint.recorder);
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
+        let drawing = "
+            main       | runner       | deleter
+            writes     |              |
+                       | at ExitBegun |
+                       |              | deletes = Ok(())
+            runs = 1   |              |
+            closed = 0 |              |
+                       | continues    |
+            closes     |              |
+                       | ends         |
+            closed = 1 |              |
+            ";
         about(&endpoint, "exit", "L4, suspect 1")
             .worker("runner", runner)
             .caller("deleter", deleter)
@@ -34,22 +46,7 @@ fn run(test: &mut TestContext) -> Result {
                 Harness::wait_with_core(&core, "the runner closes it", is_closed)
             })
             .main_action("closed", || Ok(core.registration_counts().closed - before))
-            .run(
-                test,
-                &mut harness,
-                "
-                main       | runner       | deleter
-                writes     |              |
-                           | at ExitBegun |
-                           |              | deletes = Ok(())
-                runs = 1   |              |
-                closed = 0 |              |
-                           | continues    |
-                closes     |              |
-                           | ends         |
-                closed = 1 |              |
-                ",
-            )?;
+            .run(test, &mut harness, drawing)?;
     }
     harness.finish(test, &[])
 }

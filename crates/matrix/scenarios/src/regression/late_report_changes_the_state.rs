@@ -30,6 +30,18 @@ fn run(test: &mut TestContext) -> Result {
             _ => ("Err(Busy)", reported.bits()),
         };
         let bits = move || core.entry(handle).map(|entry| entry.state.and(reported).bits());
+        let drawing = format!(
+            "
+            main            | old         | new
+            writes          |             |
+                            | at {window} |
+                            |             | takes = {answer}
+                            |             | drained = Ok(())
+            ready = 0       |             |
+                            | ends        |
+            ready = {ready} |             |
+            "
+        );
         about(&endpoint, format!("taken at {window}"), "S3, bug 53")
             .worker("old", old)
             .worker("new", new)
@@ -39,22 +51,7 @@ fn run(test: &mut TestContext) -> Result {
             })
             .action("drained", move |participant| participant.registration(handle).cant_recv())
             .main_action("ready", || bits().map_err(|stale| Failure::Wrong(stale.to_string())))
-            .run(
-                test,
-                &mut harness,
-                &format!(
-                    "
-                    main            | old         | new
-                    writes          |             |
-                                    | at {window} |
-                                    |             | takes = {answer}
-                                    |             | drained = Ok(())
-                    ready = 0       |             |
-                                    | ends        |
-                    ready = {ready} |             |
-                    "
-                ),
-            )?;
+            .run(test, &mut harness, &drawing)?;
         endpoint.end(&harness)?;
     }
     harness.finish(test, &[])

@@ -40,24 +40,21 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
     let steals = move |participant: &Participant<'_>| {
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))
     };
+    let drawing = "
+        main   | old          | new
+        writes |              |
+               | at AfterWait |
+               |              | steals at MoveLocked
+               | at PinWaits  |
+               |              | ends = Err(WrongOwner)
+               | continues    |
+        ";
     about(&endpoint, "report during a refused move", "L1, suspect 8")
         .worker("old", old)
         .worker("new", new)
         .action("steals", steals)
         .main_action("writes", || endpoint.write(b"one"))
-        .run(
-            test,
-            harness,
-            "
-            main   | old          | new
-            writes |              |
-                   | at AfterWait |
-                   |              | steals at MoveLocked
-                   | at PinWaits  |
-                   |              | ends = Err(WrongOwner)
-                   | continues    |
-            ",
-        )?;
+        .run(test, harness, drawing)?;
     endpoint.wait_for_bytes(harness, b"one")?;
     endpoint.end(harness)
 }
@@ -67,23 +64,20 @@ fn want_during_a_move(test: &mut TestContext, harness: &mut Harness, window: &st
     let [old, new] = one_of_each_group(harness)?;
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle: FdHandle = endpoint.handle;
+    let drawing = format!(
+        "
+        mover              | new
+        pushes at {window} |
+                           | wants at PinWaits
+        ends = Ok(())      |
+                           | ends = Ok(())
+        "
+    );
     about(&endpoint, format!("want at {window}"), "L1, suspect 7")
         .worker("new", new)
         .outsider("mover")
         .action("pushes", move |participant| participant.registration(handle).migrate_on(new))
-        .run(
-            test,
-            harness,
-            &format!(
-                "
-                mover              | new
-                pushes at {window} |
-                                   | wants at PinWaits
-                ends = Ok(())      |
-                                   | ends = Ok(())
-                "
-            ),
-        )?;
+        .run(test, harness, &drawing)?;
     harness.wait_until_polled(handle, new.mask())?;
     harness.fence_all()?;
     let entry = harness.entry(handle)?;

@@ -24,6 +24,22 @@ fn run(test: &mut TestContext) -> Result {
         let handle = endpoint.handle;
         let core = Arc::clone(harness.core());
         let before = core.registration_counts().closed;
+        let drawing = format!(
+            "
+            main           | old         | new
+            writes         |             |
+                           | at {window} |
+                           |             | takes = Ok(())
+                           | continues   |
+            unused         |             |
+                           | ends        |
+                           |             | ends
+            references = 0 |             |
+                           |             | pushes = Ok(())
+                           |             | deletes = Ok(())
+            closed = 1     |             |
+            "
+        );
         about(&endpoint, format!("refused at {window}"), "S12, bug 57")
             .worker("old", old)
             .worker("new", new)
@@ -39,26 +55,7 @@ fn run(test: &mut TestContext) -> Result {
                     .map_err(|stale| Failure::Wrong(stale.to_string()))
             })
             .main_action("closed", || Ok(core.registration_counts().closed - before))
-            .run(
-                test,
-                &mut harness,
-                &format!(
-                    "
-                    main           | old         | new
-                    writes         |             |
-                                   | at {window} |
-                                   |             | takes = Ok(())
-                                   | continues   |
-                    unused         |             |
-                                   | ends        |
-                                   |             | ends
-                    references = 0 |             |
-                                   |             | pushes = Ok(())
-                                   |             | deletes = Ok(())
-                    closed = 1     |             |
-                    "
-                ),
-            )?;
+            .run(test, &mut harness, &drawing)?;
     }
     harness.finish(test, &[])
 }

@@ -37,25 +37,22 @@ fn run(test: &mut TestContext) -> Result {
         let core = Arc::clone(harness.core());
         let (before, others) = (handled.load(Ordering::SeqCst), harness.activity(other));
         let raises = || kill(Pid::this(), Signal::SIGUSR1).map_err(Failure::broken);
+        let drawing = format!(
+            "
+            main   | sleeper   | other
+            wakes  |           |
+                   | at {step} |
+            raises |           |
+                   |           | ends
+                   | continues |
+            "
+        );
         about(&endpoint, format!("signal at {step}"), "L2, bug 62")
             .worker("sleeper", sleeper)
             .worker("other", other)
             .main_action("wakes", || wake(&core, &[sleeper]))
             .main_action("raises", raises)
-            .run(
-                test,
-                &mut harness,
-                &format!(
-                    "
-                    main   | sleeper   | other
-                    wakes  |           |
-                           | at {step} |
-                    raises |           |
-                           |           | ends
-                           | continues |
-                    "
-                ),
-            )?;
+            .run(test, &mut harness, &drawing)?;
         harness.wait_until(&format!("the signal that was raised at {step}"), || {
             handled.load(Ordering::SeqCst) > before
         })?;

@@ -31,6 +31,19 @@ fn run(test: &mut TestContext) -> Result {
     let endpoint = Endpoint { handle, owner: recorder.id(), recorder, far: ends.far };
     let core = Arc::clone(harness.core());
     let before = core.registration_counts().closed;
+    let drawing = "
+        main        | updater             | deleter
+                    | wants at ApplyBegun |
+                    |                     | deletes at DeleteMaskCleared
+                    |                     | continues
+        yields      |                     |
+        open = true |                     |
+        closed = 0  |                     |
+                    | continues           |
+                    |                     | ends = Ok(())
+                    | ends = Ok(())       |
+        closed = 1  |                     |
+        ";
     about(&endpoint, "deleted during an update", "S5")
         .worker("updater", updater)
         .outsider("deleter")
@@ -42,23 +55,7 @@ fn run(test: &mut TestContext) -> Result {
         })
         .main_action("open", || Ok(descriptors::is_open(number)))
         .main_action("closed", || Ok(core.registration_counts().closed - before))
-        .run(
-            test,
-            &mut harness,
-            "
-            main        | updater             | deleter
-                        | wants at ApplyBegun |
-                        |                     | deletes at DeleteMaskCleared
-                        |                     | continues
-            yields      |                     |
-            open = true |                     |
-            closed = 0  |                     |
-                        | continues           |
-                        |                     | ends = Ok(())
-                        | ends = Ok(())       |
-            closed = 1  |                     |
-            ",
-        )?;
+        .run(test, &mut harness, drawing)?;
     // The end of the harness waits for the last reference to the core.
     drop(core);
     // The number is registered again, readable and without interest: a leftover registration would report it.

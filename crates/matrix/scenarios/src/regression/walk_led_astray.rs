@@ -36,29 +36,26 @@ fn run(test: &mut TestContext) -> Result {
             .map_err(Failure::broken)
     };
     // The other thread continues only after the walk: a walker that finds it unlisted starts again.
+    let drawing = "
+        main                   | walker        | other
+        wakes                  |               |
+                               | at WorkDone   |
+                               |               | at WorkDone
+        lists-all              |               |
+                               | at WalkAt     |
+                               |               | at BeforeWait
+        lists-the-second-again |               |
+                               | at BeforeWait |
+                               |               | continues
+                               | continues     |
+        ";
     about(&listed[0], "the second entry is removed and appended again", "suspect 9")
         .worker("walker", walker)
         .worker("other", other)
         .main_action("wakes", || wake(&core, &[walker, other]))
         .main_action("lists-all", || want(&[0, 1, 2]))
         .main_action("lists-the-second-again", || want(&[1]))
-        .run(
-            test,
-            &mut harness,
-            "
-            main                   | walker        | other
-            wakes                  |               |
-                                   | at WorkDone   |
-                                   |               | at WorkDone
-            lists-all              |               |
-                                   | at WalkAt     |
-                                   |               | at BeforeWait
-            lists-the-second-again |               |
-                                   | at BeforeWait |
-                                   |               | continues
-                                   | continues     |
-            ",
-        )?;
+        .run(test, &mut harness, drawing)?;
     // The end of the harness waits for the last reference to the core.
     drop(core);
     // No fence: it would start another walk.

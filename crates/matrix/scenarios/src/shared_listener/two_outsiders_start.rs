@@ -34,35 +34,29 @@ fn run(test: &mut TestContext) -> Result {
         let sharers = fixture.sharers.len();
         let (handle, pending) = (fixture.handle, fixture.mask().bits());
         let core = Arc::clone(fixture.harness.core());
-        let drawing = Interleaving::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
+        // While it is held, the first thread has listed nothing and woken no thread.
+        let drawing = format!(
+            "
+            main                | first                   | second
+                                | starts at UpdateBitsSet |
+            pending = {pending} |                         |
+                                |                         | stops = Ok(())
+                                |                         | starts = Ok(())
+            all-report          |                         |
+                                | ends = Ok(())           |
+            "
+        );
+        let reported = "every sharing thread reports the client while an earlier start is unfinished";
+        Interleaving::about(handle, format!("round {round}, {second:?}"), "L1, suspect 19")
             .outsider("first")
             .caller("second", second.thread())
             .action("starts", move |participant| participant.registration(handle).want_recv())
             .action("stops", move |participant| participant.registration(handle).stop_recv())
             .main_action("pending", || Ok(core.entry(handle)?.update_mask.bits()))
             .main_action("all-report", || {
-                Harness::wait_with_core(
-                    &core,
-                    "every sharing thread reports the client while an earlier start is unfinished",
-                    || gate.arrived() >= sharers,
-                )
-            });
-        // While it is held, the first thread has listed nothing and woken no thread.
-        drawing.run(
-            test,
-            &mut fixture.harness,
-            &format!(
-                "
-                main                | first                   | second
-                                    | starts at UpdateBitsSet |
-                pending = {pending} |                         |
-                                    |                         | stops = Ok(())
-                                    |                         | starts = Ok(())
-                all-report          |                         |
-                                    | ends = Ok(())           |
-                "
-            ),
-        )?;
+                Harness::wait_with_core(&core, reported, || gate.arrived() >= sharers)
+            })
+            .run(test, &mut fixture.harness, &drawing)?;
         drop((core, hold));
         let answer = greeting(client)?;
         let expected = Answer::Greeted(round as u64);
