@@ -215,12 +215,8 @@ mod tests {
 
     const ALL: [Transport; 3] = [Transport::Tcp, Transport::Unix, Transport::Pipe];
 
-    fn until(what: &str, mut holds: impl FnMut() -> bool) {
-        let end = std::time::Instant::now() + crate::patience::patience();
-        while !holds() {
-            assert!(std::time::Instant::now() < end, "{what}");
-            std::thread::yield_now();
-        }
+    fn until(what: &str, holds: impl FnMut() -> bool) {
+        assert!(crate::patience::wait_until(holds), "{what}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Holds threads at a place in order to force an order of steps.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
 
+use crate::mutex::unpoisoned;
 use crate::patience::patience;
 
 /// A place where threads stop until the gate is opened. Clones are the same gate.
@@ -24,42 +24,32 @@ impl Gate {
     /// Blocks the calling thread until the gate is open. Returns when patience ends even if the gate was
     /// never opened, so that a scenario that failed ends with its own explanation.
     pub fn pass(&self) {
-        let end = Instant::now() + patience();
-        let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.arrived += 1;
+        unpoisoned(&self.0.0).arrived += 1;
         self.0.1.notify_all();
-        while !state.open {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self.0.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        self.wait_while(|state| !state.open);
     }
 
     /// Waits until `count` threads have arrived. Returns whether they did before patience ended.
     #[must_use]
     pub fn wait_for(&self, count: usize) -> bool {
-        let end = Instant::now() + patience();
-        let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.arrived < count {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            state = self.0.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        self.wait_while(|state| state.arrived < count)
+    }
+
+    /// Waits as long as `holds`, or until patience ends. Returns whether it ended first.
+    fn wait_while(&self, holds: impl Fn(&State) -> bool) -> bool {
+        let state = unpoisoned(&self.0.0);
+        let waited = self.0.1.wait_timeout_while(state, patience(), |state| holds(state));
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// Returns how many threads have arrived so far.
     pub fn arrived(&self) -> usize {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).arrived
+        unpoisoned(&self.0.0).arrived
     }
 
     /// Releases all threads that have arrived, and all that will.
     pub fn open(&self) {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).open = true;
+        unpoisoned(&self.0.0).open = true;
         self.0.1.notify_all();
     }
 

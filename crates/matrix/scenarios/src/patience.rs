@@ -1,7 +1,7 @@
 //! How long a scenario waits, on this machine, for something that must happen.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a scenario waits for something that must happen, on a machine of ordinary speed.
 ///
@@ -41,10 +41,22 @@ pub(crate) fn patience() -> Duration {
     patience.saturating_mul(SLOWNESS.load(Ordering::Relaxed)).min(LONGEST)
 }
 
+/// Waits until `holds`, or until patience ends. Returns whether it holds.
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
+    let (end, mut looks) = (Instant::now() + patience(), Looks::default());
+    while !holds() {
+        if Instant::now() >= end {
+            return false;
+        }
+        looks.pause();
+    }
+    true
+}
+
 /// Waits between two looks at something that another thread does. What takes microseconds is seen after
 /// microseconds; what takes longer costs the processors little.
 #[derive(Default)]
-pub(crate) struct Looks(u32);
+struct Looks(u32);
 
 impl Looks {
     /// Looks that only give the processor away, before any sleep.
@@ -52,7 +64,7 @@ impl Looks {
     const LONGEST: Duration = Duration::from_micros(200);
 
     /// Waits, a little longer at each call.
-    pub(crate) fn pause(&mut self) {
+    fn pause(&mut self) {
         match self.0.checked_sub(Self::YIELDS) {
             None => std::thread::yield_now(),
             Some(sleeps) => std::thread::sleep(Self::LONGEST.min(Duration::from_micros(10 << sleeps.min(8)))),

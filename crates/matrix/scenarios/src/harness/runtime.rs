@@ -19,7 +19,7 @@ use crate::descriptors;
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::manual_clock::ManualClock;
-use crate::patience::{Looks, patience};
+use crate::patience::{patience, wait_until};
 use crate::recorder::Recorder;
 use crate::retry;
 use crate::test_context::TestContext;
@@ -273,15 +273,9 @@ impl Harness {
     }
 
     /// As [`Harness::wait_until`], for callers that have the core but not the harness.
-    pub(crate) fn wait_with_core(core: &FdCore, what: &str, mut holds: impl FnMut() -> bool) -> Result {
-        let (end, mut looks) = (Instant::now() + patience(), Looks::default());
-        while !holds() {
-            if Instant::now() >= end {
-                return Err(Failure::Wrong(format!("never happened: {what}\n{}", core.entries())));
-            }
-            looks.pause();
-        }
-        Ok(())
+    pub(crate) fn wait_with_core(core: &FdCore, what: &str, holds: impl FnMut() -> bool) -> Result {
+        let never = || Failure::Wrong(format!("never happened: {what}\n{}", core.entries()));
+        wait_until(holds).then_some(()).ok_or_else(never)
     }
 
     /// Returns the current table entry of a registration.
@@ -508,10 +502,7 @@ impl Harness {
         // The wake descriptors are closed with the core. A thread of the scenario may still hold a reference
         // after its last message, and if a worker thread has stopped the runtime, no thread waits for the
         // workers.
-        let (end, mut looks) = (Instant::now() + patience(), Looks::default());
-        while Arc::strong_count(&core) > 1 && Instant::now() < end {
-            looks.pause();
-        }
+        wait_until(|| Arc::strong_count(&core) == 1);
         let registrations = core.registration_counts();
         let used = core.table().used();
         for (name, value) in [

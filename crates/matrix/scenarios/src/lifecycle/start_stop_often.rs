@@ -1,7 +1,7 @@
 //! Runtimes are started and stopped many times, each with registrations, tasks and timers left. The
 //! repetition multiplies what one start leaves behind: descriptors, threads, memory, address space.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
@@ -9,7 +9,7 @@ use fd_core::{InsertOptions, ReadyGuard};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stop};
-use crate::patience::{Looks, slowness};
+use crate::patience::{slowness, wait_until};
 use crate::prelude::*;
 use crate::retry;
 
@@ -82,14 +82,9 @@ fn run(test: &mut TestContext) -> Result {
 /// Returns the number of threads, as soon as it is not above `expected`: for a moment, the kernel still
 /// counts a thread that was joined.
 fn threads_left(expected: u64) -> u64 {
-    let (end, mut looks) = (Instant::now() + patience(), Looks::default());
-    loop {
-        let threads = mapped().map_or(0, |(_, threads)| threads);
-        if threads <= expected || Instant::now() >= end {
-            return threads;
-        }
-        looks.pause();
-    }
+    let threads = || mapped().map_or(0, |(_, threads)| threads);
+    wait_until(|| threads() <= expected);
+    threads()
 }
 
 fn bounded(test: &mut TestContext, what: &str, bound: &Bound, rounds: u64, grown: u64) {

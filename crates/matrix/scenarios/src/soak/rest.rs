@@ -9,7 +9,7 @@ use fd_core::{FdCore, FdHandle, State};
 use super::listener::SharedListener;
 use super::slots::Slot;
 use super::{Shared, worker};
-use crate::patience::Looks;
+use crate::patience::wait_until;
 use crate::prelude::*;
 
 /// A caller outside the runtime.
@@ -125,15 +125,8 @@ fn check_one_accepts(shared: &Shared, core: &FdCore, client: &mut Client, listen
 }
 
 fn wait(shared: &Shared, what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
-    let (end, mut looks) = (Instant::now() + patience(), Looks::default());
-    while !holds() {
-        if shared.violated.load(Ordering::SeqCst) {
-            return;
-        }
-        if Instant::now() >= end {
-            return shared.violate(what());
-        }
-        looks.pause();
+    if !wait_until(|| holds() || shared.violated.load(Ordering::SeqCst)) {
+        shared.violate(what());
     }
 }
 
