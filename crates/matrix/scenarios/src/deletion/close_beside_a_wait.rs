@@ -48,13 +48,11 @@ fn run(test: &mut TestContext) -> Result {
         let mut ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
         let handled = Arc::new(AtomicBool::new(false));
-        let handler = {
-            let (recorder, handled) = (Arc::clone(&monitor), Arc::clone(&handled));
-            monitor.doing(move |ready| {
-                recorder.recorder.record(ready);
-                handled.store(true, Ordering::SeqCst);
-            })
-        };
+        let seen = Arc::clone(&handled);
+        let handler = monitor.doing(move |monitor, ready| {
+            monitor.recorder.record(ready);
+            seen.store(true, Ordering::SeqCst);
+        });
         let handle = harness.insert_recv(ends.near, handler, thread)?;
         ends.far.write_all(b"x")?;
         let end = Instant::now() + patience();

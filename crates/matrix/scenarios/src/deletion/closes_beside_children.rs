@@ -9,8 +9,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use fd_core::ReadyGuard;
-
 use super::children::BeforeExec;
 use super::cloned::{replacements, snapshots, undelivered_events};
 use super::monitor::HandlerMonitor;
@@ -66,7 +64,7 @@ fn deleting_itself(
 ) -> Result<(Arc<HandlerMonitor>, FarEnd)> {
     let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handler = monitor.doing(|ready: &ReadyGuard<'_>| {
+    let handler = monitor.doing(|_, ready| {
         let _ = ready.registration().delete();
     });
     harness.insert_recv(ends.near, handler, thread)?;

@@ -81,14 +81,12 @@ fn disown_in_handler(
     far: &mut FarEnd,
 ) -> Result<OwnedFd> {
     let (thread, monitor, gate) = (harness.thread(1), HandlerMonitor::new(&near), Gate::new());
-    let handler = {
-        let (monitor, gate) = (Arc::clone(&monitor), gate.clone());
-        monitor.clone().doing(move |ready| {
-            let _ = ready.registration().disown();
-            gate.pass();
-            monitor.recorder.record(ready);
-        })
-    };
+    let held = gate.clone();
+    let handler = monitor.doing(move |monitor, ready| {
+        let _ = ready.registration().disown();
+        held.pass();
+        monitor.recorder.record(ready);
+    });
     let handle = harness.insert_recv(near, handler, thread)?;
     far.write_all(b"own")?;
     if !gate.wait_for(1) {

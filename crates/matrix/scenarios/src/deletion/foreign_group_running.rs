@@ -57,15 +57,13 @@ fn delete_under_a_lock(
     let monitor = HandlerMonitor::new(&ends.near);
     let (gate, mutex) = (Gate::new(), Arc::new(Mutex::new(())));
     let (sender, result) = channel();
-    let handler = {
-        let (monitor, gate, mutex) = (Arc::clone(&monitor), gate.clone(), Arc::clone(&mutex));
-        monitor.clone().doing(move |ready| {
-            gate.pass();
-            let locked = lock(&mutex).is_some();
-            monitor.recorder.record(ready);
-            let _ = sender.send(locked);
-        })
-    };
+    let (held, its_lock) = (gate.clone(), Arc::clone(&mutex));
+    let handler = monitor.doing(move |monitor, ready| {
+        held.pass();
+        let locked = lock(&its_lock).is_some();
+        monitor.recorder.record(ready);
+        let _ = sender.send(locked);
+    });
     let handle = harness.insert_recv(ends.near, handler, home)?;
     ends.far.write_all(b"x")?;
     if !gate.wait_for(1) {

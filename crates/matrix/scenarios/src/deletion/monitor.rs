@@ -47,15 +47,14 @@ impl HandlerMonitor {
     /// last reference.
     pub(crate) fn doing(
         self: &Arc<Self>,
-        action: impl Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
+        action: impl Fn(&Self, &ReadyGuard<'_>) + Send + Sync + 'static,
     ) -> Arc<dyn Handler> {
         Arc::new(MonitoredHandler { monitor: Arc::clone(self), action })
     }
 
     /// Returns a handler that reads everything at each report.
     pub(crate) fn recording(self: &Arc<Self>) -> Arc<dyn Handler> {
-        let monitor = Arc::clone(self);
-        self.doing(move |ready| monitor.recorder.record(ready))
+        self.doing(|monitor, ready| monitor.recorder.record(ready))
     }
 
     /// Returns the descriptor's number.
@@ -94,10 +93,10 @@ struct MonitoredHandler<F> {
     action: F,
 }
 
-impl<F: Fn(&ReadyGuard<'_>) + Send + Sync + 'static> Handler for MonitoredHandler<F> {
+impl<F: Fn(&HandlerMonitor, &ReadyGuard<'_>) + Send + Sync + 'static> Handler for MonitoredHandler<F> {
     fn ready(&self, ready: &ReadyGuard<'_>) {
         self.monitor.entered.fetch_add(1, Ordering::SeqCst);
-        (self.action)(ready);
+        (self.action)(&self.monitor, ready);
     }
 
     fn released(&self, fd: OwnedFd) {
@@ -139,32 +138,19 @@ pub(crate) fn delete_on(
 
 /// Checks that a worker thread makes, and that the scenario's own thread records.
 #[derive(Default)]
-pub(crate) struct CollectedChecks(Vec<CollectedCheck>);
-
-struct CollectedCheck {
-    label: &'static str,
-    expected: String,
-    observed: String,
-    source: &'static str,
-}
+pub(crate) struct CollectedChecks(Vec<[String; 4]>);
 
 impl CollectedChecks {
     /// Adds a check that `observed` equals `expected`. `source` states why `expected` is right.
-    pub(crate) fn eq<T: Debug>(
-        &mut self,
-        label: &'static str,
-        expected: T,
-        observed: T,
-        source: &'static str,
-    ) {
+    pub(crate) fn eq<T: Debug>(&mut self, label: &str, expected: T, observed: T, source: &str) {
         let (expected, observed) = (format!("{expected:?}"), format!("{observed:?}"));
-        self.0.push(CollectedCheck { label, expected, observed, source });
+        self.0.push([label.into(), expected, observed, source.into()]);
     }
 
     /// Records all checks.
     pub(crate) fn record(self, test: &mut TestContext) {
-        for CollectedCheck { label, expected, observed, source } in self.0 {
-            test.check_eq(label, expected, observed, source);
+        for [label, expected, observed, source] in self.0 {
+            test.check_eq(label, expected, observed, &source);
         }
     }
 }

@@ -36,13 +36,11 @@ fn delete_while_handler_runs(
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
-    let handler = {
-        let (monitor, gate) = (Arc::clone(&monitor), gate.clone());
-        monitor.clone().doing(move |ready| {
-            gate.pass();
-            monitor.recorder.record(ready);
-        })
-    };
+    let held = gate.clone();
+    let handler = monitor.doing(move |monitor, ready| {
+        held.pass();
+        monitor.recorder.record(ready);
+    });
     let owner = OwnerId::of(&handler);
     let handle = harness.insert_recv(ends.near, handler, user)?;
     ends.far.write_all(b"before,")?;

@@ -24,12 +24,9 @@ fn run(test: &mut TestContext) -> Result {
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let (sender, receiver) = channel();
-    let handler = {
-        let monitor = Arc::clone(&monitor);
-        monitor.clone().doing(move |ready| {
-            let _ = sender.send(delete_in_handler(ready, &monitor));
-        })
-    };
+    let handler = monitor.doing(move |monitor, ready| {
+        let _ = sender.send(delete_in_handler(ready, monitor));
+    });
     let thread = harness.thread(0);
     let handle = harness.insert_recv(ends.near, handler, thread)?;
     let before = harness.activity(thread);

@@ -35,7 +35,7 @@ fn run(test: &mut TestContext) -> Result {
     let diagnoses = Arc::new(std::sync::Mutex::new(Vec::new()));
     let handler = {
         let diagnoses = Arc::clone(&diagnoses);
-        monitor.doing(move |ready| {
+        monitor.doing(move |_, ready| {
             // The handler enables its interest at each report: every report leads to another update, and none
             // of these may start a spin.
             let _ = ready.registration().want_recv();

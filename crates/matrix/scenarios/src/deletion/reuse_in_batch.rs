@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, State};
 
-use super::monitor::{CollectedChecks, HandlerMonitor};
+use super::monitor::HandlerMonitor;
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {
@@ -49,9 +49,9 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
     let monitors: Vec<_> = ends.iter().map(|ends| HandlerMonitor::new(&ends.near)).collect();
     let (mut handles, mut fars) = (Vec::new(), Vec::new());
     for (index, ends) in ends.into_iter().enumerate() {
-        let (own, swap) = (Arc::clone(&monitors[index]), Arc::clone(&swap));
-        let handler = monitors[index].doing(move |ready| {
-            own.recorder.record(ready);
+        let swap = Arc::clone(&swap);
+        let handler = monitors[index].doing(move |monitor, ready| {
+            monitor.recorder.record(ready);
             swap.first(ready, 1 - index);
         });
         handles.push(harness.insert(ends.near, handler, thread)?);
@@ -75,9 +75,7 @@ fn round(test: &mut TestContext, harness: &mut Harness, thread: ThreadId) -> Res
 
     harness.wait_until("the swap", || swap.done.get().is_some())?;
     let Some(Swapped { victim, next, monitor, error }) = swap.done.get() else { unreachable!("waited for") };
-    let mut checks = CollectedChecks::default();
-    checks.eq("delete, move and insert", &None, error, "bug 75");
-    checks.record(test);
+    test.check_debug("delete, move and insert", &None, error, "bug 75");
     test.stop_if_failed()?;
     let next = next.ok_or_else(|| Failure::Wrong("no next registration".into()))?;
     harness.wait_until_polled(next, thread.mask())?;

@@ -139,7 +139,7 @@ fn in_a_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
     let result = forked.clone();
     let (reader, report) = std::io::pipe()?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&report);
-    let handler = monitor.doing(move |ready| {
+    let handler = monitor.doing(move |_, ready| {
         let context = ready.context();
         context.core().before_fork();
         let child = super::child::continue_in_child(context, Report::at(number), |context, report| {

@@ -95,7 +95,7 @@ fn ended_in_a_handler(test: &mut TestContext, harness: &mut Harness, other: Runt
     let (sender, receiver) = channel();
     let other = Mutex::new(Some(other));
     let monitor = HandlerMonitor::new(&near);
-    let handler = monitor.doing(move |ready| {
+    let handler = monitor.doing(move |_, ready| {
         if let Some(other) = unpoisoned(&other).take() {
             let _ = sender.send(stop(other));
         }

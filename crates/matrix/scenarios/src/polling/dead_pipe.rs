@@ -39,7 +39,7 @@ fn run(test: &mut TestContext) -> Result {
     let reported = Arc::new(AtomicUsize::new(0));
     let handler = {
         let reported = Arc::clone(&reported);
-        monitor.doing(move |ready| {
+        monitor.doing(move |_, ready| {
             let of_sending = Events::READY_W.or(Events::ERR).or(Events::SHUT_W);
             let of_sending = ready.events().intersects(of_sending);
             reported.fetch_add(usize::from(of_sending), Ordering::SeqCst);

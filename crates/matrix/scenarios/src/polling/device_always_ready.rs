@@ -31,7 +31,7 @@ fn run(test: &mut TestContext) -> Result {
     let (read, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let handler = {
         let (read, written) = (Arc::clone(&read), Arc::clone(&written));
-        monitor.doing(move |ready| {
+        monitor.doing(move |_, ready| {
             for (count, event) in [(&read, Events::READY_R), (&written, Events::READY_W)] {
                 count.fetch_add(usize::from(ready.events().intersects(event)), Ordering::SeqCst);
             }

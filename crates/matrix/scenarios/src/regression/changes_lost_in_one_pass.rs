@@ -51,10 +51,9 @@ fn run(test: &mut TestContext) -> Result {
         let kind = [Kind::Gone, Kind::Fresh, Kind::Same, Kind::More][index % 4];
         let ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);
-        let recording = Arc::clone(&monitor);
-        let handler = monitor.doing(move |ready| {
+        let handler = monitor.doing(|monitor, ready| {
             let _ = ready.registration().stop_send();
-            recording.recorder.record(ready);
+            monitor.recorder.record(ready);
         });
         let handle = harness.insert(ends.near, handler, thread)?;
         if kind != Kind::Fresh {

@@ -19,13 +19,10 @@ fn run(test: &mut TestContext) -> Result {
     let thread = harness.thread(0);
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handler = {
-        let monitor = Arc::clone(&monitor);
-        monitor.clone().doing(move |ready| {
-            monitor.recorder.record(ready);
-            let _ = ready.registration().stop_both();
-        })
-    };
+    let handler = monitor.doing(|monitor, ready| {
+        monitor.recorder.record(ready);
+        let _ = ready.registration().stop_both();
+    });
     let handle = harness.insert(ends.near, handler, thread)?;
 
     // Both directions are ready before the thread polls for the first time.

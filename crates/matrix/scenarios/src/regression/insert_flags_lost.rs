@@ -29,7 +29,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     // Reads nothing: only the trigger determines how often it is called.
-    let handler = monitor.doing(|_| {});
+    let handler = monitor.doing(|_, _| {});
     let handle = harness.core().insert(ends.near, handler, group, mask, options)?;
     let flags = harness.entry(handle)?.state.and(ASKED.or(State::EDGE).or(State::CLONED));
     let edge = test.trigger == Trigger::Edge;

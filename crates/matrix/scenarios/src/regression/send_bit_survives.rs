@@ -18,7 +18,7 @@ fn run(test: &mut TestContext) -> Result {
     let thread = harness.thread(0);
     let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
-    let handler = monitor.doing(|ready| {
+    let handler = monitor.doing(|_, ready| {
         let _ = ready.registration().stop_both();
     });
     let handle = harness.insert(ends.near, handler, thread)?;
