@@ -1,10 +1,12 @@
-//! The names that nearly every scenario uses: its declaration, the harness, and the tools for forced steps.
+//! The names that nearly every scenario uses: its declaration, the harness, the tools for forced steps, and the
+//! types of the core that handlers and registrations are made of.
 
 pub(crate) use std::io::Write;
-pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::{Arc, Mutex};
 
 pub(crate) use fd_core::hooks::checkpoint::Point;
 pub(crate) use fd_core::ids::ThreadId;
+pub(crate) use fd_core::{Context, FdHandle, Handler, InsertOptions, ReadyGuard, State};
 pub(crate) use metadata::{Axes, Layer, Mode, Transport};
 
 pub(crate) use crate::checkpoints::{Checkpoints, HeldThread};

@@ -3,7 +3,7 @@
 
 use std::os::fd::RawFd;
 
-use fd_core::{ActivitySnapshot, FdHandle, State};
+use fd_core::ActivitySnapshot;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;

@@ -4,8 +4,6 @@
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use fd_core::FdHandle;
-
 use super::cloned::{OpenCopy, stays_silent};
 use crate::prelude::*;
 

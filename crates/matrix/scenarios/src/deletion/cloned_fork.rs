@@ -4,7 +4,6 @@
 use std::io::{PipeWriter, pipe};
 use std::os::fd::{AsRawFd, RawFd};
 
-use fd_core::FdHandle;
 use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork};

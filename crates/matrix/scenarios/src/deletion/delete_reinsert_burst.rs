@@ -7,7 +7,6 @@ use std::io::PipeReader;
 use std::os::fd::RawFd;
 
 use fd_core::ids::ThreadMask;
-use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;

@@ -4,7 +4,6 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use fd_core::State;
 use fd_core::error::DeleteError;
 
 use super::cloned::{snapshots, undelivered_events};

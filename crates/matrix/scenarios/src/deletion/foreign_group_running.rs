@@ -4,7 +4,7 @@
 //! 64), and it reads the running mask without a fence after its own store (suspect 2).
 
 use std::sync::mpsc::{TryRecvError, channel};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{MutexGuard, TryLockError};
 use std::time::Instant;
 
 use super::monitor::{HandlerMonitor, delete_on};

@@ -3,10 +3,9 @@
 //! deleter or a late user ends the registration.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
-use fd_core::{FdCore, FdHandle, Handler, InsertOptions, ReadyGuard};
+use fd_core::FdCore;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;

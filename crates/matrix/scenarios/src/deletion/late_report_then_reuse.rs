@@ -3,7 +3,7 @@
 //! report left its update bit there, and the new owner's updates never reached that thread (bug 65, model
 //! M6).
 
-use fd_core::{ActivitySnapshot, FdHandle};
+use fd_core::ActivitySnapshot;
 
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::prelude::*;

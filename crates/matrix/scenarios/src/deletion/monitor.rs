@@ -3,12 +3,10 @@
 
 use std::fmt::Debug;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::error::DeleteError;
-use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::prelude::*;
 use crate::threads::spawn;

@@ -3,7 +3,7 @@
 //! the running bit: a delete in between leaves the close to a thread that sees nothing to close, and the
 //! descriptor leaks (suspect 1).
 
-use fd_core::{OwnerId, State};
+use fd_core::OwnerId;
 
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::prelude::*;

@@ -3,8 +3,6 @@
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
-use fd_core::ReadyGuard;
-use fd_core::State;
 use fd_core::error::DeleteError;
 
 use super::monitor::{CollectedChecks, HandlerMonitor};

@@ -32,7 +32,7 @@ fn run(test: &mut TestContext) -> Result {
     let mut fresh = test.pair()?;
     let number = ends.near.as_raw_fd();
     let monitor = HandlerMonitor::new(&ends.near);
-    let diagnoses = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let diagnoses = Arc::new(Mutex::new(Vec::new()));
     let handler = {
         let diagnoses = Arc::clone(&diagnoses);
         monitor.doing(move |_, ready| {

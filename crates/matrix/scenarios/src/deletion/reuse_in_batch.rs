@@ -3,9 +3,7 @@
 //! failed without cause (bug 75). Only its epoll backend has a fix (suspect 18).
 
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, OnceLock};
-
-use fd_core::{FdHandle, Handler, InsertOptions, ReadyGuard, State};
+use std::sync::OnceLock;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;

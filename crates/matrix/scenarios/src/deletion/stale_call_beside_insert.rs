@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::channel;
 
-use fd_core::{FdCore, FdHandle};
+use fd_core::FdCore;
 
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;

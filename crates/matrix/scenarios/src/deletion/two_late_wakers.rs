@@ -7,8 +7,6 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fd_core::InsertOptions;
-
 use super::monitor::HandlerMonitor;
 use crate::interleaving::Interleaving;
 use crate::prelude::*;

@@ -1,11 +1,11 @@
 //! A random workload: all threads call all operations on a few descriptors at the same time.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use fastrand::Rng;
-use fd_core::{Context, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, RegistrationRef};
+use fd_core::{FdCore, OwnerId, RegistrationRef};
 use metadata::Variant;
 
 use super::registration::TrackedRegistration;

@@ -2,7 +2,7 @@
 //! pthread_atfork(3) do not run, and the child must notice nevertheless that nothing of the runtime is its
 //! own: an epoll descriptor is shared with the parent, and the threads do not exist.
 
-use fd_core::{EntryInfo, State};
+use fd_core::EntryInfo;
 
 use super::child::Child;
 use crate::prelude::*;

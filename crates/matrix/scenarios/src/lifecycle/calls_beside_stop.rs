@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use fd_core::{Context, FdCore, FdHandle, InsertOptions, OwnerId, Runtime};
+use fd_core::{FdCore, OwnerId, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

@@ -3,8 +3,8 @@
 
 use std::os::fd::OwnedFd;
 
+use fd_core::Runtime;
 use fd_core::error::InsertRefused;
-use fd_core::{InsertOptions, Runtime};
 
 use super::child::{Child, Report};
 use super::held_at_fork::{Place, Scene};

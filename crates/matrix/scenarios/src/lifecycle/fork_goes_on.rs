@@ -5,8 +5,6 @@
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::mpsc::channel;
 
-use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard, State};
-
 use super::child::{Child, Forked, Report, when};
 use super::held_at_fork::{Place, Scene};
 use crate::deletion::monitor::HandlerMonitor;

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use fd_core::{FdHandle, InsertOptions, OwnerId};
+use fd_core::OwnerId;
 
 use super::{both_ends, idle};
 use crate::prelude::*;

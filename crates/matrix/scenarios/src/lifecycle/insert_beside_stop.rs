@@ -4,8 +4,8 @@
 use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, channel};
 
+use fd_core::FdCore;
 use fd_core::error::InsertRefused;
-use fd_core::{FdCore, FdHandle, InsertOptions};
 
 use super::{both_ends, idle, stop};
 use crate::prelude::*;

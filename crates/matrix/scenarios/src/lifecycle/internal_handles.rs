@@ -1,7 +1,7 @@
 //! A dump shows the runtime's own wake descriptors. Their handles used to work like any other: a delete of
 //! one, in safe code, made tasks and the stop hang.
 
-use fd_core::{FdHandle, OwnerId, ReadyGuard, State};
+use fd_core::OwnerId;
 
 use crate::prelude::*;
 

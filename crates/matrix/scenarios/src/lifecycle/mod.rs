@@ -22,7 +22,7 @@ crate::scenario::family! {
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fd_core::{Builder, Handler, ReadyGuard, Runtime};
+use fd_core::{Builder, Runtime};
 
 use crate::prelude::*;
 

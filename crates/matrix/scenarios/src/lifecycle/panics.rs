@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use fd_core::{Context, FdHandle, Handler, ReadyGuard, Runtime, WorkerError};
+use fd_core::{Runtime, WorkerError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use fd_core::error::StartError;
 use fd_core::poller::BackendError;
-use fd_core::{InsertOptions, ReadyGuard};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{both_ends, builder, stop};

@@ -1,11 +1,10 @@
 //! A runtime is stopped or dropped on one of its own threads. That thread used to wait for itself, which
 //! panicked, and the registrations did not end.
 
-use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fd_core::{Builder, Context, Handler, ReadyGuard, Runtime};
+use fd_core::{Builder, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

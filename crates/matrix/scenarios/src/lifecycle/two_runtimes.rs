@@ -1,10 +1,9 @@
 //! Two runtimes in one process. Handles did not identify their table: a stale handle of one runtime deleted a
 //! live descriptor of the other if number and generation were the same.
 
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use fd_core::{FdCore, FdHandle, InsertOptions, OwnerId, ReadyGuard, Runtime};
+use fd_core::{FdCore, OwnerId, Runtime};
 
 use super::{both_ends, builder, idle, stop};
 use crate::deletion::monitor::HandlerMonitor;

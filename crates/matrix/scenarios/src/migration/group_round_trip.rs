@@ -3,7 +3,7 @@
 //! Masks are local to the group. HAProxy left the old group's kernel registration behind, and on the way back
 //! `ADD` failed with `EEXIST`, which was ignored: the former interest stayed in place (`752c5cba5`).
 
-use fd_core::{EntryInfo, State};
+use fd_core::EntryInfo;
 
 use super::{Endpoint, check_answer};
 use crate::prelude::*;

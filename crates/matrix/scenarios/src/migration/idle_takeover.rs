@@ -4,8 +4,6 @@
 //! takeover (`ddc874c46`), so that the new owner's request for it changed nothing and its poller never added
 //! the descriptor.
 
-use fd_core::State;
-
 use super::{Endpoint, check_answer, routes};
 use crate::prelude::*;
 

@@ -167,8 +167,8 @@ fn taken_during_exit(test: &mut TestContext, harness: &mut Harness, route: Route
     test.check_eq(label("reports"), format!("{old}:one {new}:two"), endpoint.reads(), "S1, S3");
     test.check_eq(
         label("active"),
-        fd_core::State::ACTIVE_R,
-        harness.entry(endpoint.handle)?.state.and(fd_core::State::ACTIVE),
+        State::ACTIVE_R,
+        harness.entry(endpoint.handle)?.state.and(State::ACTIVE),
         "bug 53",
     );
     endpoint.end(harness)

@@ -4,7 +4,6 @@
 //! that by then belongs to another group. Here the move is refused.
 
 use fd_core::error::MoveError;
-use fd_core::{ReadyGuard, State};
 
 use super::{Endpoint, Route, check_answer, check_unchanged, routes};
 use crate::prelude::*;

@@ -24,7 +24,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::error::MoveError;
-use fd_core::{EntryInfo, FdHandle, OwnerId};
+use fd_core::{EntryInfo, OwnerId};
 
 use crate::prelude::*;
 

@@ -1,10 +1,9 @@
 //! A connection that checks the order of its data, and detects concurrent readers.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use fd_core::poller::Trigger;
-use fd_core::{FdHandle, Handler, ReadyGuard};
 
 use crate::prelude::*;
 

@@ -3,7 +3,6 @@
 //! Before `8d7b51782` HAProxy's takeover disabled receiving even when it failed: the owner, which continued,
 //! never received data again.
 
-use fd_core::ReadyGuard;
 use fd_core::error::MoveError;
 
 use super::{Endpoint, Route, check_answer, check_unchanged, routes};

@@ -4,7 +4,6 @@
 //! connection. For this reason HAProxy compares the owner, and needs the lock of the list in which it found
 //! the connection. A handle that carries the generation needs no lock.
 
-use fd_core::ReadyGuard;
 use fd_core::error::{DeleteError, EnterError, MoveError};
 
 use super::{Endpoint, Route, check_unchanged, routes};

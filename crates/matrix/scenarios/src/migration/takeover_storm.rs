@@ -4,11 +4,10 @@
 //! are delayed wherever only one of two masks has been changed.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use fd_core::OwnerId;
 use fd_core::error::MoveError;
-use fd_core::{Context, FdHandle, OwnerId};
 
 use super::stream::Connection;
 use crate::prelude::*;

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use fd_core::FdHandle;
 use fd_core::poller::Events;
 
 use crate::manual_clock::ManualClock;

@@ -4,8 +4,6 @@
 //! minute later. Between that write and its repair, the new owner also built its arrays without the
 //! descriptor, and slept: its data was never reported.
 
-use fd_core::Context;
-
 use super::{Endpoint, Route, check_answer, routes};
 use crate::prelude::*;
 

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fd_core::error::Stale;
 use fd_core::poller::{Events, Trigger};
-use fd_core::{Context, FdHandle};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;

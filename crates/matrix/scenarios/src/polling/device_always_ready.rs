@@ -46,7 +46,7 @@ fn run(test: &mut TestContext) -> Result {
         Trigger::Edge => 1,
     };
     let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
-    let want_both = move |context: &fd_core::Context| {
+    let want_both = move |context: &Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
     harness.on(thread, want_both)??;

@@ -5,7 +5,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use fd_core::{FdHandle, InsertOptions, Runtime};
+use fd_core::Runtime;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 
 use crate::deletion::monitor::HandlerMonitor;

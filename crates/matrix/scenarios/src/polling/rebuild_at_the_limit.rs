@@ -2,10 +2,9 @@
 //! (epoll), and in a forked child. The thread keeps its poller, serves it, and tries again.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Mutex;
 
+use fd_core::ActivitySnapshot;
 use fd_core::poller::Trigger;
-use fd_core::{ActivitySnapshot, Context, InsertOptions, ReadyGuard};
 
 use crate::deletion::cloned::{snapshots, undelivered_events};
 use crate::deletion::monitor::HandlerMonitor;

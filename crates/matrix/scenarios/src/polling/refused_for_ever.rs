@@ -3,11 +3,9 @@
 //! not open, and select as ready: its handler finds the error.
 
 use std::os::fd::OwnedFd;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fd_core::{InsertOptions, ReadyGuard, State};
 use nix::errno::Errno;
 
 use crate::manual_clock::ManualClock;

@@ -5,8 +5,6 @@
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use fd_core::Context;
-
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -3,12 +3,10 @@
 //! work (200 ms became 301 ms here).
 
 use std::rc::Rc;
-use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fastrand::Rng;
-use fd_core::Context;
 
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;

@@ -4,12 +4,10 @@
 //! tasks delayed an echo by seconds, and so did timers of one moment. With a clock that stands still, a timer
 //! that sets itself again with no delay kept the thread for ever.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fd_core::hooks::inject;
-use fd_core::{Context, ReadyGuard};
 
 use crate::manual_clock::ManualClock;
 use crate::prelude::*;

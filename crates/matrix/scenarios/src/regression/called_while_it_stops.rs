@@ -3,10 +3,10 @@
 //! descriptors to forget (bug 59).
 
 use std::os::fd::OwnedFd;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Weak};
 
-use fd_core::{FdCore, FdHandle, Handler, ReadyGuard};
+use fd_core::FdCore;
 
 use crate::prelude::*;
 

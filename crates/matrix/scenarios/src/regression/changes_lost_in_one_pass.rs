@@ -2,8 +2,6 @@
 //! (`ebaba7542`), the changes of a descriptor overwrote those of the descriptor before it (`c55b88ece`), and
 //! a descriptor without changes dropped all of them (`5ab33944c`).
 
-use fd_core::FdHandle;
-
 use crate::deletion::monitor::HandlerMonitor;
 use crate::descriptor_limit;
 use crate::prelude::*;

@@ -4,9 +4,7 @@
 
 use std::io::{PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::Mutex;
 
-use fd_core::{Context, FdHandle, InsertOptions, ReadyGuard};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;

@@ -3,7 +3,6 @@
 //! pipes registered under it (bug 60).
 
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::Mutex;
 
 use crate::descriptors::inode;
 use crate::migration::Endpoint;

@@ -3,9 +3,9 @@
 
 use std::os::fd::RawFd;
 
+use fd_core::Runtime;
 use fd_core::ids::{GroupId, ThreadMask};
 use fd_core::poller::{Backend, Limits};
-use fd_core::{InsertOptions, Runtime};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;

@@ -4,8 +4,6 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use fd_core::FdHandle;
-
 use super::one_of_each_group;
 use crate::prelude::*;
 

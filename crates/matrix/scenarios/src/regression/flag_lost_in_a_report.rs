@@ -2,9 +2,6 @@
 //! descriptor, HAProxy stores the word without an atomic read-modify-write, and loses the flags (suspect 3);
 //! once it truncated the word to its low byte (bug 47).
 
-use fd_core::State;
-use fd_core::{FdHandle, InsertOptions};
-
 use super::about;
 use crate::migration::Endpoint;
 use crate::prelude::*;

@@ -2,9 +2,7 @@
 //! which was mistaken for an error, and the answer was discarded.
 
 use std::os::fd::AsRawFd;
-use std::sync::Mutex;
 
-use fd_core::{ReadyGuard, State};
 use nix::sys::socket::{Shutdown, shutdown};
 
 use crate::prelude::*;

@@ -1,10 +1,7 @@
 //! `9fab7bedf`: the peer's end was reported together with data. If the handler read exactly that data and
 //! then got a report of another event, the end was forgotten, because only the last report counted.
 
-use std::sync::Mutex;
-
 use fd_core::poller::Events;
-use fd_core::{Handler, ReadyGuard, State};
 
 use crate::prelude::*;
 use crate::test_context::is_stray;

@@ -4,7 +4,6 @@
 use std::io::{ErrorKind, Read};
 
 use fd_core::poller::Trigger;
-use fd_core::{InsertOptions, State};
 
 use crate::deletion::monitor::HandlerMonitor;
 use crate::prelude::*;

@@ -3,7 +3,6 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use fd_core::{InsertOptions, ReadyGuard};
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::deletion::monitor::HandlerMonitor;

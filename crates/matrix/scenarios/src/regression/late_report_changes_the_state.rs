@@ -1,8 +1,6 @@
 //! A report that loses against a takeover must not change the state that the new owner has set. HAProxy
 //! entered the event into the state before it checked whether the thread still owned the descriptor (bug 53).
 
-use fd_core::State;
-
 use super::{about, two_of_a_group};
 use crate::migration::Endpoint;
 use crate::prelude::*;

@@ -3,8 +3,8 @@
 //! new group before it clears the old group's masks, so the new owner mistakes the old owner's registration
 //! for its own (suspect 7).
 
+use fd_core::OwnerId;
 use fd_core::error::MoveError;
-use fd_core::{FdHandle, Handler, OwnerId};
 
 use super::{about, one_of_each_group};
 use crate::interleaving::Participant;
@@ -35,7 +35,7 @@ fn report_during_a_refused_move(test: &mut TestContext, harness: &mut Harness) -
     let mut endpoint = Endpoint::start(test, harness, old)?;
     let handle = endpoint.handle;
     // Kept: an owner id is an address, and is unique only while the owner exists.
-    let kept: Arc<dyn Handler> = Arc::new(|_: &fd_core::ReadyGuard<'_>| {});
+    let kept: Arc<dyn Handler> = Arc::new(|_: &ReadyGuard<'_>| {});
     let stranger = OwnerId::of(&kept);
     let steals = move |participant: &Participant<'_>| {
         participant.context().map_or(Err(MoveError::NoThread), |context| context.takeover(handle, stranger))

@@ -1,9 +1,9 @@
 //! `3fa87b1db`: a descriptor at or above `FD_SETSIZE` was put into a set without room for it, and the memory
 //! behind the set was overwritten.
 
+use fd_core::Runtime;
 use fd_core::error::{InsertRefused, StartError};
 use fd_core::poller::{BackendError, Limits};
-use fd_core::{InsertOptions, Runtime};
 use nix::libc;
 
 use crate::deletion::monitor::HandlerMonitor;

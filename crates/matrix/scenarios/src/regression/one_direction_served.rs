@@ -2,9 +2,7 @@
 //! report, and a busy direction starved the other (bug 39).
 
 use std::os::fd::AsRawFd;
-use std::sync::Mutex;
 
-use fd_core::ReadyGuard;
 use fd_core::poller::Events;
 
 use crate::prelude::*;

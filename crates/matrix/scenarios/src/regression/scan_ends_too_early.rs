@@ -3,8 +3,6 @@
 
 use std::os::fd::AsRawFd;
 
-use fd_core::State;
-
 use crate::prelude::*;
 
 pub(crate) const SCENARIO: Scenario = Scenario {

@@ -22,7 +22,7 @@ fn run(test: &mut TestContext) -> Result {
         let _ = ready.registration().stop_both();
     });
     let handle = harness.insert(ends.near, handler, thread)?;
-    let want_both = move |context: &fd_core::Context| {
+    let want_both = move |context: &Context| {
         context.registration(handle).want_recv().and_then(|()| context.registration(handle).want_send())
     };
     harness.on(thread, want_both)??;

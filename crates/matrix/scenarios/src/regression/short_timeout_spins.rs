@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fd_core::{Context, FdCore, Runtime};
+use fd_core::{FdCore, Runtime};
 
 use crate::prelude::*;
 use crate::retry;

@@ -3,9 +3,7 @@
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::Mutex;
 
-use fd_core::{ReadyGuard, State};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 

@@ -6,12 +6,11 @@
 //! again when descriptors are available.
 
 use std::os::fd::OwnedFd;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
 use fd_core::poller::Trigger;
-use fd_core::{Context, FdHandle, Handler, ReadyGuard};
 use nix::errno::Errno;
 
 use super::acceptor::{accept_some, greet};

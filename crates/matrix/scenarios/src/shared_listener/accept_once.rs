@@ -5,10 +5,8 @@
 //! 22 and 65), and a close hit another thread's descriptor (bug 43).
 
 use std::io::Read;
-use std::sync::Mutex;
 
 use fd_core::ids::ThreadMask;
-use fd_core::{Handler, InsertOptions, ReadyGuard};
 
 use super::acceptor::accept_some;
 use crate::prelude::*;

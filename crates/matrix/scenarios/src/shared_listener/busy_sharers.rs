@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use fd_core::{Handler, ReadyGuard};
-
 use super::acceptor::Acceptor;
 use super::calls::{call, check_greeted, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};

@@ -4,13 +4,12 @@
 //! lock, and so does the thread that deletes the listener: one waited for the running bit, the other for the
 //! lock (bug 45; from another group, bug 64). Here delete does not wait: the last user closes.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use fd_core::RegistrationRef;
 use fd_core::error::DeleteError;
-use fd_core::{Handler, ReadyGuard, RegistrationRef};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};

@@ -1,8 +1,8 @@
 //! The fixture of most scenarios of this family: a running harness, a listener that some threads of the first
 //! group share, and checks that a thread is quiet.
 
+use fd_core::EntryInfo;
 use fd_core::ids::ThreadMask;
-use fd_core::{EntryInfo, FdHandle, Handler};
 use tempfile::TempDir;
 
 use crate::prelude::*;

@@ -5,8 +5,6 @@
 //! the thread that was forgotten. This scenario looks at the masks and at the sleepers, and then lets a
 //! client connect: only the pollers that have the listener report it.
 
-use fd_core::{Handler, ReadyGuard};
-
 use super::acceptor::Acceptor;
 use super::calls::{check_greeted, greeting};
 use super::fixture::{Action, Caller, ListenerFixture};

@@ -4,8 +4,8 @@
 //! descriptors when its own poller is created (`reregister_all`). The effect of an earlier start must not
 //! depend on the thread that was first (bugs 8, 29 and 31).
 
+use fd_core::FdCore;
 use fd_core::ids::ThreadMask;
-use fd_core::{FdCore, InsertOptions};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, call, greeting};

@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 
+use fd_core::FdCore;
 use fd_core::ids::{GroupId, ThreadMask};
-use fd_core::{Context, FdCore, FdHandle, InsertOptions, ReadyGuard};
 
 use super::Shared;
 use crate::prelude::*;

@@ -13,12 +13,11 @@ mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fd_core::poller::MakeBackend;
-use fd_core::{Builder, FdCore, FdHandle, Runtime};
+use fd_core::{Builder, FdCore, Runtime};
 
 use crate::patience::LONGEST;
 use crate::prelude::*;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fd_core::{FdCore, FdHandle, State};
+use fd_core::FdCore;
 
 use super::listener::SharedListener;
 use super::slots::Slot;

@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, Weak};
+use std::sync::{OnceLock, Weak};
 
 use fd_core::poller::Trigger;
-use fd_core::{FdCore, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard};
+use fd_core::{FdCore, OwnerId};
 
 use super::Shared;
 use super::ring::Op;
