@@ -2,6 +2,7 @@
 //! group's update list, then mixed the masks of both groups, then isolated all threads to be safe, which
 //! deadlocked (bug 64).
 
+use super::first_and_last;
 use super::monitor::HandlerMonitor;
 use crate::prelude::*;
 
@@ -17,13 +18,10 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
-    let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
-    if home.group() == foreign.group() {
-        return Err(Failure::Unsupported("needs two groups".into()));
-    }
-    delete_while_polled(test, &mut harness, &sleepers, home, foreign)?;
+    let threads = first_and_last(test, &harness)?;
+    delete_while_polled(test, &mut harness, &sleepers, threads)?;
     test.stop_if_failed()?;
-    delete_while_listed(test, &mut harness, home, foreign)?;
+    delete_while_listed(test, &mut harness, threads)?;
     harness.finish(test, &[])
 }
 
@@ -32,8 +30,7 @@ fn delete_while_polled(
     test: &mut TestContext,
     harness: &mut Harness,
     sleepers: &Sleepers,
-    home: ThreadId,
-    foreign: ThreadId,
+    [home, foreign]: [ThreadId; 2],
 ) -> Result {
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
@@ -68,8 +65,7 @@ fn delete_while_polled(
 fn delete_while_listed(
     test: &mut TestContext,
     harness: &mut Harness,
-    home: ThreadId,
-    foreign: ThreadId,
+    [home, foreign]: [ThreadId; 2],
 ) -> Result {
     let ends = test.pair()?;
     let mut spare = test.pair()?;

@@ -7,6 +7,7 @@ use std::sync::mpsc::{TryRecvError, channel};
 use std::sync::{MutexGuard, TryLockError};
 use std::time::Instant;
 
+use super::first_and_last;
 use super::monitor::{HandlerMonitor, delete_on};
 use crate::prelude::*;
 
@@ -21,14 +22,11 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let (home, foreign) = (harness.thread(0), harness.thread(test.params.threads - 1));
-    if home.group() == foreign.group() {
-        return Err(Failure::Unsupported("needs two groups".into()));
-    }
-    delete_under_a_lock(test, &mut harness, home, foreign)?;
+    let threads = first_and_last(test, &harness)?;
+    delete_under_a_lock(test, &mut harness, threads)?;
     test.stop_if_failed()?;
     for order in [Order::ReportLeaves, Order::DeleteEnds, Order::ReportEnds] {
-        delete_before_handler(test, &mut harness, home, foreign, order)?;
+        delete_before_handler(test, &mut harness, threads, order)?;
         test.stop_if_failed()?;
     }
     harness.finish(test, &[])
@@ -50,8 +48,7 @@ fn lock(mutex: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
 fn delete_under_a_lock(
     test: &mut TestContext,
     harness: &mut Harness,
-    home: ThreadId,
-    foreign: ThreadId,
+    [home, foreign]: [ThreadId; 2],
 ) -> Result {
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
@@ -121,8 +118,7 @@ enum Order {
 fn delete_before_handler(
     test: &mut TestContext,
     harness: &mut Harness,
-    home: ThreadId,
-    foreign: ThreadId,
+    [home, foreign]: [ThreadId; 2],
     order: Order,
 ) -> Result {
     let mut ends = test.pair()?;

@@ -30,3 +30,17 @@ crate::scenario::family! {
     two_late_wakers,
     undeclared_copy,
 }
+
+use crate::prelude::*;
+
+/// Returns the first and the last thread, which are in different groups.
+///
+/// # Errors
+/// [`Failure::Unsupported`] if there is one group.
+fn first_and_last(test: &TestContext, harness: &Harness) -> Result<[ThreadId; 2]> {
+    let (first, last) = (harness.thread(0), harness.thread(test.params.threads - 1));
+    if first.group() == last.group() {
+        return Err(Failure::Unsupported("needs two groups".into()));
+    }
+    Ok([first, last])
+}

@@ -20,19 +20,14 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let (user, deleter) = (harness.thread(0), harness.thread(1));
-    delete_while_handler_runs(test, &mut harness, user, deleter)?;
+    delete_while_handler_runs(test, &mut harness)?;
     test.stop_if_failed()?;
-    delete_after_handler(test, &mut harness, user, deleter)?;
+    delete_after_handler(test, &mut harness)?;
     harness.finish(test, &[])
 }
 
-fn delete_while_handler_runs(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    user: ThreadId,
-    deleter: ThreadId,
-) -> Result {
+fn delete_while_handler_runs(test: &mut TestContext, harness: &mut Harness) -> Result {
+    let (user, deleter) = (harness.thread(0), harness.thread(1));
     let mut ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let gate = Gate::new();
@@ -86,12 +81,8 @@ fn delete_while_handler_runs(
 }
 
 /// Holds the thread at points between the return of its handler and the end of its exit, and deletes.
-fn delete_after_handler(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    user: ThreadId,
-    deleter: ThreadId,
-) -> Result {
+fn delete_after_handler(test: &mut TestContext, harness: &mut Harness) -> Result {
+    let (user, deleter) = (harness.thread(0), harness.thread(1));
     for point in [Point::ReportHandlerDone, Point::ExitBegun, Point::ExitRunningCleared] {
         let mut ends = test.pair()?;
         let monitor = HandlerMonitor::new(&ends.near);

@@ -37,9 +37,8 @@ enum Case {
 fn run(test: &mut TestContext) -> Result {
     let sleepers = Sleepers::watch();
     let mut harness = Harness::start(test)?;
-    let (owner, other) = (harness.thread(0), harness.thread(1));
     for case in [Case::Deleted, Case::Disowned, Case::TakenOver, Case::TakenOverAndPolled, Case::Stopped] {
-        end_registration(test, &mut harness, &sleepers, case, owner, other)?;
+        end_registration(test, &mut harness, &sleepers, case)?;
     }
     harness.finish(test, &[])
 }
@@ -49,9 +48,8 @@ fn end_registration(
     harness: &mut Harness,
     sleepers: &Sleepers,
     case: Case,
-    owner: ThreadId,
-    other: ThreadId,
 ) -> Result {
+    let (owner, other) = (harness.thread(0), harness.thread(1));
     let ends = test.pair()?;
     let monitor = HandlerMonitor::new(&ends.near);
     let handler = monitor.recording();

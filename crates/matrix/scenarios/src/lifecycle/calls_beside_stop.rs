@@ -1,6 +1,6 @@
 //! A runtime stops while its threads, and other threads, are in the middle of calls.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -215,12 +215,7 @@ impl Shared {
 }
 
 /// Makes a few calls on a worker thread, and posts itself for the next iteration.
-fn call_repeatedly(
-    context: &Context,
-    shared: Arc<Shared>,
-    given: Arc<std::sync::atomic::AtomicUsize>,
-    mut random: Rng,
-) {
+fn call_repeatedly(context: &Context, shared: Arc<Shared>, given: Arc<AtomicUsize>, mut random: Rng) {
     for _ in 0..10 {
         given.fetch_add(shared.step(Some(context), &mut random), Ordering::SeqCst);
     }
@@ -249,7 +244,7 @@ fn unforced(test: &mut TestContext, random: &mut Rng) -> Result {
         tally: DropCounter::default(),
         transport: test.params.transport,
     });
-    let given = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let given = Arc::new(AtomicUsize::new(0));
     for thread in harness.threads() {
         let (shared, given, random) = (Arc::clone(&shared), Arc::clone(&given), random.fork());
         let _ = harness.core().post(thread, move |context| call_repeatedly(context, shared, given, random));

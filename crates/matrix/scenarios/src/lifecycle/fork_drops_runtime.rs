@@ -22,20 +22,17 @@ pub(crate) const SCENARIO: Scenario = Scenario {
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Some(Harness::start(test)?);
-    let points = Checkpoints::watch();
     for place in Place::ALL {
         for stops in [true, false] {
-            beside_a_held_thread(test, &mut harness, &points, place, stops)?;
+            beside_a_held_thread(test, &mut harness, place, stops)?;
         }
     }
-    drop(points);
     harness.take().map_or(Ok(()), |harness| harness.finish(test, &[]))
 }
 
 fn beside_a_held_thread(
     test: &mut TestContext,
     harness: &mut Option<Harness>,
-    points: &Checkpoints,
     place: Place,
     stops: bool,
 ) -> Result {
@@ -43,7 +40,7 @@ fn beside_a_held_thread(
     let when = format!("{place:?}, {}", if stops { "stopped" } else { "dropped" });
     let (first, other) = (running.thread(0), running.thread(1));
     let mut numbers: Vec<_> = running.core().entries().0.iter().map(|entry| entry.handle.number()).collect();
-    let scene = Scene::set(test, running, points, place, other, first)?;
+    let scene = Scene::set(test, running, place, other, first)?;
     numbers.retain(|number| *number != scene.number);
     let (spare, spare_far) = both_ends(test)?;
     let mut spare = Some(spare);

@@ -26,25 +26,18 @@ const WAKES: usize = 300;
 
 fn run(test: &mut TestContext) -> Result {
     let mut harness = Harness::start(test)?;
-    let points = Checkpoints::watch();
     for place in Place::ALL {
-        beside_a_held_thread(test, &mut harness, &points, place)?;
+        beside_a_held_thread(test, &mut harness, place)?;
     }
     in_a_handler(test, &mut harness)?;
     both_are_woken(test, &mut harness)?;
-    drop(points);
     harness.finish(test, &[])
 }
 
-fn beside_a_held_thread(
-    test: &mut TestContext,
-    harness: &mut Harness,
-    points: &Checkpoints,
-    place: Place,
-) -> Result {
+fn beside_a_held_thread(test: &mut TestContext, harness: &mut Harness, place: Place) -> Result {
     let (forks, other) = (harness.thread(0), harness.thread(1));
     let when = format!("{place:?}");
-    let scene = Scene::set(test, harness, points, place, other, forks)?;
+    let scene = Scene::set(test, harness, place, other, forks)?;
     let (number, handle) = (scene.number, scene.handle);
     let mut child = Child::fork_on(harness, forks, move |context, report| {
         let is_accepted = context.core().post(other, |_| ()).is_ok();

@@ -53,6 +53,7 @@ pub(super) struct Scene {
     pub(super) far: FarEnd,
     held: HeldThread,
     thread: ThreadId,
+    _points: Checkpoints,
 }
 
 impl Scene {
@@ -64,11 +65,11 @@ impl Scene {
     pub(super) fn set(
         test: &TestContext,
         harness: &mut Harness,
-        points: &Checkpoints,
         place: Place,
         thread: ThreadId,
         other: ThreadId,
     ) -> Result<Self> {
+        let points = Checkpoints::watch();
         let (near, mut far) = both_ends(test)?;
         let number = near.as_raw_fd();
         if let Place::Insertion(point) = place {
@@ -83,7 +84,7 @@ impl Scene {
                 }
             });
             held.reached()?;
-            return Ok(Self { number, handle: None, far, held, thread });
+            return Ok(Self { number, handle: None, far, held, thread, _points: points });
         }
         let recorder = Recorder::new();
         let owner: OwnerId = recorder.id();
@@ -107,7 +108,7 @@ impl Scene {
             Place::Handler | Place::Insertion(_) => {}
         });
         held.reached()?;
-        Ok(Self { number, handle: Some(handle), far, held, thread })
+        Ok(Self { number, handle: Some(handle), far, held, thread, _points: points })
     }
 
     /// Lets the thread complete its call, and ends the registration.

@@ -1,7 +1,7 @@
 //! An insertion and a stop at the same time. An insertion that first checked whether the runtime stops and
 //! then claimed its slot outlived the stop: 17 of 3,000 runtimes left 51 descriptors.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, channel};
 
 use fd_core::FdCore;
@@ -44,11 +44,7 @@ fn run(test: &mut TestContext) -> Result {
 
 /// Inserts on a worker thread, or on a thread of no group. Returns the name of the thread and the receiver of
 /// the result.
-fn inserter(
-    harness: &Harness,
-    worker: bool,
-    fd: std::os::fd::OwnedFd,
-) -> Result<(String, Receiver<Inserted>)> {
+fn inserter(harness: &Harness, worker: bool, fd: OwnedFd) -> Result<(String, Receiver<Inserted>)> {
     let (sender, receiver) = channel();
     let thread = harness.thread(0);
     let insert = move |core: &FdCore| {

@@ -2,6 +2,7 @@
 //! belonged to another file by then. An epoll descriptor is inherited, but shared with the parent
 //! (`fb8983f21`): registrations of the child wake the parent.
 
+use std::error::Error;
 use std::io::{PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
@@ -106,11 +107,7 @@ fn run(test: &mut TestContext) -> Result {
 
 /// The child's part before it returns to its loop: opens files that take the free numbers, deletes the
 /// inherited registration, and registers a descriptor that is readable at once.
-fn in_the_child(
-    context: &Context,
-    inherited: FdHandle,
-    numbers: Inherits,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn in_the_child(context: &Context, inherited: FdHandle, numbers: Inherits) -> Result<(), Box<dyn Error>> {
     context.forked();
     let foreign = (0..FOREIGN).map(|_| null_device()).collect::<Result<Vec<_>, _>>()?;
     context.registration(inherited).delete()?;
