@@ -18,7 +18,7 @@ static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
 /// A hook at the core's checkpoints, for as long as this value exists. If there are several, a thread calls
 /// the oldest first.
 ///
-/// Declare it after the [`Harness`](crate::Harness): then it is dropped first, and the threads can end.
+/// Declare it after the `Harness`: then it is dropped first, and the threads can end.
 pub struct Checkpoints {
     holds: Arc<Mutex<Vec<Hold>>>,
     hook: Hook,

@@ -1,7 +1,7 @@
 //! Every contract scenario, written once, generic over the backend.
 //!
 //! A scenario is one file with one `SCENARIO`, and one line in its family's `mod.rs`. It gets a
-//! [`TestContext`] and starts a [`Harness`]: a runtime on the backend under test. When the harness ends, it
+//! [`TestContext`] and starts a `Harness`: a runtime on the backend under test. When the harness ends, it
 //! checks that nothing leaked and that every descriptor was closed once.
 //!
 //! # The source, floor by floor
@@ -59,13 +59,9 @@ mod transport;
 mod trigger;
 
 pub use catalogue::{catalogue, find};
-pub use checkpoints::{Checkpoints, HeldThread};
-pub use failure::{Failure, Result};
-pub use gate::Gate;
-pub use harness::Harness;
+pub use checkpoints::Checkpoints;
+pub use failure::Failure;
 pub use patience::{PATIENCE, set_patience, set_slowness};
-pub use recorder::{Recorder, Report};
 pub use run::{Verdict, run};
 pub use scenario::Scenario;
 pub use test_context::{Outcome, TestContext};
-pub use transport::{Address, FarEnd, Listener, Pair, at_number, copy_at, pair};

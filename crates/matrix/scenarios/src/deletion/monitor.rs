@@ -13,6 +13,7 @@ use crate::threads::spawn;
 
 /// Counts the calls and drops of one registration's handler, and keeps the descriptors that were returned to
 /// it.
+#[derive(Default)]
 pub(crate) struct HandlerMonitor {
     number: RawFd,
     entered: AtomicUsize,
@@ -31,14 +32,7 @@ impl HandlerMonitor {
 
     /// Creates a monitor for a coming registration of `number`.
     pub(crate) fn at(number: RawFd) -> Arc<Self> {
-        Arc::new(Self {
-            number,
-            entered: AtomicUsize::new(0),
-            dropped: AtomicUsize::new(0),
-            open_when_dropped: AtomicUsize::new(0),
-            released: Mutex::default(),
-            recorder: Recorder::default(),
-        })
+        Arc::new(Self { number, ..Self::default() })
     }
 
     /// Returns a handler that performs `action`. Pass it on without keeping a copy: it is dropped with its

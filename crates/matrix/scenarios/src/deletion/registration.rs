@@ -16,6 +16,7 @@ use crate::transport::FarEnd;
 const MOST_BYTES: u64 = 1000;
 
 /// One registration, kept until the scenario ends.
+#[derive(Default)]
 pub(super) struct TrackedRegistration {
     pub(super) handle: OnceLock<FdHandle>,
     pub(super) owner: OnceLock<OwnerId>,

@@ -1,7 +1,6 @@
 //! A random workload: all threads call all operations on a few descriptors at the same time.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use fastrand::Rng;
@@ -141,16 +140,11 @@ impl Workload {
             Err(error) => return self.note(format!("no descriptors: {error}")),
         };
         let registration = Arc::new(TrackedRegistration {
-            handle: OnceLock::new(),
-            owner: OnceLock::new(),
             shared,
             file: inode(&ends.near),
             far: Mutex::new(Some(ends.far)),
-            written: AtomicU64::new(0),
-            in_handler: AtomicUsize::new(0),
-            ended: AtomicUsize::new(0),
-            dropped: AtomicUsize::new(0),
             random: Mutex::new(random.fork()),
+            ..TrackedRegistration::default()
         });
         let handler: Arc<dyn Handler> =
             Arc::new(WorkloadHandler { registration: Arc::clone(&registration), workload: Arc::clone(self) });

@@ -125,7 +125,7 @@ fn one(test: &TestContext, round: u32) -> Result {
         1 => {
             let thread = core.threads().next().ok_or_else(|| Failure::Broken("no thread".into()))?;
             let _ = core.post(thread, move |_| drop(runtime));
-            crate::Harness::wait_with_core(&core, "the runtime has ended", || Arc::strong_count(&core) == 1)?;
+            Harness::wait_with_core(&core, "the runtime has ended", || Arc::strong_count(&core) == 1)?;
         }
         2 => {
             stop(runtime)?;

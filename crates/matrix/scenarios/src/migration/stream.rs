@@ -8,6 +8,7 @@ use fd_core::poller::Trigger;
 use crate::prelude::*;
 
 /// A connection that receives numbered frames and counts concurrent readers.
+#[derive(Default)]
 pub(super) struct Connection {
     stream: Mutex<Stream>,
     is_reading: AtomicBool,
@@ -31,13 +32,7 @@ impl Connection {
     /// Creates a connection that has read nothing. Level-triggered, it may leave data unread until the next
     /// report.
     pub(super) fn new(trigger: Trigger) -> Arc<Self> {
-        Arc::new(Self {
-            stream: Mutex::default(),
-            is_reading: AtomicBool::new(false),
-            overlaps: AtomicU64::new(0),
-            may_leave: trigger == Trigger::Level,
-            handle: OnceLock::new(),
-        })
+        Arc::new(Self { may_leave: trigger == Trigger::Level, ..Self::default() })
     }
 
     /// Reads the available data, or a part of it.

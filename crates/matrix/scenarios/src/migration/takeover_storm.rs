@@ -28,6 +28,7 @@ const FRAMES: u32 = 4000;
 /// Those that are sent while threads take connections.
 const FRAMES_OF_STORM: u32 = FRAMES / 4 * 3;
 
+#[derive(Default)]
 struct Workload {
     connections: Vec<Arc<Connection>>,
     stop: AtomicBool,
@@ -111,12 +112,8 @@ fn run(test: &mut TestContext) -> Result {
     let threads = harness.threads();
     let workload = Arc::new(Workload {
         connections,
-        stop: AtomicBool::new(false),
         active_threads: AtomicU64::new(threads.len() as u64),
-        taken: AtomicU64::new(0),
-        concurrent: AtomicU64::new(0),
-        busy: AtomicU64::new(0),
-        refused: Mutex::default(),
+        ..Workload::default()
     });
     let delays = Checkpoints::with_listener(|point, _| delay(point));
     for (index, thread) in threads.iter().enumerate() {

@@ -18,6 +18,7 @@ use crate::transport;
 const BURST: u64 = 64;
 
 /// Greets each client with a distinct number and closes the connection.
+#[derive(Default)]
 pub(super) struct Acceptor {
     me: Weak<Self>,
     greeted: AtomicU64,
@@ -81,12 +82,7 @@ pub(super) fn greet(connection: &OwnedFd, number: u64) -> io::Result<()> {
 
 impl Acceptor {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new_cyclic(|me| Self {
-            me: Weak::clone(me),
-            greeted: AtomicU64::new(0),
-            tallies: Mutex::default(),
-            hold: Mutex::default(),
-        })
+        Arc::new_cyclic(|me| Self { me: Weak::clone(me), ..Self::default() })
     }
 
     /// Makes each later handler call stop at the returned gate, before it accepts, until the guard is
