@@ -17,7 +17,7 @@
 //! | forced interleavings of several threads | `interleaving` |
 //! | the names that nearly every scenario uses | `prelude` |
 //! | a runtime under test, with the checks at its end | `harness` |
-//! | one run of one scenario | [`run`](run()), `scenario`, `test_context`, [`needs`], `trigger` |
+//! | one run of one scenario | [`run`](run()), `scenario`, `test_context`, [`needs`] |
 //! | tools of scenarios | `recorder`, `checkpoints`, `descriptor_limit`, `threads` |
 //! | how a run fails | `failure`, `missing_resource` |
 //! | the system and its clock | `descriptors`, [`loopback`], `transport`, `retry`, `manual_clock`, |
@@ -56,7 +56,6 @@ pub mod soak;
 mod test_context;
 mod threads;
 mod transport;
-mod trigger;
 
 pub use catalogue::{catalogue, find};
 pub use checkpoints::Checkpoints;

@@ -1,12 +1,12 @@
 //! Runs one scenario, and turns its checks and its end into a verdict.
 
-use fd_core::poller::MakeBackend;
-use metadata::Variant;
+use fd_core::poller::{MakeBackend, Trigger};
+use metadata::{Mode, Variant};
 
 use crate::failure::{Failure, Result};
+use crate::needs;
 use crate::scenario::Scenario;
 use crate::test_context::{Outcome, TestContext};
-use crate::{needs, trigger};
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub fn run(
     params: Variant,
     seed: u64,
 ) -> (Verdict, Outcome) {
-    let trigger = match trigger::from_mode(params.trigger) {
+    let trigger = match trigger(params.trigger) {
         Ok(trigger) => trigger,
         Err(failure) => return (Verdict::Unsupported(failure.to_string()), Outcome::default()),
     };
@@ -38,6 +38,18 @@ pub fn run(
     let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut test));
     let verdict = verdict(ended, &mut test);
     (verdict, test.outcome)
+}
+
+/// Returns the trigger that the core's registrations have in cells of this mode. The core supports level and
+/// edge.
+fn trigger(mode: Mode) -> Result<Trigger> {
+    match mode {
+        Mode::Level => Ok(Trigger::Level),
+        Mode::Edge => Ok(Trigger::Edge),
+        Mode::OneShot | Mode::Dispatch | Mode::Exclusive | Mode::ExclusiveEdge => {
+            Err(Failure::Unsupported(format!("the core has no registrations with the trigger {mode}")))
+        }
+    }
 }
 
 fn verdict(ended: Result, test: &mut TestContext) -> Verdict {
@@ -64,7 +76,7 @@ fn verdict(ended: Result, test: &mut TestContext) -> Verdict {
 #[cfg(test)]
 mod tests {
     use fd_core::poller::BackendError;
-    use metadata::{Axes, Check, Layer, Mode, Transport};
+    use metadata::{Axes, Check, Layer, Transport};
 
     use super::*;
 
