@@ -34,9 +34,6 @@ pub(crate) struct DescriptorLimit {
 
 impl DescriptorLimit {
     /// Lowers the limit and opens descriptors until only `room` more can be opened.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub(crate) fn leave(room: usize) -> io::Result<Self> {
         let limits = getrlimit(Resource::RLIMIT_NOFILE)?;
         let mut fillers = vec![OwnedFd::from(std::fs::File::open("/dev/null")?)];
@@ -56,9 +53,6 @@ impl DescriptorLimit {
     }
 
     /// Restores the former limit and closes the fillers.
-    ///
-    /// # Errors
-    /// Those of `setrlimit`.
     pub(crate) fn restore(self) -> io::Result<()> {
         Ok(setrlimit(Resource::RLIMIT_NOFILE, self.limits.0, self.limits.1)?)
     }

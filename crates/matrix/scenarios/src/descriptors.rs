@@ -149,9 +149,6 @@ pub(crate) fn inode(fd: &impl AsFd) -> Option<u64> {
 }
 
 /// Opens the null device, non-blocking.
-///
-/// # Errors
-/// Those of `open`.
 pub(crate) fn null_device() -> io::Result<OwnedFd> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);

@@ -13,9 +13,6 @@ pub(crate) fn spawn<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static
 }
 
 /// Starts a thread that ends within `scope`.
-///
-/// # Errors
-/// As for [`spawn`].
 pub(crate) fn spawn_in<'scope, R: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> R + Send + 'scope,

@@ -26,9 +26,6 @@ pub struct Pair {
 }
 
 /// Moves the descriptor to another number, which must be free. The old number is closed.
-///
-/// # Errors
-/// As for [`copy_at`].
 pub fn at_number(fd: OwnedFd, number: RawFd) -> io::Result<OwnedFd> {
     copy_at(&fd, number)
 }
@@ -51,9 +48,6 @@ pub(crate) fn unsupported(transport: Transport) -> io::Error {
 }
 
 /// Creates a connected pair.
-///
-/// # Errors
-/// Those of the system calls.
 pub fn pair(transport: Transport) -> io::Result<Pair> {
     let (near, far): (OwnedFd, FarEnd) = match transport {
         Transport::Tcp => tcp_pair(&TcpListener::bind(("127.0.0.1", 0))?)?,
@@ -89,9 +83,6 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// Prepares for pairs of this transport.
-    ///
-    /// # Errors
-    /// Those of the system calls.
     pub(crate) fn new(transport: Transport) -> io::Result<Self> {
         let listen = || TcpListener::bind(("127.0.0.1", 0)).map(Mutex::new);
         let listener = (transport == Transport::Tcp).then(listen).transpose()?;
@@ -99,9 +90,6 @@ impl Pairs {
     }
 
     /// Creates a connected pair. Every thread may call it.
-    ///
-    /// # Errors
-    /// Those of the system calls.
     pub(crate) fn pair(&self) -> io::Result<Pair> {
         let Some(listener) = &self.listener else { return pair(self.transport) };
         let (near, far) = tcp_pair(&unpoisoned(listener))?;
@@ -111,9 +99,6 @@ impl Pairs {
 }
 
 /// Sets non-blocking mode: reads and writes return `EAGAIN` instead of waiting.
-///
-/// # Errors
-/// Those of `fcntl`.
 pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
     fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
@@ -163,9 +148,6 @@ impl Listener {
 impl Address {
     /// Connects a client. Waits for the kernel's handshake only. The client's reads time out when patience
     /// ends.
-    ///
-    /// # Errors
-    /// Those of `connect`.
     pub fn connect(&self) -> io::Result<FarEnd> {
         let client: FarEnd = match self {
             Self::Tcp(address) => TcpStream::connect(address)?.into(),
@@ -251,9 +233,6 @@ pub(crate) fn fill(fd: &impl AsFd) -> io::Result<()> {
 }
 
 /// Returns a TCP address on which nothing listens.
-///
-/// # Errors
-/// Those of the system calls.
 pub(crate) fn unused_address() -> io::Result<SocketAddrV4> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     match listener.local_addr()? {

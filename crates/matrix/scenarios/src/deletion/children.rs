@@ -30,9 +30,6 @@ impl Drop for ChildGuard {
 
 impl BeforeExec {
     /// Starts a child that becomes, after its exec, a program that runs until it is killed.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`].
     pub(crate) fn start() -> Result<Self> {
         let (hold_reader, release) = pipe()?;
         let (mut arrived, arrival_writer) = pipe()?;
@@ -65,9 +62,6 @@ impl BeforeExec {
 
     /// Lets the child exec, and returns it. `None` if this system has no such program: the child has then
     /// ended, and its copies are closed.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`].
     pub(crate) fn exec(mut self) -> Result<Option<ChildGuard>> {
         self.release.write_all(b"x")?;
         match self.spawn.join() {

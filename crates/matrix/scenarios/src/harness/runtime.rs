@@ -87,9 +87,6 @@ impl Harness {
 
     /// As [`Harness::start`], with a clock that only the scenario advances. While errors are injected, the
     /// clock also advances as the scenario waits: the core retries after a while what the system has refused.
-    ///
-    /// # Errors
-    /// As for [`Harness::start`].
     pub(crate) fn start_with_clock(test: &TestContext, clock: &ManualClock) -> Result<Self> {
         let mut harness = Self::start_with(test, |builder| builder.clock(clock.source()), |_| Ok(()))?;
         harness.clock = Some(clock.clone());
@@ -151,17 +148,11 @@ impl Harness {
     }
 
     /// Registers `fd` for one thread, without interest.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`] if the core refuses.
     pub fn insert(&self, fd: OwnedFd, handler: Arc<dyn Handler>, thread: ThreadId) -> Result<FdHandle> {
         self.insert_shared(fd, handler, thread, thread.mask())
     }
 
     /// Registers `fd` for several threads of `thread`'s group, without interest.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`] if the core refuses.
     pub fn insert_shared(
         &self,
         fd: OwnedFd,
@@ -173,17 +164,11 @@ impl Harness {
     }
 
     /// As [`Harness::insert`], with read interest.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`] if the core refuses.
     pub fn insert_recv(&self, fd: OwnedFd, handler: Arc<dyn Handler>, thread: ThreadId) -> Result<FdHandle> {
         self.insert_shared_recv(fd, handler, thread, thread.mask())
     }
 
     /// As [`Harness::insert_shared`], with read interest.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`] if the core refuses.
     pub fn insert_shared_recv(
         &self,
         fd: OwnedFd,
@@ -224,9 +209,6 @@ impl Harness {
     }
 
     /// Calls `call` on a registration: on a worker thread, or on the scenario's own.
-    ///
-    /// # Errors
-    /// As for [`Harness::on`].
     pub(crate) fn call_on<R: Send + 'static>(
         &self,
         thread: Option<ThreadId>,
@@ -299,9 +281,6 @@ impl Harness {
 
     /// Waits until the descriptor [is polled](Harness::is_polled) by the threads of `mask`. It wakes no
     /// thread: a fence would wake one that the core has forgotten.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`] if that never happens.
     pub(crate) fn wait_until_polled(&self, handle: FdHandle, mask: ThreadMask) -> Result {
         let what = format!("{mask:?} poll number {}, and nothing but the core wakes them", handle.number());
         self.wait_until(&what, || self.is_polled(handle, mask))
@@ -309,9 +288,6 @@ impl Harness {
 
     /// As [`Harness::wait_until_polled`], for one thread: the pollers of former owners may still have the
     /// descriptor.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`] if that never happens.
     pub(crate) fn wait_until_polled_by(&self, handle: FdHandle, thread: ThreadId) -> Result {
         let what = format!("{thread} polls number {}, and nothing but the core wakes it", handle.number());
         self.wait_until(&what, || {
@@ -321,9 +297,6 @@ impl Harness {
 
     /// Waits until no thread uses the descriptor: no running bit and no reference is left. It wakes no
     /// thread.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`] if that never happens.
     pub(crate) fn wait_until_unused(&self, handle: FdHandle) -> Result {
         let is_unused = |entry: EntryInfo| entry.running.is_empty() && entry.references == 0;
         let what = format!("no thread uses number {}", handle.number());
@@ -332,9 +305,6 @@ impl Harness {
 
     /// Sends `bytes`, and waits until each thread of `mask` has reported them, as `recorder` is the handler.
     /// Nothing reads them before, and nothing but the core and its pollers wakes a thread.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`] if a thread does not report them.
     pub(crate) fn reported_by_each(
         &self,
         mask: ThreadMask,
@@ -411,9 +381,6 @@ impl Harness {
     }
 
     /// Calls [`Harness::fence`] for every thread.
-    ///
-    /// # Errors
-    /// As for [`Harness::fence`].
     pub fn fence_all(&mut self) -> Result {
         self.threads().into_iter().try_for_each(|thread| self.fence(thread))
     }
@@ -435,9 +402,6 @@ impl Harness {
 
     /// As [`Harness::send`], for a descriptor from which handlers may read meanwhile. `read` returns how many
     /// bytes of this far end they have read so far, since its creation.
-    ///
-    /// # Errors
-    /// As for [`Harness::send`].
     pub(crate) fn send_while_read(
         &self,
         far: &mut FarEnd,
@@ -474,9 +438,6 @@ impl Harness {
     /// - no wait and no change failed, unless errors are expected;
     /// - the process has the descriptors that it had before. The scenario has closed what it opened, or lists
     ///   it in `kept`.
-    ///
-    /// # Errors
-    /// [`Failure::Wrong`] if a thread failed.
     pub fn finish(self, test: &mut TestContext, kept: &[RawFd]) -> Result {
         self.finish_with(test, kept, |_, runtime| {
             runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
@@ -484,9 +445,6 @@ impl Harness {
     }
 
     /// As [`Harness::finish`], with the caller's own way to `stop` the runtime.
-    ///
-    /// # Errors
-    /// Those of `stop`.
     pub(crate) fn finish_with(
         self,
         test: &mut TestContext,

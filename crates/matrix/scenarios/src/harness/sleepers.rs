@@ -46,17 +46,11 @@ impl Sleepers {
     }
 
     /// Waits until every thread sleeps.
-    ///
-    /// # Errors
-    /// `Failure::Wrong` if a thread keeps working.
     pub(crate) fn wait(&self, harness: &Harness) -> Result {
         self.wait_for(harness, &harness.threads())
     }
 
     /// Waits until each of the threads sleeps.
-    ///
-    /// # Errors
-    /// `Failure::Wrong` if one of them keeps working.
     pub(crate) fn wait_for(&self, harness: &Harness, threads: &[ThreadId]) -> Result {
         harness.wait_until(&format!("these threads sleep: {threads:?}"), || self.sleep(threads))
     }
@@ -77,9 +71,6 @@ impl Sleepers {
 
     /// Waits until `thread` sleeps, then holds it after that wait, before it dispatches the batch. Only what
     /// the caller does next may wake it.
-    ///
-    /// # Errors
-    /// `Failure::Wrong` if the thread keeps working.
     pub(crate) fn hold_batch(&self, harness: &Harness, thread: ThreadId) -> Result<HeldThread> {
         self.wait_for(harness, &[thread])?;
         Ok(self.checkpoints.hold_batch(thread))

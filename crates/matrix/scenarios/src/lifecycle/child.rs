@@ -82,9 +82,6 @@ impl Report {
 impl Child {
     /// Forks on this thread, the only one that exists in the child. There it runs `action` and ends the
     /// process.
-    ///
-    /// # Errors
-    /// [`Failure::Broken`] if the fork fails.
     pub(crate) fn fork(action: impl FnOnce(Report)) -> Result<Self> {
         let (reader, writer) = pipe()?;
         // SAFETY: besides async-signal-safe functions the child uses the allocator. Every other thread of the

@@ -34,9 +34,6 @@ fn builder(test: &TestContext) -> Builder {
 }
 
 /// Stops the runtime.
-///
-/// # Errors
-/// [`Failure::Wrong`] if a thread failed.
 fn stop(runtime: Runtime) -> Result {
     runtime.stop().map_err(|error| Failure::Wrong(error.to_string()))
 }
