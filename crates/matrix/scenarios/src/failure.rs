@@ -52,8 +52,8 @@ impl Failure {
     }
 }
 
-/// `?` on the error of such a call means that the set-up failed. Where the call itself is under test, its error
-/// is [`Failure::Wrong`], and the scenario says so.
+/// `?` turns these errors into [`Failure::broken`]: the set-up failed. Where the call is under test, the scenario
+/// itself makes its error a [`Failure::Wrong`].
 macro_rules! broken_by {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {
