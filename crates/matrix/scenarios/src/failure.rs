@@ -52,8 +52,8 @@ impl Failure {
     }
 }
 
-/// `?` turns these errors into [`Failure::broken`]: the set-up failed. Where the call is under test, the scenario
-/// itself makes its error a [`Failure::Wrong`].
+/// `?` turns these errors into [`Failure::broken`]: the set-up failed. Where the call is under test, the
+/// scenario itself makes its error a [`Failure::Wrong`].
 macro_rules! broken_by {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {

@@ -1,5 +1,5 @@
-//! The names that nearly every scenario uses: its declaration, the harness, the tools for forced steps, and the
-//! types of the core that handlers and registrations are made of.
+//! The names that nearly every scenario uses: its declaration, the harness, the tools for forced steps, and
+//! the types of the core that handlers and registrations are made of.
 
 pub(crate) use std::io::Write;
 pub(crate) use std::sync::{Arc, Mutex};
