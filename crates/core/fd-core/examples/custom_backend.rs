@@ -1,6 +1,6 @@
 //! A backend of one's own, on poll(2), and an echo through a socket pair that it polls.
 //!
-//! The interest of a group is in memory that its threads share ([`GroupInterest`]). Before each wait, a
+//! The interest of a group is in memory that its threads share ([`SharedInterest`]). Before each wait, a
 //! thread lists the descriptors that it may poll ([`ThreadInterest`]). A backend with a kernel object per
 //! thread, as epoll, sets `kernel_state` and keeps the interest there.
 
@@ -8,27 +8,23 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pollmatrix_fd_core::error::BackendError;
 use pollmatrix_fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use pollmatrix_fd_core::interest::GroupInterest;
 use pollmatrix_fd_core::poller::{
-    Backend, Capabilities, Change, DeregisterReason, Event, Events, Interest, Limits, Poller, Wake,
-    milliseconds,
+    Backend, Capabilities, Change, DeregisterReason, Event, Events, Interest, Limits, Poller, milliseconds,
 };
-use pollmatrix_fd_core::thread_interest::ThreadInterest;
+use pollmatrix_fd_core::thread_interest::{SharedInterest, ThreadInterest};
 use pollmatrix_fd_core::{FdTable, InsertOptions, ReadyGuard, Runtime};
 
 /// The part that all threads share: the interest of each group.
-struct OwnBackend(Vec<Arc<GroupInterest>>);
+struct OwnBackend(SharedInterest);
 
 fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
-    let interest = |_| Arc::new(GroupInterest::new(limits.capacity));
-    Ok(Box::new(OwnBackend((0..limits.groups).map(interest).collect())))
+    Ok(Box::new(OwnBackend(SharedInterest::new(limits))))
 }
 
 impl Backend for OwnBackend {
@@ -47,17 +43,11 @@ impl Backend for OwnBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        let interest = ThreadInterest::new(Arc::clone(&self.0[thread.group().index()]));
-        Ok(Box::new(OwnPoller { thread, interest }))
-    }
-
-    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
-        // The core makes a pipe.
-        None
+        Ok(Box::new(OwnPoller { thread, interest: self.0.of(thread)? }))
     }
 
     fn forget(&self, fd: RawFd, group: GroupId, _: ThreadMask, _: ThreadMask, _: DeregisterReason) {
-        self.0[group.index()].write(fd, Interest::NONE);
+        self.0.forget(fd, group);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::poller::{Backend, Capabilities, DeregisterReason, Poller, Wake};
+use crate::poller::{Backend, Capabilities, DeregisterReason, Poller};
 use crate::shared::FdCore;
 use crate::shared::clock::Clock;
 use crate::shared::context::Context;
@@ -38,10 +38,6 @@ impl Backend for Fake {
 
     fn poller(&self, _: ThreadId) -> io::Result<Box<dyn Poller>> {
         Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
     }
 
     fn forget(&self, _: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, reason: DeregisterReason) {

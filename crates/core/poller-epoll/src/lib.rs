@@ -33,12 +33,11 @@ mod sys;
 
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use fd_core::per_thread::PerThread;
-use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller, Wake};
+use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller};
 
 use crate::poller::EpollPoller;
 pub use crate::selector::selector;
@@ -75,14 +74,7 @@ impl Backend for EpollBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(EpollPoller::new(
-            thread,
-            self.queues.open(thread, KernelQueue::new, KernelQueue::replace)?,
-        )))
-    }
-
-    fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
+        Ok(Box::new(EpollPoller::new(thread, self)?))
     }
 
     fn forget(

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 
 use crate::changes::{Settled, Substitute, settle};
 use crate::sys::{self, KernelQueue};
-use crate::{events, mistakes};
+use crate::{EpollBackend, events, mistakes};
 
 pub(crate) struct EpollPoller {
     thread: ThreadId,
@@ -26,8 +26,9 @@ pub(crate) struct EpollPoller {
 }
 
 impl EpollPoller {
-    pub(crate) fn new(thread: ThreadId, queue: Arc<KernelQueue>) -> Self {
-        Self { thread, queue, always_ready: AlwaysReady::default(), buffer: Vec::new() }
+    pub(crate) fn new(thread: ThreadId, backend: &EpollBackend) -> io::Result<Self> {
+        let queue = backend.queues.open(thread, KernelQueue::new, KernelQueue::replace)?;
+        Ok(Self { thread, queue, always_ready: AlwaysReady::default(), buffer: Vec::new() })
     }
 
     /// Makes the calls of a change, and returns the interest that is held afterwards.
@@ -135,91 +136,30 @@ impl Poller for EpollPoller {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+    use std::io::{Read, Write};
     use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::net::UnixStream;
 
     use fd_core::ids::{GroupId, ThreadMask};
     use fd_core::per_thread::PerThread;
-    use fd_core::poller::{Backend, DeregisterReason, Limits};
+    use fd_core::poller::testing::{
+        FIRST, LIMITS, TestedBackend, change, group, readable_pipe, receive, seen, thread,
+    };
+    use fd_core::poller::{Backend, DeregisterReason};
 
     use super::*;
-    use crate::EpollBackend;
 
-    const FIRST: Generation = 1;
-
-    fn backend() -> EpollBackend {
-        EpollBackend { queues: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
-    }
-
-    fn thread(index: usize) -> ThreadId {
-        ThreadId::new(GroupId::new(2).unwrap(), index).unwrap()
-    }
-
-    fn poller(backend: &EpollBackend, index: usize) -> EpollPoller {
-        EpollPoller::new(
-            thread(index),
-            backend.queues.open(thread(index), KernelQueue::new, KernelQueue::replace).unwrap(),
-        )
-    }
-
-    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
-        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
-    }
-
-    /// Polls once. Every number has its first registration.
-    fn seen(poller: &mut EpollPoller) -> Vec<(RawFd, Generation, Events)> {
-        let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
-        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
-    }
-
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
-
-    #[test]
-    fn a_level_is_reported_until_it_is_removed() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
-        for _ in 0..2 {
-            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-        }
-        assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::NONE)), Some(Interest::NONE));
-        assert_eq!(seen(&mut poller), []);
-    }
-
-    /// Suspect 10: a forced change reports an edge again that another thread has consumed.
-    #[test]
-    fn an_edge_is_reported_once_and_replayed_by_force() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let edge = Change { trigger: Trigger::Edge, ..change(fd, Interest::NONE, Interest::RECV) };
-        poller.update(&edge);
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-        assert_eq!(seen(&mut poller), []);
-        poller.update(&Change { known: Interest::RECV, force: true, ..edge });
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-    }
-
-    #[test]
-    fn a_leftover_registration_takes_the_new_generation() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let first = change(fd, Interest::NONE, Interest::RECV);
-        poller.update(&first);
-        assert_eq!(poller.update(&Change { generation: 2, ..first }), Some(Interest::RECV));
-        assert_eq!(seen(&mut poller), [(fd, 2, Events::READY_R)]);
+    fd_core::poller_tests! {
+        EpollBackend, EpollPoller, Self { queues: PerThread::new(&LIMITS) };
+        a_level_is_reported_until_it_is_removed,
+        a_drained_descriptor_is_silent,
+        an_edge_is_reported_once_and_replayed_by_force,
+        a_leftover_registration_takes_the_new_generation,
     }
 
     #[test]
     fn an_absent_registration_is_added_or_needs_no_removal() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
+        let (mut poller, (_reader, _writer, fd)) = (EpollBackend::make().nth_poller(0), readable_pipe());
         assert_eq!(poller.update(&change(fd, Interest::BOTH, Interest::NONE)), Some(Interest::NONE));
         assert_eq!(poller.update(&change(fd, Interest::SEND, Interest::RECV)), Some(Interest::RECV));
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
@@ -227,8 +167,7 @@ mod tests {
 
     #[test]
     fn directions_and_hangups_are_told_apart() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = EpollBackend::make().nth_poller(0);
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let fd = ours.as_raw_fd();
         poller.update(&change(fd, Interest::NONE, Interest::BOTH));
@@ -244,8 +183,7 @@ mod tests {
 
     #[test]
     fn a_regular_file_is_always_ready_while_it_is_wanted() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = EpollBackend::make().nth_poller(0);
         let file = File::open("Cargo.toml").unwrap();
         let fd = file.as_raw_fd();
         assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
@@ -262,12 +200,10 @@ mod tests {
 
     #[test]
     fn a_regular_file_does_not_hide_other_events_and_ends_with_its_registration() {
-        let (backend, (_reader, _writer, pipe)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
+        let (mut poller, (_reader, _writer, pipe)) = (EpollBackend::make().nth_poller(0), readable_pipe());
         let file = File::open("Cargo.toml").unwrap();
         let fd = file.as_raw_fd();
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        poller.update(&change(pipe, Interest::NONE, Interest::RECV));
+        receive(&mut poller, [fd, pipe]);
         assert_eq!(seen(&mut poller), [(pipe, FIRST, Events::READY_R), (fd, FIRST, Events::READY_R)]);
         let mut batch = Vec::with_capacity(8);
         poller.wait_with(|_| Some(2), Some(Duration::ZERO), &mut batch).unwrap();
@@ -277,8 +213,7 @@ mod tests {
 
     #[test]
     fn a_number_closed_behind_the_table_is_reported_once() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = EpollBackend::make().nth_poller(0);
         // This process never has this number: the limit is far below.
         let fd = RawFd::MAX;
         assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
@@ -290,15 +225,14 @@ mod tests {
     /// open file.
     #[test]
     fn forgetting_a_cloned_descriptor_reaches_every_thread_that_polls_it() {
-        let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
+        let (backend, (reader, _writer, fd)) = (EpollBackend::make(), readable_pipe());
         let _clone = OwnedFd::from(reader.try_clone().unwrap());
-        let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
+        let mut pollers: Vec<_> = (0..3).map(|index| backend.nth_poller(index)).collect();
         for poller in &mut pollers {
-            poller.update(&change(fd, Interest::NONE, Interest::RECV));
+            receive(poller, [fd]);
         }
-        let group = GroupId::new(2).unwrap();
         let (recv, send) = (ThreadMask::from_bits(0b001), ThreadMask::from_bits(0b010));
-        backend.forget(fd, group, recv, send, DeregisterReason::CloseCloned);
+        backend.forget(fd, group(), recv, send, DeregisterReason::CloseCloned);
         drop(reader);
         let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
         assert_eq!(seen, [0, 0, 1], "only the third thread keeps its registration");
@@ -308,24 +242,23 @@ mod tests {
     /// closed.
     #[test]
     fn a_close_removes_the_registrations_of_the_other_threads() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut pollers: Vec<_> = (0..2).map(|index| poller(&backend, index)).collect();
+        let (backend, (_reader, _writer, fd)) = (EpollBackend::make(), readable_pipe());
+        let mut pollers: Vec<_> = (0..2).map(|index| backend.nth_poller(index)).collect();
         for poller in &mut pollers {
-            poller.update(&change(fd, Interest::NONE, Interest::RECV));
+            receive(poller, [fd]);
         }
-        let group = GroupId::new(2).unwrap();
-        backend.forget(fd, group, ThreadMask::from_bits(0b10), ThreadMask::NONE, DeregisterReason::Close);
+        backend.forget(fd, group(), ThreadMask::from_bits(0b10), ThreadMask::NONE, DeregisterReason::Close);
         let seen: Vec<_> = pollers.iter_mut().map(|poller| seen(poller).len()).collect();
         assert_eq!(seen, [1, 0]);
     }
 
     #[test]
     fn forgetting_an_absent_registration_or_group_does_nothing() {
-        let backend = backend();
-        let _poller = poller(&backend, 0);
-        let (group, other) = (GroupId::new(2).unwrap(), GroupId::new(9).unwrap());
+        let backend = EpollBackend::make();
+        let _poller = backend.nth_poller(0);
+        let other = GroupId::new(9).unwrap();
         for fd in [0, RawFd::MAX, -1] {
-            backend.forget(fd, group, ThreadMask::ALL, ThreadMask::ALL, DeregisterReason::StaysOpen);
+            backend.forget(fd, group(), ThreadMask::ALL, ThreadMask::ALL, DeregisterReason::StaysOpen);
             backend.forget(fd, other, ThreadMask::ALL, ThreadMask::ALL, DeregisterReason::StaysOpen);
         }
     }
@@ -334,32 +267,25 @@ mod tests {
     /// removes it. The number of the epoll stays the same for threads that call `forget`.
     #[test]
     fn a_rebuilt_poller_is_empty_and_works() {
-        let (backend, (reader, _writer, fd)) = (backend(), readable_pipe());
+        let (backend, (reader, _writer, fd)) = (EpollBackend::make(), readable_pipe());
         let _duplicate = reader.try_clone().unwrap();
-        let mut poller = poller(&backend, 0);
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        let mut poller = backend.nth_poller(0);
+        receive(&mut poller, [fd]);
         drop(reader);
         assert_eq!(seen(&mut poller).len(), 1);
         poller.rebuild(false).unwrap();
         assert_eq!(seen(&mut poller), []);
 
         let (_reader, _writer, fd) = readable_pipe();
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        backend.forget(
-            fd,
-            GroupId::new(2).unwrap(),
-            thread(0).mask(),
-            ThreadMask::NONE,
-            DeregisterReason::StaysOpen,
-        );
+        receive(&mut poller, [fd]);
+        backend.forget(fd, group(), thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
         assert_eq!(seen(&mut poller), []);
     }
 
     #[test]
     fn a_full_batch_is_not_grown() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
+        let (mut poller, (_reader, _writer, fd)) = (EpollBackend::make().nth_poller(0), readable_pipe());
+        receive(&mut poller, [fd]);
         let mut batch = Vec::new();
         poller.wait_with(|_| None, Some(Duration::ZERO), &mut batch).unwrap();
         assert_eq!((batch.len(), batch.capacity()), (0, 0));
@@ -367,13 +293,10 @@ mod tests {
 
     #[test]
     fn events_beyond_the_batch_come_with_the_next() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = EpollBackend::make().nth_poller(0);
         let mut pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
-        for (_, _, fd) in &pipes {
-            poller.update(&change(*fd, Interest::NONE, Interest::RECV));
-        }
         let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
+        receive(&mut poller, left.clone());
         // Each batch drains the pipes that it reports.
         while !left.is_empty() {
             let mut batch = Vec::with_capacity(2);

@@ -237,17 +237,12 @@ fn record(events: u32) -> Record {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::io::Write;
     use std::os::unix::net::UnixStream;
 
-    use super::*;
+    use fd_core::poller::testing::readable_pipe;
 
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
+    use super::*;
 
     fn seen(selector: &EpollSelector, room: usize) -> Vec<(Token, String)> {
         let events = selector.wait(room, Some(Duration::ZERO)).unwrap();

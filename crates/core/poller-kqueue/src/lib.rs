@@ -142,10 +142,7 @@ impl Backend for KqueueBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        Ok(Box::new(KqueuePoller::new(
-            thread,
-            self.queues.open(thread, KernelQueue::new, |queue| queue.replace(false))?,
-        )))
+        Ok(Box::new(KqueuePoller::new(thread, self)?))
     }
 
     fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {

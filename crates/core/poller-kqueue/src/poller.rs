@@ -12,6 +12,7 @@ use fd_core::ids::ThreadId;
 use fd_core::poller::{Change, Event, Generation, Interest, Poller};
 use nix::errno::Errno;
 
+use crate::KqueueBackend;
 use crate::changes::ChangeList;
 use crate::events;
 use crate::sys::{Buffers, KernelQueue};
@@ -28,15 +29,15 @@ pub(crate) struct KqueuePoller {
 }
 
 impl KqueuePoller {
-    pub(crate) fn new(thread: ThreadId, queue: Arc<KernelQueue>) -> Self {
-        Self {
+    pub(crate) fn new(thread: ThreadId, backend: &KqueueBackend) -> io::Result<Self> {
+        Ok(Self {
             thread,
-            queue,
+            queue: backend.queues.open(thread, KernelQueue::new, |queue| queue.replace(false))?,
             always_ready: AlwaysReady::default(),
             changes: ChangeList::default(),
             results: Vec::new(),
             buffers: Buffers::default(),
-        }
+        })
     }
 
     /// [`Poller::wait`] with a function in the table's place: `registration` returns the registration of a
@@ -110,106 +111,34 @@ impl Poller for KqueuePoller {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::io::{Write, pipe};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    use fd_core::ids::{GroupId, ThreadMask};
+    use fd_core::ids::ThreadMask;
     use fd_core::per_thread::PerThread;
-    use fd_core::poller::{Backend, DeregisterReason, Events, Limits, Trigger};
+    use fd_core::poller::testing::{
+        FIRST, LIMITS, TestedBackend, apply, change, group, readable_pipe, receive, seen, thread,
+    };
+    use fd_core::poller::{Backend, DeregisterReason, Events, Trigger};
 
     use super::*;
-    use crate::KqueueBackend;
 
-    const FIRST: Generation = 1;
     /// Longer than the time limit of a test.
     const HOUR: Duration = Duration::from_secs(3600);
 
-    fn backend() -> KqueueBackend {
-        KqueueBackend { queues: PerThread::new(&Limits { capacity: 64, groups: 2, threads: 3 }) }
-    }
-
-    fn thread(index: usize) -> ThreadId {
-        ThreadId::new(GroupId::new(2).unwrap(), index).unwrap()
-    }
-
-    fn poller(backend: &KqueueBackend, index: usize) -> KqueuePoller {
-        KqueuePoller::new(
-            thread(index),
-            backend.queues.open(thread(index), KernelQueue::new, |queue| queue.replace(false)).unwrap(),
-        )
-    }
-
-    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
-        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
-    }
-
-    /// Submits the changes in one call, and returns the interest that each was settled to.
-    fn apply(poller: &mut KqueuePoller, changes: &[Change]) -> Vec<(RawFd, Interest)> {
-        assert!(changes.iter().all(|change| poller.update(change).is_none()));
-        let mut settled = vec![];
-        poller.flush(&mut |fd, held| settled.push((fd, held)));
-        assert_eq!(poller.queued(), 0);
-        settled
-    }
-
-    /// Polls once. Every number has its first registration.
-    fn seen(poller: &mut KqueuePoller) -> Vec<(RawFd, Generation, Events)> {
-        let mut batch = Vec::with_capacity(8);
-        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
-        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
-    }
-
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
-
-    #[test]
-    fn a_level_is_reported_until_it_is_removed() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let settled = apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
-        assert_eq!(settled, [(fd, Interest::RECV)]);
-        for _ in 0..2 {
-            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-        }
-        let settled = apply(&mut poller, &[change(fd, Interest::RECV, Interest::NONE)]);
-        assert_eq!(settled, [(fd, Interest::NONE)]);
-        assert_eq!(seen(&mut poller), []);
-    }
-
-    /// Suspect 10: a forced change reports an edge again that another thread has consumed.
-    #[test]
-    fn an_edge_is_reported_once_and_replayed_by_force() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let edge = Change { trigger: Trigger::Edge, ..change(fd, Interest::NONE, Interest::RECV) };
-        apply(&mut poller, &[edge]);
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-        assert_eq!(seen(&mut poller), []);
-        apply(&mut poller, &[Change { known: Interest::RECV, force: true, ..edge }]);
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-    }
-
-    #[test]
-    #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
-    fn a_leftover_registration_takes_the_new_generation() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let first = change(fd, Interest::NONE, Interest::RECV);
-        apply(&mut poller, &[first]);
-        apply(&mut poller, &[Change { generation: Generation::MAX, ..first }]);
-        assert_eq!(seen(&mut poller), [(fd, Generation::MAX, Events::READY_R)]);
+    fd_core::poller_tests! {
+        KqueueBackend, KqueuePoller, Self { queues: PerThread::new(&LIMITS) };
+        a_level_is_reported_until_it_is_removed,
+        an_edge_is_reported_once_and_replayed_by_force,
+        #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
+        a_leftover_registration_takes_the_new_generation,
     }
 
     /// kevent(2), EV_ERROR: the changes after a bad one are applied and settled.
     #[test]
     fn a_bad_change_never_hides_the_next() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
+        let (mut poller, (_reader, _writer, fd)) = (KqueueBackend::make().nth_poller(0), readable_pipe());
         // This process never has this number: the limit is far below.
         let closed = RawFd::MAX;
         let changes = [
@@ -228,8 +157,7 @@ mod tests {
     /// kevent(2), EV_RECEIPT.
     #[test]
     fn a_submission_of_changes_consumes_no_event() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = KqueueBackend::make().nth_poller(0);
         let pipes: Vec<_> = (0..3).map(|_| readable_pipe()).collect();
         for (_, _, fd) in &pipes {
             let edge = Change { trigger: Trigger::Edge, ..change(*fd, Interest::NONE, Interest::RECV) };
@@ -241,8 +169,7 @@ mod tests {
     #[test]
     #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn directions_and_half_closes_are_told_apart() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = KqueueBackend::make().nth_poller(0);
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let fd = ours.as_raw_fd();
         apply(&mut poller, &[change(fd, Interest::NONE, Interest::BOTH)]);
@@ -260,8 +187,7 @@ mod tests {
     /// The addition fails (`EPIPE`) on a healthy descriptor whose other end is closed.
     #[test]
     fn a_pipe_without_reader_is_a_hangup_and_not_a_failed_registration() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = KqueueBackend::make().nth_poller(0);
         let (reader, writer) = pipe().unwrap();
         let fd = writer.as_raw_fd();
         drop(reader);
@@ -277,8 +203,7 @@ mod tests {
     /// The filter fires once, and the kernel deletes it (`EV_ONESHOT`).
     #[test]
     fn a_pipe_that_loses_its_reader_stays_reported() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = KqueueBackend::make().nth_poller(0);
         let (reader, writer) = pipe().unwrap();
         let fd = writer.as_raw_fd();
         apply(&mut poller, &[change(fd, Interest::NONE, Interest::SEND)]);
@@ -293,8 +218,7 @@ mod tests {
 
     #[test]
     fn a_device_is_always_ready() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = KqueueBackend::make().nth_poller(0);
         let file = File::options().write(true).open("/dev/null").unwrap();
         let fd = file.as_raw_fd();
         let settled = apply(&mut poller, &[change(fd, Interest::NONE, Interest::SEND)]);
@@ -307,16 +231,15 @@ mod tests {
     #[test]
     #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_close_ends_the_registration_and_forget_removes_that_of_an_open_number() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let backend = KqueueBackend::make();
+        let mut poller = backend.nth_poller(0);
         let (reader, _writer, fd) = readable_pipe();
         let _clone = reader.try_clone().unwrap();
         let (kept, _other, kept_fd) = readable_pipe();
         let changes = [fd, kept_fd].map(|fd| change(fd, Interest::NONE, Interest::RECV));
         apply(&mut poller, &changes);
-        let group = GroupId::new(2).unwrap();
-        backend.forget(kept_fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
-        backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::CloseCloned);
+        backend.forget(kept_fd, group(), thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
+        backend.forget(fd, group(), thread(0).mask(), ThreadMask::NONE, DeregisterReason::CloseCloned);
         drop(reader);
         assert_eq!(seen(&mut poller), []);
         drop(kept);
@@ -324,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_wake_ends_the_current_or_the_next_wait() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let backend = KqueueBackend::make();
+        let mut poller = backend.nth_poller(0);
         let Some(waker) = backend.waker(thread(0)) else { return };
         let mut batch = Vec::with_capacity(8);
         waker.wake();
@@ -340,9 +263,9 @@ mod tests {
     #[test]
     #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_rebuilt_queue_is_empty_and_its_old_waker_works() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        let (backend, (_reader, _writer, fd)) = (KqueueBackend::make(), readable_pipe());
+        let mut poller = backend.nth_poller(0);
+        receive(&mut poller, [fd]);
         let waker = backend.waker(thread(0));
         poller.rebuild(false).unwrap();
         assert_eq!(seen(&mut poller), []);
@@ -352,7 +275,7 @@ mod tests {
             poller.wait_with(|_| None, Some(HOUR), &mut batch).unwrap();
             assert_eq!(batch, []);
         }
-        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        receive(&mut poller, [fd]);
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
     }
 
@@ -360,18 +283,17 @@ mod tests {
     #[test]
     #[cfg_attr(kqueue_library, ignore = "libkqueue differs from the kernels: docs/findings")]
     fn a_child_owns_the_queue_that_it_has_made() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let backend = KqueueBackend::make();
+        let mut poller = backend.nth_poller(0);
         let (_kept, _writer, fd) = readable_pipe();
-        apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+        receive(&mut poller, [fd]);
         // SAFETY: the child uses the allocator of the C library, which fork(2) prepares, and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let group = GroupId::new(2).unwrap();
             let replaced = poller.rebuild(true).is_ok();
-            apply(&mut poller, &[change(fd, Interest::NONE, Interest::RECV)]);
+            receive(&mut poller, [fd]);
             let is_polled = seen(&mut poller) == [(fd, FIRST, Events::READY_R)];
-            backend.forget(fd, group, thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
+            backend.forget(fd, group(), thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
             let is_forgotten = seen(&mut poller).is_empty();
             // SAFETY: ends this process, the child, at once.
             unsafe { libc::_exit(i32::from(replaced && is_polled && is_forgotten)) };
@@ -387,8 +309,8 @@ mod tests {
     /// ended.
     #[test]
     fn a_waker_outlives_its_thread_and_backend() {
-        let backend = backend();
-        let poller = poller(&backend, 0);
+        let backend = KqueueBackend::make();
+        let poller = backend.nth_poller(0);
         let waker = backend.waker(thread(0));
         drop((poller, backend));
         if let Some(waker) = waker {

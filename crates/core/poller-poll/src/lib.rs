@@ -32,12 +32,9 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::interest::GroupInterest;
-use fd_core::poller::{
-    Backend, BackendError, Capabilities, DeregisterReason, Interest, Limits, Poller, Wake,
-};
+use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller};
+use fd_core::thread_interest::SharedInterest;
 
 use crate::half_closes::HalfCloses;
 use crate::poller::PollPoller;
@@ -60,16 +57,15 @@ pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
 }
 
 struct PollBackend {
-    groups: Vec<Arc<GroupInterest>>,
+    interest: SharedInterest,
     /// `None` if the kernel does not distinguish a half-closed peer.
     half_closes: Option<Arc<HalfCloses>>,
 }
 
 impl PollBackend {
     fn new(limits: &Limits) -> Self {
-        let map = |_| Arc::new(GroupInterest::new(limits.capacity));
         Self {
-            groups: (0..limits.groups).map(map).collect(),
+            interest: SharedInterest::new(limits),
             half_closes: sys::rdhup().map(|bit| Arc::new(HalfCloses::new(bit, limits.capacity))),
         }
     }
@@ -93,27 +89,10 @@ impl Backend for PollBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        let interest = self.groups.get(thread.group().index()).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Box::new(PollPoller::new(thread, interest.clone(), self.half_closes.clone())))
+        Ok(Box::new(PollPoller::new(thread, self)?))
     }
 
-    fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
-    }
-
-    fn forget(
-        &self,
-        fd: RawFd,
-        group: GroupId,
-        _recv: ThreadMask,
-        _send: ThreadMask,
-        _reason: DeregisterReason,
-    ) {
-        fault!(InterestSurvives => return);
-        // For every reason: the shared interest is the only record. The caller's pin keeps late writers away
-        // (suspect 11).
-        if let Some(interest) = self.groups.get(group.index()) {
-            interest.write(fd, Interest::NONE);
-        }
+    fn forget(&self, fd: RawFd, group: GroupId, _: ThreadMask, _: ThreadMask, _: DeregisterReason) {
+        self.interest.forget(fd, group);
     }
 }

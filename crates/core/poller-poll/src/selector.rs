@@ -247,17 +247,9 @@ fn record(revents: c_short) -> Record {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{PipeReader, PipeWriter, Write, pipe};
-    use std::os::fd::AsRawFd;
+    use fd_core::poller::testing::readable_pipe;
 
     use super::*;
-
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
 
     /// Polls once, and returns the events in the published notation.
     fn seen(selector: &PollSelector) -> Vec<(Token, String)> {

@@ -25,14 +25,11 @@ mod sys;
 
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 use fd_core::hooks::fault;
 use fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use fd_core::interest::GroupInterest;
-use fd_core::poller::{
-    Backend, BackendError, Capabilities, DeregisterReason, Interest, Limits, Poller, Wake,
-};
+use fd_core::poller::{Backend, BackendError, Capabilities, DeregisterReason, Limits, Poller};
+use fd_core::thread_interest::SharedInterest;
 
 use crate::poller::SelectPoller;
 pub use crate::selector::selector;
@@ -55,7 +52,7 @@ pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
 }
 
 struct SelectBackend {
-    groups: Vec<Arc<GroupInterest>>,
+    interest: SharedInterest,
 }
 
 impl SelectBackend {
@@ -66,8 +63,7 @@ impl SelectBackend {
             let capacity = limits.capacity;
             return Err(BackendError::Capacity { backend: "select", limit: libc::FD_SETSIZE, capacity });
         }
-        let map = |_| Arc::new(GroupInterest::new(limits.capacity));
-        Ok(Self { groups: (0..limits.groups).map(map).collect() })
+        Ok(Self { interest: SharedInterest::new(limits) })
     }
 }
 
@@ -89,28 +85,11 @@ impl Backend for SelectBackend {
     }
 
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>> {
-        let interest = self.groups.get(thread.group().index()).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Box::new(SelectPoller::new(thread, interest.clone())))
+        Ok(Box::new(SelectPoller::new(thread, self)?))
     }
 
-    fn waker(&self, _thread: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
-    }
-
-    fn forget(
-        &self,
-        fd: RawFd,
-        group: GroupId,
-        _recv: ThreadMask,
-        _send: ThreadMask,
-        _reason: DeregisterReason,
-    ) {
-        fault!(InterestSurvives => return);
-        // For every reason: the shared interest is the only record. The caller's pin keeps late writers away
-        // (suspect 11).
-        if let Some(interest) = self.groups.get(group.index()) {
-            interest.write(fd, Interest::NONE);
-        }
+    fn forget(&self, fd: RawFd, group: GroupId, _: ThreadMask, _: ThreadMask, _: DeregisterReason) {
+        self.interest.forget(fd, group);
     }
 }
 

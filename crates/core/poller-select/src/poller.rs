@@ -2,17 +2,16 @@
 
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fd_core::FdTable;
 use fd_core::hooks::fault;
 use fd_core::ids::ThreadId;
-use fd_core::interest::GroupInterest;
 use fd_core::poller::{Change, Event, Events, Generation, Interest, Poller};
 use fd_core::thread_interest::ThreadInterest;
 use nix::errno::Errno;
 
+use crate::SelectBackend;
 use crate::changes::{Set, wanted};
 use crate::events::translate;
 use crate::sys::{self, FdSet, Outcome};
@@ -32,13 +31,9 @@ pub(crate) struct SelectPoller {
 }
 
 impl SelectPoller {
-    pub(crate) fn new(thread: ThreadId, interest: Arc<GroupInterest>) -> Self {
-        Self {
-            thread,
-            interest: ThreadInterest::new(interest),
-            wanted: <[FdSet; 2]>::default(),
-            unexplained: 0,
-        }
+    pub(crate) fn new(thread: ThreadId, backend: &SelectBackend) -> io::Result<Self> {
+        let (interest, wanted) = (backend.interest.of(thread)?, <[FdSet; 2]>::default());
+        Ok(Self { thread, interest, wanted, unexplained: 0 })
     }
 
     /// Returns sets of the descriptors that the group wants and `permission` lets this thread poll.
@@ -141,11 +136,7 @@ impl Poller for SelectPoller {
 
     fn wait(&mut self, table: &FdTable, timeout: Option<Duration>, batch: &mut Vec<Event>) -> io::Result<()> {
         let thread = self.thread;
-        let permission = |fd| {
-            fault!(OnePollerPerProcess => return table.generation(thread.group(), fd));
-            table.poll_permission(thread, fd)
-        };
-        self.wait_with(permission, timeout, batch)
+        self.wait_with(|fd| table.poll_permission(thread, fd), timeout, batch)
     }
 
     fn rebuild(&mut self, _forked: bool) -> io::Result<()> {
@@ -158,111 +149,27 @@ impl Poller for SelectPoller {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    use fd_core::ids::{GroupId, ThreadMask};
-    use fd_core::poller::{Backend, DeregisterReason, Limits, Trigger};
+    use fd_core::poller::testing::{FIRST, LIMITS, TestedBackend, change, closed_number, receive, seen};
 
     use super::*;
-    use crate::SelectBackend;
-    use crate::sys::tests::closed_number;
 
-    const FIRST: Generation = 1;
-
-    fn backend() -> SelectBackend {
-        SelectBackend::new(&Limits { capacity: 1024, groups: 2, threads: 3 }).unwrap()
-    }
-
-    fn group() -> GroupId {
-        GroupId::new(2).unwrap()
-    }
-
-    fn poller(backend: &SelectBackend, index: usize) -> SelectPoller {
-        let thread = ThreadId::new(group(), index).unwrap();
-        SelectPoller::new(thread, backend.groups[group().index()].clone())
-    }
-
-    fn change(fd: RawFd, known: Interest, wanted: Interest) -> Change {
-        Change { fd, generation: FIRST, known, wanted, trigger: Trigger::Level, force: false }
-    }
-
-    /// Polls once. Every number has its first registration.
-    fn seen(poller: &mut SelectPoller) -> Vec<(RawFd, Generation, Events)> {
-        seen_with(poller, |_| Some(FIRST))
-    }
-
-    fn seen_with(
-        poller: &mut SelectPoller,
-        permission: impl Fn(RawFd) -> Option<Generation>,
-    ) -> Vec<(RawFd, Generation, Events)> {
-        let mut batch = Vec::with_capacity(8);
-        poller.wait_with(permission, Some(Duration::ZERO), &mut batch).unwrap();
-        batch.iter().map(|event| (event.fd, event.generation, event.events)).collect()
-    }
-
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
-
-    #[test]
-    fn a_level_is_reported_until_it_is_removed() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        assert_eq!(poller.update(&change(fd, Interest::NONE, Interest::RECV)), Some(Interest::RECV));
-        for _ in 0..2 {
-            assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)]);
-        }
-        assert_eq!(poller.update(&change(fd, Interest::RECV, Interest::NONE)), Some(Interest::NONE));
-        assert_eq!(seen(&mut poller), []);
-    }
-
-    #[test]
-    fn one_thread_updates_for_all_and_each_polls_where_it_has_permission() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut pollers: Vec<_> = (0..3).map(|index| poller(&backend, index)).collect();
-        pollers[0].update(&change(fd, Interest::NONE, Interest::RECV));
-        assert_eq!(seen_with(&mut pollers[0], |_| None), []);
-        assert_eq!(seen_with(&mut pollers[1], |_| Some(5)), [(fd, 5, Events::READY_R)]);
-        backend.forget(fd, group(), ThreadMask::NONE, ThreadMask::NONE, DeregisterReason::Close);
-        assert_eq!(seen_with(&mut pollers[2], |_| Some(5)), []);
-    }
-
-    /// The group's bits are the only record, whichever threads the polled masks name. A bit that stayed
-    /// behind would be polled without end (suspect 11).
-    #[test]
-    fn a_forgotten_descriptor_has_no_interest_for_any_reason() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let mine = ThreadMask::from_bits(0b1);
-        for reason in [DeregisterReason::Close, DeregisterReason::CloseCloned, DeregisterReason::StaysOpen] {
-            for wanted in [Interest::RECV, Interest::SEND, Interest::BOTH] {
-                for (recv, send) in
-                    [(ThreadMask::NONE, ThreadMask::NONE), (mine, mine), (mine, ThreadMask::NONE)]
-                {
-                    for number in [fd, fd + 1] {
-                        poller.update(&change(number, Interest::NONE, wanted));
-                    }
-                    backend.groups[0].write(fd, wanted);
-                    backend.forget(fd, group(), recv, send, reason);
-                    let left = [fd, fd + 1].map(|number| backend.groups[group().index()].read(number));
-                    assert_eq!(left, [Interest::NONE, wanted], "{reason:?} {wanted:?} {recv:?} {send:?}");
-                    assert_eq!(backend.groups[0].read(fd), wanted, "another group's");
-                    assert!(seen(&mut poller).iter().all(|(seen, ..)| *seen != fd));
-                    poller.update(&change(fd + 1, wanted, Interest::NONE));
-                }
-            }
-        }
+    fd_core::poller_tests! {
+        SelectBackend, SelectPoller, Self::new(&LIMITS).unwrap();
+        a_level_is_reported_until_it_is_removed,
+        a_drained_descriptor_is_silent,
+        one_thread_updates_for_all_and_each_polls_where_it_has_permission,
+        a_forgotten_descriptor_has_no_interest_for_any_reason,
+        a_number_closed_behind_the_table_is_reported_once_per_registration,
+        an_event_has_the_generation_of_the_build,
+        events_beyond_the_batch_come_with_the_next,
     }
 
     #[test]
     fn directions_are_told_apart_and_end_of_file_is_readable() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = SelectBackend::make().nth_poller(0);
         let (ours, theirs) = UnixStream::pair().unwrap();
         let fd = ours.as_raw_fd();
         poller.update(&change(fd, Interest::NONE, Interest::BOTH));
@@ -273,84 +180,11 @@ mod tests {
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
     }
 
-    /// The poller does not spin: it reports the number once per registration, and again only after a change
-    /// of the interest or a new registration.
-    #[test]
-    fn a_number_closed_behind_the_table_is_reported_once_per_registration() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        let closed = closed_number();
-        poller.update(&change(closed, Interest::NONE, Interest::RECV));
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        let first = seen(&mut poller);
-        assert!(first.contains(&(closed, FIRST, Events::INVALID)), "{first:?}");
-        let others = [(fd, FIRST, Events::READY_R)];
-        for _ in 0..2 {
-            assert_eq!(seen(&mut poller), others, "the others are served");
-        }
-        let second = seen_with(&mut poller, |_| Some(2));
-        assert!(second.contains(&(closed, 2, Events::INVALID)), "{second:?}");
-        poller.update(&change(closed, Interest::RECV, Interest::RECV));
-        assert_eq!(
-            seen_with(&mut poller, |_| Some(2)),
-            [(fd, 2, Events::READY_R)],
-            "the same interest again"
-        );
-        poller.update(&change(closed, Interest::RECV, Interest::BOTH));
-        let third = seen_with(&mut poller, |_| Some(2));
-        assert!(third.contains(&(closed, 2, Events::INVALID)), "{third:?}");
-    }
-
-    /// The thread may lose its permission between the build and the answer. The core checks the generation of
-    /// each event, so the event must carry the generation of the build.
-    #[test]
-    fn an_event_has_the_generation_of_the_build() {
-        let (backend, (_reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        let registration = Cell::new(3);
-        let seen = seen_with(&mut poller, |_| Some(registration.replace(4)));
-        assert_eq!(seen, [(fd, 3, Events::READY_R)]);
-    }
-
-    #[test]
-    fn events_beyond_the_batch_come_with_the_next() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
-        let pipes: Vec<_> = (0..5).map(|_| readable_pipe()).collect();
-        let mut left: Vec<_> = pipes.iter().map(|(_, _, fd)| *fd).collect();
-        for fd in &left {
-            poller.update(&change(*fd, Interest::NONE, Interest::RECV));
-        }
-        // All pipes stay readable. If every batch started at the lowest number, the others would never be
-        // reported.
-        for _ in 0..5 {
-            let mut batch = Vec::with_capacity(1);
-            poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut batch).unwrap();
-            assert!(batch.len() <= batch.capacity());
-            left.retain(|fd| batch.iter().all(|event| event.fd != *fd));
-        }
-        assert_eq!(left, [0; 0]);
-        let mut none = Vec::new();
-        poller.wait_with(|_| Some(FIRST), Some(Duration::ZERO), &mut none).unwrap();
-        assert_eq!((none.len(), none.capacity()), (0, 0));
-    }
-
-    #[test]
-    fn a_drained_descriptor_is_silent() {
-        let (backend, (mut reader, _writer, fd)) = (backend(), readable_pipe());
-        let mut poller = poller(&backend, 0);
-        poller.update(&change(fd, Interest::NONE, Interest::RECV));
-        reader.read_exact(&mut [0]).unwrap();
-        assert_eq!(seen(&mut poller), []);
-    }
-
     #[test]
     fn ebadf_without_a_closed_number_is_an_error_in_the_end() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = SelectBackend::make().nth_poller(0);
         let closed = closed_number();
-        poller.update(&change(closed, Interest::NONE, Interest::RECV));
+        receive(&mut poller, [closed]);
         poller.build(|_| Some(FIRST));
         let report = |poller: &mut SelectPoller, is_open: bool| {
             let (was, mut batch) = (std::mem::take(&mut poller.unexplained), Vec::with_capacity(8));
@@ -376,10 +210,9 @@ mod tests {
     /// A closed number without a registration in the set would fail every call (suspect 11).
     #[test]
     fn a_number_whose_registration_ends_during_the_wait_is_not_reported() {
-        let backend = backend();
-        let mut poller = poller(&backend, 0);
+        let mut poller = SelectBackend::make().nth_poller(0);
         let closed = closed_number();
-        poller.update(&change(closed, Interest::NONE, Interest::RECV));
+        receive(&mut poller, [closed]);
         // The thread has permission while it builds the set. The registration is deleted before it looks for
         // the closed number.
         let alive = Cell::new(Some(FIRST));

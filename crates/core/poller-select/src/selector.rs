@@ -223,19 +223,13 @@ fn beyond(fd: RawFd) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{PipeReader, PipeWriter, Write, pipe};
+    use std::io::Write;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    use super::*;
-    use crate::sys::tests::closed_number;
+    use fd_core::poller::testing::{closed_number, readable_pipe};
 
-    fn readable_pipe() -> (PipeReader, PipeWriter, RawFd) {
-        let (reader, mut writer) = pipe().unwrap();
-        writer.write_all(b"x").unwrap();
-        let fd = reader.as_raw_fd();
-        (reader, writer, fd)
-    }
+    use super::*;
 
     /// Polls once, and returns the events in the published notation.
     fn seen(selector: &SelectSelector) -> Vec<(Token, String)> {

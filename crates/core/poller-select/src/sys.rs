@@ -151,24 +151,8 @@ fn timeval(timeout: Duration) -> libc::timeval {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::sync::Once;
-
+mod tests {
     use super::*;
-
-    /// Returns a closed number that no test gets, and that the kernel checks nevertheless: Linux ignores
-    /// closed numbers beyond the size of its table of open files, which only grows.
-    pub(crate) fn closed_number() -> RawFd {
-        const NUMBER: RawFd = 200;
-        static GROWN: Once = Once::new();
-        // SAFETY: this function owns the copy, and closes it before other code can know its number.
-        GROWN.call_once(|| unsafe {
-            let copy = libc::fcntl(2, libc::F_DUPFD_CLOEXEC, NUMBER);
-            assert_eq!(copy, NUMBER);
-            libc::close(copy);
-        });
-        NUMBER
-    }
 
     #[test]
     fn only_a_zero_timeout_rounds_to_zero_and_no_field_overflows() {

@@ -201,10 +201,6 @@ impl Backend for ModelBackend {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn waker(&self, _: ThreadId) -> Option<Arc<dyn Wake>> {
-        None
-    }
-
     fn forget(&self, fd: RawFd, group: GroupId, recv: ThreadMask, send: ThreadMask, _: DeregisterReason) {
         if let Some(shared) = &self.kernel.shared {
             shared.write(fd, Interest::NONE);

@@ -11,6 +11,9 @@ pub mod interest;
 mod mistakes;
 pub mod owner_process;
 pub mod per_thread;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 pub mod thread_interest;
 
 use std::io;
@@ -87,9 +90,12 @@ pub trait Backend: Send + Sync {
     /// The error of creating the kernel object: `EMFILE`, `ENFILE` or `ENOMEM`.
     fn poller(&self, thread: ThreadId) -> io::Result<Box<dyn Poller>>;
 
-    /// The backend's own waker for `thread` (kqueue's `EVFILT_USER`), or `None` if the core must create a
+    /// The backend's own waker for `thread` (kqueue's `EVFILT_USER`). By default `None`: the core creates a
     /// wake descriptor. The core calls it after [`Backend::poller`] for the same thread.
-    fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>>;
+    fn waker(&self, thread: ThreadId) -> Option<Arc<dyn Wake>> {
+        let _ = thread;
+        None
+    }
 
     /// Removes `fd` from the pollers of `group` that hold it. The core calls it once, before the number is
     /// closed, returned or moved to another group. `recv` and `send` are the polled masks; with

@@ -5,11 +5,61 @@
 //! adds an array or sets in the form that its system call takes. After the wait the list turns the answers
 //! into events.
 
+use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+use crate::poller::Limits;
 use crate::poller::interest::GroupInterest;
 use crate::words::events::{Change, Event, Events, Generation, Interest};
+use crate::words::ids::{GroupId, ThreadId};
+
+/// The interest of every group: what all threads of such a backend share.
+///
+/// ```
+/// use pollmatrix_fd_core::ids::ThreadId;
+/// use pollmatrix_fd_core::poller::{Change, Interest, Limits, Trigger};
+/// use pollmatrix_fd_core::thread_interest::SharedInterest;
+///
+/// let shared = SharedInterest::new(&Limits { capacity: 1024, groups: 1, threads: 2 });
+/// let (id, known, wanted) = (ThreadId::FIRST, Interest::NONE, Interest::RECV);
+/// let mut list = shared.of(id)?;
+/// list.update(&Change { fd: 7, generation: 1, known, wanted, trigger: Trigger::Level, force: false });
+/// assert_eq!(list.group().read(7), Interest::RECV);
+/// shared.forget(7, id.group());
+/// assert_eq!(list.group().read(7), Interest::NONE);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct SharedInterest {
+    groups: Box<[Arc<GroupInterest>]>,
+}
+
+impl SharedInterest {
+    /// Creates maps without interest.
+    pub fn new(limits: &Limits) -> Self {
+        let map = |_| Arc::new(GroupInterest::new(limits.capacity));
+        Self { groups: (0..limits.groups).map(map).collect() }
+    }
+
+    /// An empty list for one thread, over the interest of its group.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such group.
+    pub fn of(&self, thread: ThreadId) -> io::Result<ThreadInterest> {
+        let group = self.groups.get(thread.group().index()).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(ThreadInterest::new(Arc::clone(group)))
+    }
+
+    /// Removes the interest in `fd`: the work of [`Backend::forget`](crate::poller::Backend::forget), for
+    /// every reason, because this is the only record. The caller's pin keeps late writers away (suspect 11).
+    pub fn forget(&self, fd: RawFd, group: GroupId) {
+        fault!(InterestSurvives => return);
+        if let Some(interest) = self.groups.get(group.index()) {
+            interest.write(fd, Interest::NONE);
+        }
+    }
+}
 
 /// The descriptors that one thread polls, and those that it leaves out. Only that thread uses it.
 ///

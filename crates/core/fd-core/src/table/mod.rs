@@ -299,6 +299,7 @@ impl FdTable {
     /// The generation of `fd`, if `thread` may poll it now. Pollers use it to build their arrays from shared
     /// interest. The core validates the generation of every event that they report.
     pub fn poll_permission(&self, thread: ThreadId, fd: RawFd) -> Option<Generation> {
+        fault!(OnePollerPerProcess => return self.generation(thread.group(), fd));
         let entry = self.entry(fd)?;
         let word = entry.group.peek();
         // Pair: publish. The mask is read after the word. If it belongs to a later registration, the core
