@@ -1,7 +1,7 @@
 //! M10: a change of group ∥ reports, applied updates, wants and deletes by the threads of both groups.
 
 use super::registration::report_and_takeover;
-use super::world::{World, spawn, thread};
+use super::world::{World, spawn, spawn_report, thread};
 use super::{Bound, model};
 use crate::entry::error::MoveError;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ fn m10_takeover_and_delete() {
         let taker = spawn(&world, &registration, |world, registration| {
             let _ = world.context(thread(2, 0)).takeover(registration.handle, registration.owner);
         });
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         taker.join().unwrap();
         world.assert_ended(&registration);
     });
@@ -37,14 +37,10 @@ fn m10_takeover_and_old_apply() {
     for listed in [false, true] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
-            {
-                let old = world.context(thread(1, 0));
-                world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-                world.apply_updates(&old);
-            }
+            world.poll(thread(1, 0), &registration);
             assert!(world.kernel.holds(thread(1, 0), 0).recv);
             if listed {
-                world.core.registration(registration.handle).want_recv().unwrap();
+                registration.by_outsider().want_recv().unwrap();
             }
             let old = spawn(&world, &registration, |world, registration| {
                 let context = world.context(thread(1, 0));
@@ -80,11 +76,7 @@ fn m10_takeover_and_old_apply() {
 fn m10_takeover_and_new_apply() {
     model("m10_takeover_and_new_apply", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = World::one(&[1, 2], 0b01);
-        {
-            let old = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-            world.apply_updates(&old);
-        }
+        world.poll(thread(1, 0), &registration);
         // Thread 0 of the new group has the same bit as thread 0 of the old group.
         let other = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(2, 0));
@@ -119,16 +111,14 @@ fn m10_takeover_and_new_apply() {
 fn m10_takeover_and_want() {
     model("m10_takeover_and_want", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = World::one(&[1, 1], 0b01);
-        let outsider = spawn(&world, &registration, |world, registration| {
-            world.core.registration(registration.handle).want_recv().unwrap()
-        });
+        let outsider =
+            spawn(&world, &registration, |_, registration| registration.by_outsider().want_recv().unwrap());
         let taken = world.context(thread(2, 0)).takeover(registration.handle, registration.owner);
         outsider.join().unwrap();
         let (new, old) = if taken.is_ok() { (2, 1) } else { (1, 2) };
-        let table = world.core.table();
         assert!(world.listed(old).is_empty(), "S13: listed in a group that the entry does not belong to");
         let listed = world.listed(new);
-        let pin = table.pin(registration.handle).unwrap();
+        let pin = registration.pin();
         let wanted = pin.state() & crate::words::state::ACTIVE_R != 0;
         drop(pin);
         // A takeover deactivates both directions, so it cancels an earlier want.
@@ -176,9 +166,7 @@ fn m10_two_takeovers_and_report() {
             world.report(&context, registration);
             taken
         });
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
         let context = world.context(thread(2, 0));
         let taken = context.takeover(registration.handle, registration.owner);
         if taken.is_ok() {
@@ -190,7 +178,7 @@ fn m10_two_takeovers_and_report() {
         reporter.join().unwrap();
         let other_taken = other.join().unwrap();
         world.assert_at_rest(&registration);
-        let pin = world.core.table().pin(registration.handle).unwrap();
+        let pin = registration.pin();
         assert_eq!(pin.thread_mask().len(), 1, "S1: the descriptor has one owner");
         assert!(
             taken.is_ok() || other_taken.is_ok() || taken == Err(MoveError::Busy),
@@ -213,8 +201,7 @@ fn m10_takeover_and_migrate() {
             let taken = spawn(&world, &registration, move |world, registration| {
                 world.context(taker).takeover(registration.handle, registration.owner)
             });
-            let migrate =
-                |target: &&_| world.core.registration(registration.handle).migrate_on(**target).is_ok();
+            let migrate = |target: &&_| registration.by_outsider().migrate_on(**target).is_ok();
             let moved: Vec<_> = route.iter().take_while(migrate).collect();
             let taken = taken.join().unwrap();
             world.assert_at_rest(&registration);
@@ -222,7 +209,7 @@ fn m10_takeover_and_migrate() {
             assert!(taken.is_ok() || !moved.is_empty(), "L9: {taken:?}, {moved:?}");
             let last = **moved.last().unwrap_or(&&start);
             let possible = [(taken.is_ok(), taker), (taken.is_err() || !moved.is_empty(), last)];
-            let pin = world.core.table().pin(registration.handle).unwrap();
+            let pin = registration.pin();
             let owner = (pin.group(), pin.thread_mask());
             let is_owner = |id: crate::words::ids::ThreadId| owner == (id.group(), id.mask());
             let is_possible = possible.into_iter().any(|(may_be, id)| may_be && is_owner(id));
@@ -236,10 +223,8 @@ fn m10_takeover_and_migrate() {
 fn m10_migrate_and_report() {
     model("m10_migrate_and_report", 2, Bound::quick(3)).check(|| {
         let (world, registration) = World::one(&[1, 1], 0b01);
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
-        let moved = world.core.registration(registration.handle).migrate_on(thread(2, 0));
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
+        let moved = registration.by_outsider().migrate_on(thread(2, 0));
         if moved.is_ok() {
             assert_eq!(
                 registration.observed.inside.load(Ordering::SeqCst),
@@ -247,11 +232,11 @@ fn m10_migrate_and_report() {
                 "S3: moved under a running handler"
             );
             registration.observed.only(thread(2, 0));
-            world.core.registration(registration.handle).want_recv().unwrap();
+            registration.by_outsider().want_recv().unwrap();
         }
         reporter.join().unwrap();
         world.assert_at_rest(&registration);
-        assert_eq!(world.core.registration(registration.handle).migrate_on(thread(2, 0)), Ok(()), "L9");
+        assert_eq!(registration.by_outsider().migrate_on(thread(2, 0)), Ok(()), "L9");
     });
 }
 
@@ -261,13 +246,11 @@ fn m10_migrate_and_report() {
 fn m10_round_trip_and_report() {
     model("m10_round_trip_and_report", 2, Bound::quick(3)).check(|| {
         let (world, registration) = World::one(&[2, 1], 0b01);
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
-        let moved = |target| world.core.registration(registration.handle).migrate_on(target).is_ok();
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
+        let moved = |target| registration.by_outsider().migrate_on(target).is_ok();
         if moved(thread(2, 0)) && moved(thread(1, 1)) {
             registration.observed.only(thread(1, 1));
-            world.core.registration(registration.handle).want_recv().unwrap();
+            registration.by_outsider().want_recv().unwrap();
         }
         reporter.join().unwrap();
         world.assert_at_rest(&registration);
@@ -281,16 +264,12 @@ fn m10_round_trip_and_report() {
 fn m10_migrate_and_two_reports() {
     model("m10_migrate_and_two_reports", 3, Bound::of(1, 2)).check(|| {
         let (world, registration) = World::one(&[1, 1], 0b01);
-        let reporters = [1, 2].map(|group| {
-            spawn(&world, &registration, move |world, registration| {
-                world.report_as(thread(group, 0), registration);
-            })
-        });
-        if world.core.registration(registration.handle).migrate_on(thread(2, 0)).is_ok() {
+        let reporters = [1, 2].map(|group| spawn_report(&world, &registration, thread(group, 0)));
+        if registration.by_outsider().migrate_on(thread(2, 0)).is_ok() {
             registration.observed.only(thread(2, 0));
-            world.core.registration(registration.handle).want_recv().unwrap();
+            registration.by_outsider().want_recv().unwrap();
         }
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         reporters.into_iter().for_each(|reporter| reporter.join().unwrap());
         world.assert_ended(&registration);
     });

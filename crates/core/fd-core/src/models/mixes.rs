@@ -90,7 +90,7 @@ impl Registrations {
     fn end(&self, world: &World) {
         let registrations = self.0.lock().unwrap().clone();
         for registration in &registrations {
-            let _ = world.core.registration(registration.handle).delete();
+            let _ = registration.by_outsider().delete();
         }
         for registration in &registrations {
             world.assert_ended(registration);
@@ -219,9 +219,7 @@ fn mix_wants() {
         outsiders.into_iter().for_each(|other| other.join().unwrap());
         let slept = workers.map(|worker| worker.join().unwrap());
         for registration in &registrations {
-            let wanted = world.core.table().pin(registration.handle).unwrap().state()
-                & crate::words::state::ACTIVE_R
-                != 0;
+            let wanted = registration.pin().state() & crate::words::state::ACTIVE_R != 0;
             let served = |index: usize| {
                 let id = thread(1, index);
                 world.kernel.holds(id, registration.handle.fd).recv
@@ -237,9 +235,7 @@ fn mix_wants() {
             let context = world.context(thread(1, index));
             world.apply_updates(&context);
             for registration in &registrations {
-                let wanted = world.core.table().pin(registration.handle).unwrap().state()
-                    & crate::words::state::ACTIVE_R
-                    != 0;
+                let wanted = registration.pin().state() & crate::words::state::ACTIVE_R != 0;
                 let held = world.kernel.holds(context.id(), registration.handle.fd).recv;
                 assert!(held || !wanted, "L1: active, and its poller does not hold it");
             }

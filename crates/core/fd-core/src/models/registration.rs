@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::world::{World, spawn, thread};
+use super::world::{World, spawn, spawn_report, thread};
 use super::{Bound, model};
 use crate::entry::error::MoveError;
 use crate::shared::context::Reported;
@@ -25,9 +25,7 @@ fn m1_report_and_takeover() {
 /// Runs a report by G1/T0 ∥ a takeover by `taker`, in a world with groups of the given numbers of threads.
 pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     let (world, registration) = World::one(threads, 0b01);
-    let reporter = spawn(&world, &registration, |world, registration| {
-        world.report_as(thread(1, 0), registration);
-    });
+    let reporter = spawn_report(&world, &registration, thread(1, 0));
     let taker = world.context(taker);
     let taken = taker.takeover(registration.handle, registration.owner);
     if taken.is_ok() {
@@ -45,7 +43,7 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
     }
     reporter.join().unwrap();
     world.assert_at_rest(&registration);
-    let group = world.core.table().pin(registration.handle).unwrap().group();
+    let group = registration.pin().group();
     let owner = if taken.is_ok() { taker.id() } else { thread(1, 0) };
     assert_eq!(group, owner.group(), "S9");
     // L9: no running bit remains, so nothing refuses another takeover.
@@ -67,9 +65,7 @@ pub(super) fn report_and_takeover(threads: &[usize], taker: ThreadId) {
 fn m2_report_and_delete() {
     model("m2_report_and_delete", 2, Bound::quick(5)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
         world.context(thread(1, 1)).registration(registration.handle).delete().unwrap();
         // S6 applies to threads that set their running bit from now on. A thread that was allowed before may
         // still enter.
@@ -83,11 +79,7 @@ fn m2_report_and_delete() {
 fn m3_two_reports_and_delete() {
     model("m3_two_reports_and_delete", 3, Bound::of(1, 2)).check(|| {
         let (world, registration) = World::one(&[3], 0b11);
-        let reporters = [0, 1].map(|index| {
-            spawn(&world, &registration, move |world, registration| {
-                world.report_as(thread(1, index), registration);
-            })
-        });
+        let reporters = [0, 1].map(|index| spawn_report(&world, &registration, thread(1, index)));
         let deleter = spawn(&world, &registration, |world, registration| {
             world.context(thread(1, 2)).registration(registration.handle).delete().unwrap();
         });
@@ -125,7 +117,7 @@ fn m3_exit_and_late_entry_and_delete() {
                 Err(_) => {}
             }
         });
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         user.join().unwrap();
         late.join().unwrap();
         world.assert_ended(&registration);
@@ -139,11 +131,9 @@ fn m4_report_and_foreign_delete() {
     for is_outsider in [false, true] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
-            let reporter = spawn(&world, &registration, |world, registration| {
-                world.report_as(thread(1, 0), registration);
-            });
+            let reporter = spawn_report(&world, &registration, thread(1, 0));
             if is_outsider {
-                world.core.registration(registration.handle).delete().unwrap();
+                registration.by_outsider().delete().unwrap();
             } else {
                 world.context(thread(2, 0)).registration(registration.handle).delete().unwrap();
             }
@@ -158,11 +148,7 @@ fn m4_report_and_foreign_delete() {
 fn m4_two_reports_and_foreign_delete() {
     model("m4_two_reports_and_foreign_delete", 3, Bound::of(1, 2)).check(|| {
         let (world, registration) = World::one(&[2, 1], 0b11);
-        let reporters = [0, 1].map(|index| {
-            spawn(&world, &registration, move |world, registration| {
-                world.report_as(thread(1, index), registration);
-            })
-        });
+        let reporters = [0, 1].map(|index| spawn_report(&world, &registration, thread(1, index)));
         let deleter = spawn(&world, &registration, |world, registration| {
             world.context(thread(2, 0)).registration(registration.handle).delete().unwrap();
         });
@@ -177,9 +163,7 @@ fn m4_two_reports_and_foreign_delete() {
 fn m5_late_report_takeover_and_delete() {
     model("m5_late_report_takeover_and_delete", 2, Bound::quick(3)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
         let taker = world.context(thread(1, 1));
         let _ = taker.takeover(registration.handle, registration.owner);
         taker.registration(registration.handle).delete().unwrap();
@@ -210,20 +194,14 @@ fn m5_two_deletes_and_takeover() {
         let wins = Arc::new(AtomicUsize::new(0));
         let other = {
             let wins = wins.clone();
-            spawn(&world, &registration, move |world, registration| {
-                wins.fetch_add(
-                    usize::from(world.core.registration(registration.handle).delete().is_ok()),
-                    Ordering::SeqCst,
-                );
+            spawn(&world, &registration, move |_, registration| {
+                wins.fetch_add(usize::from(registration.by_outsider().delete().is_ok()), Ordering::SeqCst);
             })
         };
         let taker = spawn(&world, &registration, |world, registration| {
             let _ = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
         });
-        wins.fetch_add(
-            usize::from(world.core.registration(registration.handle).delete().is_ok()),
-            Ordering::SeqCst,
-        );
+        wins.fetch_add(usize::from(registration.by_outsider().delete().is_ok()), Ordering::SeqCst);
         other.join().unwrap();
         taker.join().unwrap();
         assert_eq!(wins.load(Ordering::SeqCst), 1, "S14: two deletes of one registration succeed");
@@ -245,7 +223,7 @@ fn m5_delete_and_scan() {
                 );
             }
         });
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         scan.join().unwrap();
         world.assert_ended(&registration);
     });
@@ -267,7 +245,7 @@ fn m6_reuse_and_scan() {
                 );
             }
         });
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         let next = world.insert(0, 1, 0b01);
         scan.join().unwrap();
         world.assert_ended(&registration);
@@ -284,15 +262,13 @@ fn m6_reuse_and_late_report() {
     for next_group in [1, 2] {
         model.check(move || {
             let (world, registration) = World::one(&[1, 1], 0b01);
-            let reporter = spawn(&world, &registration, |world, registration| {
-                world.report_as(thread(1, 0), registration);
-            });
-            world.core.registration(registration.handle).delete().unwrap();
+            let reporter = spawn_report(&world, &registration, thread(1, 0));
+            registration.by_outsider().delete().unwrap();
             // Only the thread that closes can make the number available again.
             if registration.observed.closed.load(Ordering::SeqCst) == 1 {
                 let next = world.insert(0, next_group, 0b01);
                 assert_ne!(next.handle, registration.handle, "S7: two registrations have the same handle");
-                world.core.registration(next.handle).delete().unwrap();
+                next.by_outsider().delete().unwrap();
                 reporter.join().unwrap();
                 world.assert_ended(&next);
                 assert_eq!(
@@ -321,19 +297,19 @@ fn m6_reuse_and_late_takeover() {
                 let taken = world.context(thread(1, 1)).takeover(registration.handle, registration.owner);
                 assert!(!matches!(taken, Err(MoveError::WrongOwner | MoveError::Shared)), "S7: {taken:?}");
             });
-            world.core.registration(registration.handle).delete().unwrap();
+            registration.by_outsider().delete().unwrap();
             // Only the thread that closes can make the number available again.
             if registration.observed.closed.load(Ordering::SeqCst) != 1 {
                 taker.join().unwrap();
             } else if is_deleted {
                 let next = world.insert(0, next_group, 0b01);
-                world.core.registration(next.handle).delete().unwrap();
+                next.by_outsider().delete().unwrap();
                 taker.join().unwrap();
                 world.assert_ended(&next);
             } else {
                 let next = world.insert(0, next_group, 0b01);
                 taker.join().unwrap();
-                let pin = world.core.table().pin(next.handle).unwrap();
+                let pin = next.pin();
                 assert_eq!((pin.thread_mask().bits(), pin.running().bits()), (0b01, 0), "S7: taken over");
                 assert_eq!(pin.group(), thread(next_group, 0).group(), "S9");
                 drop(pin);
@@ -350,13 +326,13 @@ fn m6_reuse_and_late_takeover() {
 fn m6_reuse_and_stop() {
     model("m6_reuse_and_stop", 2, Bound::NONE).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
-        let caller = spawn(&world, &registration, |world, registration| {
-            let _ = world.core.registration(registration.handle).stop_recv();
+        let caller = spawn(&world, &registration, |_, registration| {
+            let _ = registration.by_outsider().stop_recv();
         });
-        world.core.registration(registration.handle).delete().unwrap();
+        registration.by_outsider().delete().unwrap();
         let next = world.insert(0, 1, 0b01);
         caller.join().unwrap();
-        let state = world.core.table().pin(next.handle).unwrap().state();
+        let state = next.pin().state();
         assert_eq!(state, state::ACTIVE_R | state::READY, "S7: a call of an earlier registration");
         world.assert_ended(&registration);
         world.assert_at_rest(&next);
@@ -370,18 +346,14 @@ fn m6_reuse_and_stop() {
 fn m6_exit_and_reuse() {
     model("m6_exit_and_reuse", 3, Bound::of(2, 3)).check(|| {
         let (world, registration) = World::one(&[2, 1], 0b01);
-        let reporter = spawn(&world, &registration, |world, registration| {
-            world.report_as(thread(1, 0), registration);
-        });
-        world.core.registration(registration.handle).delete().unwrap();
+        let reporter = spawn_report(&world, &registration, thread(1, 0));
+        registration.by_outsider().delete().unwrap();
         // Only the thread that closes can make the number available again.
         let next =
             (registration.observed.closed.load(Ordering::SeqCst) == 1).then(|| world.insert(0, 1, 0b11));
         if let Some(next) = &next {
-            let user = spawn(&world, next, |world, next| {
-                world.report_as(thread(1, 1), next);
-            });
-            world.core.registration(next.handle).delete().unwrap();
+            let user = spawn_report(&world, next, thread(1, 1));
+            next.by_outsider().delete().unwrap();
             user.join().unwrap();
         }
         reporter.join().unwrap();
@@ -396,7 +368,7 @@ fn m6_exit_and_reuse() {
 fn m6_stale_calls() {
     model("m6_stale_calls", 2, Bound::quick(3)).check(|| {
         let (world, first) = World::one(&[2], 0b01);
-        world.core.registration(first.handle).delete().unwrap();
+        first.by_outsider().delete().unwrap();
         let late = spawn(&world, &first, |world, first| {
             let context = world.context(thread(1, 1));
             assert_eq!(
@@ -504,7 +476,7 @@ fn m6_reuse_and_apply() {
                 }
                 world.apply_updates(&context);
             });
-            world.core.registration(registration.handle).delete().unwrap();
+            registration.by_outsider().delete().unwrap();
             world.assert_ended(&registration);
             // The insertion asserts that the slot is clean (S10).
             let next = world
@@ -534,6 +506,7 @@ fn m6_insert_and_scan() {
     model("m6_insert_and_scan", 2, Bound::NONE).check(|| {
         let world = World::new(1, &[1]);
         let early = super::world::Registration {
+            core: world.core.clone(),
             handle: world.core.table().handle(0, 0),
             owner: crate::entry::owner::OwnerId::of(&Arc::new(0_u8)),
             observed: Arc::default(),

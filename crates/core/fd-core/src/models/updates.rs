@@ -21,7 +21,7 @@ fn quiet(threads: &[usize], mask: u64, kernel_state: bool) -> (std::sync::Arc<Wo
 /// Asserts L1 and L3 once all threads are done: an entry with a pending update is listed.
 fn assert_pending_is_listed(world: &World, registration: &Registration) {
     let table = world.core.table();
-    let pin = table.pin(registration.handle).unwrap();
+    let pin = registration.pin();
     let pending = ThreadMask::from_bits(pin.entry().update_mask.load(Ordering::SeqCst));
     let listed = !table.updates(pin.group()).check_whole(table, table.capacity()).is_empty();
     assert!(
@@ -33,7 +33,7 @@ fn assert_pending_is_listed(world: &World, registration: &Registration) {
 /// Asserts what holds for every allowed thread after it has applied its updates: L1, S11; and S9 in the
 /// simulated poller.
 fn assert_polled(world: &World, registration: &Registration, contexts: &[&Context]) {
-    let wanted = world.core.table().pin(registration.handle).unwrap().state() & state::ACTIVE_R != 0;
+    let wanted = registration.pin().state() & state::ACTIVE_R != 0;
     for context in contexts {
         world.apply_updates(context);
         assert_eq!(
@@ -46,7 +46,7 @@ fn assert_polled(world: &World, registration: &Registration, contexts: &[&Contex
     let table = world.core.table();
     let listed = table.updates(thread(1, 0).group()).check_whole(table, 1);
     assert!(listed.is_empty(), "L3: listed, and pending for no thread");
-    assert_eq!(table.pin(registration.handle).unwrap().entry().update_mask.load(Ordering::SeqCst), 0, "L3");
+    assert_eq!(registration.pin().entry().update_mask.load(Ordering::SeqCst), 0, "L3");
 }
 
 /// M7: a want by an outsider ∥ an iteration of the one allowed thread, which may be unlisting an older
@@ -58,11 +58,11 @@ fn m7_want_and_iteration() {
         model.check(move || {
             let (world, registration) = quiet(&[1], 0b01, true);
             if older {
-                world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
+                world.core.schedule(&registration.pin(), None);
             }
             let worker =
                 spawn(&world, &registration, |world, _| world.iterate(&world.context(thread(1, 0)), None));
-            world.core.registration(registration.handle).want_recv().unwrap();
+            registration.by_outsider().want_recv().unwrap();
             let slept = worker.join().unwrap();
             assert_pending_is_listed(&world, &registration);
             let held = world.kernel.holds(thread(1, 0), 0).recv;
@@ -79,13 +79,13 @@ fn m7_want_and_iteration() {
 fn m7_want_and_two_walks() {
     model("m7_want_and_two_walks", 3, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, true);
-        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
+        world.core.schedule(&registration.pin(), None);
         let workers = [0, 1].map(|index| {
             spawn(&world, &registration, move |world, _| {
                 world.iterate(&world.context(thread(1, index)), None)
             })
         });
-        world.core.registration(registration.handle).want_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         let slept = workers.map(|worker| worker.join().unwrap());
         assert_pending_is_listed(&world, &registration);
         for (index, slept) in slept.into_iter().enumerate() {
@@ -104,11 +104,10 @@ fn m7_two_outsiders() {
     model("m7_two_outsiders", 2, Bound::quick(3)).check(|| {
         let (world, registration) = quiet(&[1], 0b01, true);
         world.core.thread(thread(1, 0)).unwrap().sleep.announce();
-        let other = spawn(&world, &registration, |world, registration| {
-            world.core.registration(registration.handle).want_recv().unwrap()
-        });
-        world.core.registration(registration.handle).stop_recv().unwrap();
-        world.core.registration(registration.handle).want_recv().unwrap();
+        let other =
+            spawn(&world, &registration, |_, registration| registration.by_outsider().want_recv().unwrap());
+        registration.by_outsider().stop_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         let notified = world.core.thread(thread(1, 0)).unwrap().sleep.is_notified();
         assert!(notified, "L1: active, and its only thread sleeps without a wake-up");
         other.join().unwrap();
@@ -127,7 +126,7 @@ fn m7_private_and_shared() {
             context.registration(registration.handle).want_recv().unwrap();
             world.apply_updates(&context);
         });
-        world.core.registration(registration.handle).want_send().unwrap();
+        registration.by_outsider().want_send().unwrap();
         owner.join().unwrap();
         assert_pending_is_listed(&world, &registration);
         let context = world.context(thread(1, 0));
@@ -147,7 +146,7 @@ fn m7_apply_and_takeover_back() {
         let world = World::new(1, &[2]);
         let registration = world.insert_with(0, 1, 0b01, state::ACTIVE_R | state::EDGE).unwrap();
         let first = world.context(thread(1, 0));
-        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&first));
+        world.core.schedule(&registration.pin(), Some(&first));
         world.apply_updates(&first);
         let before = world.kernel.begun(thread(1, 0), 0);
         let second = spawn(&world, &registration, |world, registration| {
@@ -166,9 +165,8 @@ fn m7_apply_and_takeover_back() {
         second.join().unwrap();
         // The second thread may have left an update, with a wake-up.
         world.apply_updates(&first);
-        let owner = world.core.table().pin(registration.handle).unwrap().thread_mask();
-        let takeovers =
-            world.core.table().pin(registration.handle).unwrap().owner().takeovers().load(Ordering::SeqCst);
+        let owner = registration.pin().thread_mask();
+        let takeovers = registration.pin().owner().takeovers().load(Ordering::SeqCst);
         if owner == thread(1, 0).mask() && takeovers == 2 {
             assert!(
                 world.kernel.begun(thread(1, 0), 0) > before,
@@ -185,8 +183,8 @@ fn m7_apply_and_takeover_back() {
 fn m7_want_and_takeover() {
     model("m7_want_and_takeover", 2, Bound::quick(3)).check(|| {
         let (world, registration) = quiet(&[2], 0b01, true);
-        let outsider = spawn(&world, &registration, |world, registration| {
-            world.core.registration(registration.handle).want_recv().unwrap();
+        let outsider = spawn(&world, &registration, |_, registration| {
+            registration.by_outsider().want_recv().unwrap();
         });
         let context = world.context(thread(1, 1));
         context.takeover(registration.handle, registration.owner).unwrap();
@@ -205,11 +203,7 @@ fn m7_want_and_takeover() {
 fn m7_takeover_and_old_apply() {
     model("m7_takeover_and_old_apply", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = World::one(&[2], 0b01);
-        {
-            let old = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&old));
-            world.apply_updates(&old);
-        }
+        world.poll(thread(1, 0), &registration);
         let old = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             let reported = world.report(&context, registration);
@@ -244,7 +238,7 @@ fn m7_unwanted_report_and_want() {
         let (world, registration) = World::one(&[1], 0b01);
         {
             let owner = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
+            world.core.schedule(&registration.pin(), Some(&owner));
             world.apply_updates(&owner);
             owner.registration(registration.handle).stop_recv().unwrap();
         }
@@ -255,7 +249,7 @@ fn m7_unwanted_report_and_want() {
             let ran = registration.observed.ran.load(Ordering::SeqCst) > 0;
             assert!(ran || !context.has_updates(), "L6");
         });
-        world.core.registration(registration.handle).want_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         owner.join().unwrap();
         assert_polled(&world, &registration, &[&world.context(thread(1, 0))]);
     });
@@ -267,18 +261,14 @@ fn m7_unwanted_report_and_want() {
 fn m7_unwanted_report_is_quiet() {
     model("m7_unwanted_report_is_quiet", 2, Bound::of(2, 4)).check(|| {
         let (world, registration) = World::one(&[1], 0b01);
-        {
-            let owner = world.context(thread(1, 0));
-            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), Some(&owner));
-            world.apply_updates(&owner);
-        }
+        world.poll(thread(1, 0), &registration);
         let owner = spawn(&world, &registration, |world, registration| {
             let context = world.context(thread(1, 0));
             context.registration(registration.handle).stop_recv().unwrap();
             world.report(&context, registration);
             world.apply_updates(&context);
         });
-        world.core.registration(registration.handle).may_send().unwrap();
+        registration.by_outsider().may_send().unwrap();
         owner.join().unwrap();
         assert_eq!(
             registration.observed.ran.load(Ordering::SeqCst),
@@ -296,7 +286,7 @@ fn m7_unwanted_report_is_quiet() {
 fn m7_shared_interest() {
     model("m7_shared_interest", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b11, false);
-        world.core.registration(registration.handle).want_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         let other =
             spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
@@ -304,7 +294,7 @@ fn m7_shared_interest() {
         context.registration(registration.handle).want_send().unwrap();
         world.apply_updates(&context);
         other.join().unwrap();
-        let wanted = state::wanted(world.core.table().pin(registration.handle).unwrap().state());
+        let wanted = state::wanted(registration.pin().state());
         assert_eq!(
             world.kernel.holds(thread(1, 0), 0),
             wanted,
@@ -321,7 +311,7 @@ fn m7_shared_interest() {
 fn m7_shared_interest_and_takeover() {
     model("m7_shared_interest_and_takeover", 2, Bound::of(2, 3)).check(|| {
         let (world, registration) = quiet(&[2], 0b01, false);
-        world.core.registration(registration.handle).want_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         let old = spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 0))));
         let context = world.context(thread(1, 1));
         let taken = context.takeover(registration.handle, registration.owner);
@@ -331,7 +321,7 @@ fn m7_shared_interest_and_takeover() {
         }
         old.join().unwrap();
         let owner = thread(1, usize::from(taken.is_ok()));
-        let (recv, send) = world.core.table().pin(registration.handle).unwrap().polled().load();
+        let (recv, send) = registration.pin().polled().load();
         assert_eq!((recv, send), (owner.mask().bits(), 0), "L5, S11: a close would not end {owner}'s wait");
         assert!(world.kernel.holds(thread(1, 0), 0).recv, "L1: the map does not hold the wanted interest");
     });
@@ -356,7 +346,7 @@ fn m7_shared_interest_and_sleep() {
                 if wanted_by_owner {
                     context.registration(registration.handle).want_recv().unwrap();
                 } else {
-                    world.core.registration(registration.handle).want_recv().unwrap();
+                    registration.by_outsider().want_recv().unwrap();
                 }
                 while !world.iterate(&context, None) {}
             });
@@ -379,7 +369,7 @@ fn m7_boot_and_want() {
             context.register_all();
             world.iterate(&context, None)
         });
-        world.core.registration(registration.handle).want_recv().unwrap();
+        registration.by_outsider().want_recv().unwrap();
         let slept = boot.join().unwrap();
         let held = world.kernel.holds(thread(1, 0), 0).recv;
         assert!(
@@ -481,8 +471,8 @@ fn looks_at_timeout(world: &World, context: &Context) -> bool {
 fn m7_timeout_and_takeover() {
     model("m7_timeout_and_takeover", 2, Bound::of(3, 4)).check(|| {
         let (world, registration) = quiet(&[2], 0b01, true);
-        let outsider = spawn(&world, &registration, |world, registration| {
-            world.core.registration(registration.handle).set_timeout(Some(HOUR)).unwrap();
+        let outsider = spawn(&world, &registration, |_, registration| {
+            registration.by_outsider().set_timeout(Some(HOUR)).unwrap();
         });
         let context = world.context(thread(1, 1));
         context.takeover(registration.handle, registration.owner).unwrap();
@@ -501,7 +491,7 @@ fn m7_timeout_and_takeover() {
 fn m7_timeout_reported_and_moved() {
     model("m7_timeout_reported_and_moved", 2, Bound::of(3, 4)).check(|| {
         let (world, registration) = quiet(&[1], 0b01, true);
-        let registration_ref = world.core.registration(registration.handle);
+        let registration_ref = registration.by_outsider();
         registration_ref.set_timeout(Some(Duration::ZERO)).unwrap();
         let owner = spawn(&world, &registration, |world, _| {
             let context = world.context(thread(1, 0));
@@ -527,7 +517,7 @@ fn m8_walk_led_astray() {
         let world = World::new(3, &[2]);
         let registrations = [0, 1, 2].map(|fd| world.insert_with(fd, 1, 0b01, state::ACTIVE_R).unwrap());
         for registration in &registrations {
-            world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
+            world.core.schedule(&registration.pin(), None);
         }
         // Another thread's walk does this if it finds the entry without a pending update while an outsider
         // lists it again.
@@ -538,7 +528,7 @@ fn m8_walk_led_astray() {
         });
         let served = |world: &World, registration: &Registration| {
             let fd = registration.handle.fd;
-            let listed = world.core.table().pin(registration.handle).unwrap();
+            let listed = registration.pin();
             let pending = listed.entry().update_mask.load(Ordering::SeqCst) != 0;
             let is_served = !pending && world.kernel.holds(thread(1, 0), fd).recv;
             assert!(is_served, "L3: the walk has missed fd {fd}");
@@ -560,17 +550,17 @@ fn m8_listed_again_and_asleep() {
         let (world, registration) = World::one(&[2], 0b01);
         {
             // Listed, and applied through the private list.
-            let pin = world.core.table().pin(registration.handle).unwrap();
+            let pin = registration.pin();
             world.core.schedule(&pin, None);
             pin.clear_update(thread(1, 0).mask());
         }
         let other =
             spawn(&world, &registration, |world, _| world.apply_updates(&world.context(thread(1, 1))));
-        world.core.schedule(&world.core.table().pin(registration.handle).unwrap(), None);
+        world.core.schedule(&registration.pin(), None);
         let owner = world.context(thread(1, 0));
         while !world.iterate(&owner, None) {}
         other.join().unwrap();
-        let pin = world.core.table().pin(registration.handle).unwrap();
+        let pin = registration.pin();
         let pending = pin.entry().update_mask.load(Ordering::SeqCst) != 0;
         assert!(!pending || world.kernel.unread(thread(1, 0)) > 0, "L3: listed again, and its thread sleeps");
     });

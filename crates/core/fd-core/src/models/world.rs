@@ -20,8 +20,8 @@ use crate::shared::clock::Clock;
 use crate::shared::context::{Context, Reported};
 use crate::shared::handler::numbers::Number;
 use crate::shared::handler::{self, Handler};
-use crate::shared::ready::ReadyGuard;
-use crate::table::{FdHandle, FdTable};
+use crate::shared::ready::{ReadyGuard, RegistrationRef};
+use crate::table::{FdHandle, FdTable, Pin};
 use crate::words::ids::{GroupId, ThreadId, ThreadMask};
 use crate::words::state;
 use crate::words::sync::UnsafeCell;
@@ -290,9 +290,22 @@ pub(super) struct World {
 /// One registration of a world.
 #[derive(Clone)]
 pub(super) struct Registration {
+    pub(super) core: Arc<FdCore>,
     pub(super) handle: FdHandle,
     pub(super) owner: OwnerId,
     pub(super) observed: Arc<Observed>,
+}
+
+impl Registration {
+    /// The calls on it by a thread that is no worker.
+    pub(super) fn by_outsider(&self) -> RegistrationRef<'_> {
+        self.core.registration(self.handle)
+    }
+
+    /// Pins it. It must not have ended.
+    pub(super) fn pin(&self) -> Pin<'_> {
+        self.core.table().pin(self.handle).expect("S4: the registration has ended")
+    }
 }
 
 impl World {
@@ -359,7 +372,7 @@ impl World {
             ThreadMask::from_bits(mask),
             flags,
         ) {
-            Ok(handle) => Some(Registration { handle, owner, observed }),
+            Ok(handle) => Some(Registration { core: self.core.clone(), handle, owner, observed }),
             Err((_, registered)) => {
                 // Nothing was registered, so the drop must not count as a close.
                 std::mem::forget(registered);
@@ -380,6 +393,14 @@ impl World {
     /// Applies the pending updates of the worker of `context` once.
     pub(super) fn apply_updates(&self, context: &Context) {
         Worker::new(context, self.poller(context.id()), None).apply_updates();
+    }
+
+    /// Lets the worker `id` apply an update of the registration, so that its poller holds the interest.
+    #[cfg(loom)]
+    pub(super) fn poll(&self, id: ThreadId, registration: &Registration) {
+        let context = self.context(id);
+        self.core.schedule(&registration.pin(), Some(&context));
+        self.apply_updates(&context);
     }
 
     /// Runs one iteration of the worker of `context`. Returns whether the thread is asleep in its wait at the
@@ -441,7 +462,7 @@ impl World {
     /// Asserts S12 and L9 for a current registration, once all threads are done.
     #[cfg(loom)]
     pub(super) fn assert_at_rest(&self, registration: &Registration) {
-        let pin = self.core.table().pin(registration.handle).expect("S4: the registration has ended");
+        let pin = registration.pin();
         assert!(pin.running().is_empty(), "L9: a running bit remains set");
         assert_eq!(pin.entry().group.peek().references(), 1, "S12: a reference is not released");
         assert_eq!(registration.observed.closed.load(Ordering::SeqCst), 0, "S4: closed without a delete");
@@ -472,4 +493,10 @@ where
     #[cfg(shuttle)]
     use shuttle::thread::spawn;
     spawn(move || act(&world, &registration))
+}
+
+/// Lets the poller of the worker `id` report the registration, on another thread.
+#[cfg(loom)]
+pub(super) fn spawn_report(world: &Arc<World>, registration: &Registration, id: ThreadId) -> JoinHandle<()> {
+    spawn(world, registration, move |world, registration| _ = world.report_as(id, registration))
 }
