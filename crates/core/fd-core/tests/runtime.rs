@@ -1,6 +1,7 @@
-//! The worker runtime through its public interface, on the poll backend, which every Unix has.
+//! The worker runtime through its public interface, on the poll backend, which every Unix has. The scenarios
+//! `lifecycle/…` start, stop and drop runtimes on every backend, and panic, while other threads work.
 
-use std::io::Write;
+use std::io::{PipeWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -10,9 +11,15 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use pollmatrix_fd_core::error::{InsertRefused, PostError, StartError, TryPostError};
 use pollmatrix_fd_core::ids::{GroupId, ThreadId, ThreadMask};
-use pollmatrix_fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
+use pollmatrix_fd_core::{
+    Context, FdCore, FdHandle, Handler, InsertOptions, ReadyGuard, Runtime, WorkerError,
+};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+
+fn start(threads: usize) -> Runtime {
+    Runtime::builder().group(threads).start(pollmatrix_poller_poll::backend).unwrap()
+}
 
 fn group(number: usize) -> GroupId {
     GroupId::new(number).unwrap()
@@ -26,7 +33,7 @@ fn idle() -> Arc<dyn Handler> {
     Arc::new(|_: &ReadyGuard<'_>| {})
 }
 
-fn pipe() -> (OwnedFd, std::io::PipeWriter) {
+fn pipe() -> (OwnedFd, PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
     (reader.into(), writer)
@@ -38,6 +45,48 @@ fn until(mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(Instant::now() < end, "the condition never holds");
         std::thread::yield_now();
+    }
+}
+
+/// Registers a pipe for the first thread and enables read interest. Returns the other end.
+fn insert(core: &FdCore, handler: impl Handler) -> (FdHandle, PipeWriter) {
+    let (reader, writer) = pipe();
+    let inserted =
+        core.insert(reader, Arc::new(handler), group(1), ThreadId::FIRST.mask(), InsertOptions::default());
+    let handle = inserted.unwrap();
+    core.registration(handle).want_recv().unwrap();
+    (handle, writer)
+}
+
+fn has_ended(peer: &mut PipeWriter) -> bool {
+    peer.write(b"x").is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// A handler with an action for each of its calls and for its drop.
+struct Acting<A, B, C: FnMut()> {
+    ready: A,
+    released: B,
+    dropped: C,
+}
+
+impl<A, B, C> Handler for Acting<A, B, C>
+where
+    A: Fn(&ReadyGuard<'_>) + Send + Sync + 'static,
+    B: Fn() + Send + Sync + 'static,
+    C: FnMut() + Send + Sync + 'static,
+{
+    fn ready(&self, ready: &ReadyGuard<'_>) {
+        (self.ready)(ready);
+    }
+
+    fn released(&self, _: OwnedFd) {
+        (self.released)();
+    }
+}
+
+impl<A, B, C: FnMut()> Drop for Acting<A, B, C> {
+    fn drop(&mut self) {
+        (self.dropped)();
     }
 }
 
@@ -88,7 +137,7 @@ fn tasks_run_in_order_on_their_thread() {
 
 #[test]
 fn timers_fire_in_order_and_never_early() {
-    let runtime = Runtime::builder().group(1).start(pollmatrix_poller_poll::backend).unwrap();
+    let runtime = start(1);
     let (sender, receiver) = channel();
     runtime
         .core()
@@ -125,7 +174,7 @@ fn a_stop_wakes_every_sleeper_and_closes_everything() {
     runtime.stop().unwrap();
     assert!(start.elapsed() < Duration::from_secs(55), "the stop waits for the end of a poll timeout");
     assert_eq!(core.table().used(), 0);
-    assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe, "closed");
+    assert!(has_ended(&mut writer));
     assert!(core.registration(handle).want_recv().is_err());
     let (late, _writer) = pipe();
     let refused = core.insert(late, idle(), group(1), ThreadMask::ALL, InsertOptions::default());
@@ -169,7 +218,7 @@ impl Drop for SlowDrop {
 
 #[test]
 fn a_runtime_whose_handlers_are_not_dropped_has_not_ended() {
-    let runtime = Runtime::builder().group(2).start(pollmatrix_poller_poll::backend).unwrap();
+    let runtime = start(2);
     let ((drops, dropping), (release, released)) = (channel(), channel());
     let (reader, _writer) = pipe();
     let handler = SlowDrop(drops, Mutex::new(released));
@@ -241,28 +290,19 @@ fn a_runtime_that_never_starts_closes_its_sources() {
     let (reader, mut writer) = pipe();
     prepared.core().insert(reader, idle(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
     drop(prepared);
-    assert_eq!(writer.write(b"x").unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
+    assert!(has_ended(&mut writer));
 }
 
 #[test]
 fn a_panic_of_a_handler_stops_the_runtime_which_returns_it() {
-    let runtime = Runtime::builder().group(2).start(pollmatrix_poller_poll::backend).unwrap();
-    let (reader, mut writer) = pipe();
-    let handler = |_: &ReadyGuard<'_>| panic!("on purpose");
+    let runtime = start(2);
     let core = Arc::clone(runtime.core());
-    let handle = core
-        .insert(reader, Arc::new(handler), group(1), thread(1, 0).mask(), InsertOptions::default())
-        .unwrap();
-    core.registration(handle).want_recv().unwrap();
+    let (_, mut writer) = insert(&core, |_: &ReadyGuard<'_>| panic!("on purpose"));
     writer.write_all(b"x").unwrap();
     until(|| core.is_stopping());
     let error = runtime.stop().unwrap_err();
     assert!(error.to_string().contains("on purpose"), "{error}");
-    assert_eq!(
-        writer.write(b"x").unwrap_err().kind(),
-        std::io::ErrorKind::BrokenPipe,
-        "no running bit was left"
-    );
+    assert!(has_ended(&mut writer), "no running bit was left");
 }
 
 /// A handler that deletes its own registration is dropped after it has returned.
@@ -286,14 +326,10 @@ fn a_handler_outlives_its_own_delete() {
             *self.dropped.lock().unwrap() = Some(self.running.load(Ordering::SeqCst));
         }
     }
-    let runtime = Runtime::builder().group(1).start(pollmatrix_poller_poll::backend).unwrap();
-    let (reader, mut writer) = pipe();
+    let runtime = start(1);
     let dropped = Arc::new(Mutex::new(None));
     let witness = Witness { running: Arc::default(), dropped: Arc::clone(&dropped) };
-    let core = runtime.core();
-    let handle =
-        core.insert(reader, Arc::new(witness), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
-    core.registration(handle).want_recv().unwrap();
+    let (_, mut writer) = insert(runtime.core(), witness);
     writer.write_all(b"x").unwrap();
     until(|| dropped.lock().unwrap().is_some());
     assert_eq!(*dropped.lock().unwrap(), Some(false), "the handler is dropped while it runs");
@@ -336,7 +372,7 @@ fn unused_slots_cost_no_memory() {
 
 #[test]
 fn dumps_show_entries_and_counters() {
-    let runtime = Runtime::builder().group(2).start(pollmatrix_poller_poll::backend).unwrap();
+    let runtime = start(2);
     let core = runtime.core();
     let (reader, _writer) = pipe();
     let number = reader.as_raw_fd();
@@ -351,4 +387,146 @@ fn dumps_show_entries_and_counters() {
         assert!(activity.contains(name), "{activity}");
     }
     runtime.stop().unwrap();
+}
+
+/// A stop drops everything that is left, even if some of the drops panic.
+#[test]
+fn a_stop_drops_everything_even_if_some_drops_panic() {
+    let runtime = start(1);
+    let core = Arc::clone(runtime.core());
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let panicking = |what: &'static str| {
+        let count = Arc::clone(&dropped);
+        Acting {
+            ready: |_: &ReadyGuard<'_>| {},
+            released: || {},
+            dropped: move || {
+                count.fetch_add(1, Ordering::SeqCst);
+                panic!("{what}");
+            },
+        }
+    };
+    let mut peers: Vec<_> = (0..3).map(|_| insert(&core, panicking("a handler")).1).collect();
+    // No task runs after the stop is requested.
+    let left: Vec<_> = (0..3).map(|_| (panicking("a task"), panicking("a timer"))).collect();
+    core.post(ThreadId::FIRST, move |context| {
+        for (task, timer) in left {
+            context.after(Duration::from_secs(3600), move |_| std::mem::forget(timer));
+            context.core().post(ThreadId::FIRST, move |_| std::mem::forget(task)).unwrap();
+        }
+        context.core().request_stop();
+    })
+    .unwrap();
+    until(|| dropped.load(Ordering::SeqCst) == 9);
+    let Err(WorkerError::Panic { panic, .. }) = runtime.stop() else { panic!("no panic is returned") };
+    assert_eq!(panic.downcast_ref::<String>().unwrap(), "a task", "the first panic counts");
+    assert!(peers.iter_mut().all(has_ended));
+    assert_eq!(core.table().used(), 0);
+}
+
+/// A task that is dropped and a handler that ends with the runtime call the runtime.
+#[test]
+fn calls_to_a_runtime_that_ends_are_refused() {
+    let runtime = start(1);
+    let core = Arc::clone(runtime.core());
+    let (sender, receiver) = channel();
+    let calling = |what| {
+        let (core, sender) = (Arc::clone(&core), sender.clone());
+        move || {
+            let inserted = core.insert(pipe().0, idle(), group(1), ThreadMask::ALL, InsertOptions::default());
+            let refused = inserted.err().map(|refused| refused.reason);
+            sender.send((what, core.post(ThreadId::FIRST, |_| ()), refused)).unwrap();
+        }
+    };
+    let (handle, mut peer) = insert(
+        &core,
+        Acting { ready: |_: &ReadyGuard<'_>| {}, released: || {}, dropped: calling("handler") },
+    );
+    let unrun = Acting { ready: |_: &ReadyGuard<'_>| {}, released: || {}, dropped: calling("task") };
+    let late = Arc::clone(&core);
+    core.post(ThreadId::FIRST, move |context| {
+        context.core().post(ThreadId::FIRST, move |_| std::mem::forget(unrun)).unwrap();
+        late.request_stop();
+    })
+    .unwrap();
+    runtime.stop().unwrap();
+    let (ended, stopping) =
+        (Err(PostError::Ended { thread: ThreadId::FIRST }), Some(InsertRefused::Stopping));
+    assert_eq!(receiver.try_recv(), Ok(("task", ended, stopping)));
+    assert_eq!(receiver.try_recv(), Ok(("handler", ended, stopping)));
+    assert!(core.registration(handle).delete().is_err() && has_ended(&mut peer));
+}
+
+/// B13.
+#[test]
+fn a_signal_that_cannot_be_caught_is_an_error() {
+    let never = [
+        nix::libc::SIGKILL,
+        nix::libc::SIGSTOP,
+        nix::libc::SIGSEGV,
+        nix::libc::SIGILL,
+        nix::libc::SIGFPE,
+        0,
+        65,
+        -1,
+        i32::MIN,
+    ];
+    for signal in never {
+        let started =
+            Runtime::builder().group(1).signal(signal, |_| ()).start(pollmatrix_poller_poll::backend);
+        let Err(StartError::Shape(text)) = started else { panic!("signal {signal} is accepted") };
+        assert!(text.contains(&format!("{signal} ")), "{text}");
+    }
+}
+
+/// B13.
+#[test]
+fn a_timer_may_have_the_longest_delay() {
+    let runtime = start(1);
+    let (sender, receiver) = channel();
+    let held = sender.clone();
+    runtime
+        .core()
+        .post(ThreadId::FIRST, move |context| {
+            context.after(Duration::MAX, move |_| held.send("never").unwrap());
+            context.after(Duration::ZERO, move |_| sender.send("now").unwrap());
+        })
+        .unwrap();
+    assert_eq!(receiver.recv_timeout(PATIENCE), Ok("now"));
+    runtime.stop().unwrap();
+    assert!(receiver.recv().is_err(), "dropped with the runtime");
+}
+
+/// A thread of one runtime ends another runtime: in a handler, and in the drop of a handler.
+#[test]
+fn a_runtime_may_end_on_a_thread_of_another() {
+    for in_drop in [false, true] {
+        let (outer, inner) = (start(1), start(2));
+        let core = Arc::clone(inner.core());
+        let (_, mut peer) = insert(&core, |_: &ReadyGuard<'_>| {});
+        let slot = Mutex::new(Some(inner));
+        let (sender, receiver) = channel();
+        let end = move || {
+            let inner: Option<Runtime> = slot.lock().unwrap().take();
+            if let Some(inner) = inner {
+                sender.send(inner.stop().is_ok()).unwrap();
+            }
+        };
+        let mut ender = if in_drop {
+            let ready = |ready: &ReadyGuard<'_>| ready.registration().delete().unwrap();
+            insert(outer.core(), Acting { ready, released: || {}, dropped: end }).1
+        } else {
+            let end = Mutex::new(end);
+            insert(outer.core(), move |ready: &ReadyGuard<'_>| {
+                ready.registration().stop_recv().unwrap();
+                (end.lock().unwrap())();
+            })
+            .1
+        };
+        ender.write_all(b"x").unwrap();
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(true));
+        assert!(has_ended(&mut peer));
+        assert_eq!(core.table().used(), 0);
+        outer.stop().unwrap();
+    }
 }
