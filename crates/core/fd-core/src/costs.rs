@@ -12,13 +12,9 @@ use crate::shared::context::{Context, Reported};
 use crate::shared::ready::ReadyGuard;
 use crate::shared::{FdCore, SharedThread, options::InsertOptions};
 use crate::table::{FdHandle, FdTable};
-use crate::testing::{Time, context, core_of, insert, open, thread};
+use crate::testing::{core_of, insert, one_thread, open, thread};
 use crate::words::counted;
 use crate::worker::Worker;
-
-fn one_thread() -> Context {
-    context(Capabilities::ALL, &Time::new())
-}
 
 fn readable(handle: FdHandle) -> Event {
     Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R }
@@ -144,21 +140,12 @@ fn an_insertion_makes_two_and_a_delete_five() {
     insert(&context);
     let core: &FdCore = context.core();
     let (id, source) = (context.id(), open());
+    let (number, handler) = (std::os::fd::AsRawFd::as_raw_fd(&source), crate::testing::handler());
+    // A greater number.
+    let other = source.try_clone().unwrap();
+    let inserted = core.insert(other, Arc::clone(&handler), id.group(), id.mask(), InsertOptions::default());
+    core.registration(inserted.unwrap()).delete().unwrap();
     let mut handle = None;
-    let handler: Arc<dyn crate::Handler> = crate::testing::handler();
-    let number = std::os::fd::AsRawFd::as_raw_fd(&source);
-    core.registration(
-        core.insert(
-            open_again(&source),
-            Arc::clone(&handler),
-            id.group(),
-            id.mask(),
-            InsertOptions::default(),
-        )
-        .unwrap(),
-    )
-    .delete()
-    .unwrap();
     let made = counted::during(|| {
         handle = core.insert(source, handler, id.group(), id.mask(), InsertOptions::default()).ok();
     });
@@ -168,9 +155,4 @@ fn an_insertion_makes_two_and_a_delete_five() {
     assert_eq!(made, 2);
     // The pin, the mark and the thread mask, the end of the generation, the free slot.
     assert_eq!(counted::during(|| context.registration(handle).delete().unwrap()), 5);
-}
-
-/// Another descriptor with a greater number.
-fn open_again(source: &std::os::fd::OwnedFd) -> std::os::fd::OwnedFd {
-    source.try_clone().unwrap()
 }

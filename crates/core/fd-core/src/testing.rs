@@ -91,6 +91,11 @@ pub(crate) fn core_of(
     (Arc::new(FdCore::new(table, Box::new(backend), clock)), forgotten)
 }
 
+/// The context of the first thread of such a core, whose backend has all features and whose time stands still.
+pub(crate) fn one_thread() -> Context {
+    context(Capabilities::ALL, &Time::new())
+}
+
 /// The context of the first thread of such a core, with `time` as its clock.
 pub(crate) fn context(capabilities: Capabilities, time: &Time) -> Context {
     let time = time.clone();
@@ -115,6 +120,11 @@ pub(crate) fn open_at(number: RawFd) -> OwnedFd {
         assert_eq!(nix::libc::dup2(open().as_raw_fd(), number), number);
         OwnedFd::from_raw_fd(number)
     }
+}
+
+/// Inserts a registration for these threads.
+pub(crate) fn insert_for(core: &FdCore, group: GroupId, threads: ThreadMask) -> FdHandle {
+    core.insert(open(), handler(), group, threads, InsertOptions::default()).unwrap()
 }
 
 /// Inserts a registration that only the thread of `context` may use.

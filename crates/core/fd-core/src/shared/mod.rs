@@ -821,7 +821,7 @@ mod tests {
 
     use super::*;
     use crate::poller::Capabilities;
-    use crate::testing::{context, core, group, handler, insert, open, thread};
+    use crate::testing::{core, group, handler, insert, insert_for, one_thread, open, thread};
 
     /// Bugs 1 and 76: a close ends the registration in the closing thread's own poller, unless another
     /// descriptor keeps the open file.
@@ -853,8 +853,7 @@ mod tests {
     fn a_close_by_another_group_or_by_no_thread_leaves_out_no_poller() {
         for caller in [None, Some(thread(2, 0))] {
             let (core, forgotten) = core(Capabilities::ALL, Clock::System);
-            let handle =
-                core.insert(open(), handler(), group(1), ThreadMask::ALL, InsertOptions::default()).unwrap();
+            let handle = insert_for(&core, group(1), ThreadMask::ALL);
             core.table().pin(handle).unwrap().polled().set(0b01, true, true);
             let context = caller.map(|id| Context::new(Arc::clone(&core), id));
             context
@@ -870,7 +869,7 @@ mod tests {
     /// B8.
     #[test]
     fn a_stopping_core_refuses_registrations_and_gives_everything_back() {
-        let context = context(Capabilities::ALL, &crate::testing::Time::new());
+        let context = one_thread();
         let core = context.core();
         let handle = insert(&context);
         core.request_stop();

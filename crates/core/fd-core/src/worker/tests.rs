@@ -12,7 +12,7 @@ use crate::poller::{Change, Events, Trigger};
 use crate::shared::ready::ReadyGuard;
 use crate::shared::timers::TIMERS;
 use crate::table::{FdHandle, FdTable};
-use crate::testing::{Time, context, group, handler, insert, insert_with, open, thread};
+use crate::testing::{Time, context, group, handler, insert, insert_for, insert_with, one_thread, thread};
 use crate::words::state;
 
 /// A poller that answers as `script` prescribes, and records its calls.
@@ -44,6 +44,13 @@ struct Scripted(Arc<Mutex<Script>>);
 impl Scripted {
     fn poller(&self) -> Box<dyn Poller> {
         Box::new(self.clone())
+    }
+
+    /// A poller, and a worker that has it.
+    fn worker(context: &Context) -> (Self, Worker<'_>) {
+        let scripted = Self::default();
+        let worker = Worker::new(context, scripted.poller(), None);
+        (scripted, worker)
     }
 
     fn with<R>(&self, action: impl FnOnce(&mut Script) -> R) -> R {
@@ -139,7 +146,7 @@ impl<F: FnOnce() + Send> Poller for Queueing<F> {
 /// and the shared list, which is applied later, finds a polled mask that still has the thread.
 #[test]
 fn a_want_between_a_queued_removal_and_its_submission_is_not_lost() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let handle = insert(&context);
     let mask = context.id().mask();
 
@@ -212,12 +219,11 @@ fn a_batch_of_stale_events_only_is_followed_by_a_pause() {
 #[test]
 fn a_handler_that_ends_its_own_registration_is_no_stale_event() {
     let context = context(Capabilities { close_forgets: false, ..Capabilities::ALL }, &Time::new());
-    let scripted = Scripted::default();
+    let (scripted, mut worker) = Scripted::worker(&context);
     let handle = insert_with(&context, |ready: &ReadyGuard<'_>| ready.registration().delete().unwrap());
     context.registration(handle).want_recv().unwrap();
     let event = Event { fd: handle.number(), generation: handle.generation(), events: Events::READY_R };
     scripted.with(|script| script.waits = vec![Ok(vec![event]), Ok(vec![event])]);
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     let mut paused = || {
         worker.iterate().unwrap();
         context.activity().snapshot().poll_pause
@@ -230,8 +236,7 @@ fn a_handler_that_ends_its_own_registration_is_no_stale_event() {
 fn a_wait_that_reaches_the_time_of_a_timer_is_counted() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
-    let scripted = Scripted::default();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let (scripted, mut worker) = Scripted::worker(&context);
     context.after(Duration::from_millis(5), |_| ());
     let expired = [4, 1].map(|waited| {
         let time = time.clone();
@@ -265,19 +270,14 @@ fn a_poller_that_cannot_be_replaced_is_kept_and_replaced_later() {
 /// The child must not use the parent's poller, whose events belong to the parent.
 #[test]
 fn a_forked_child_without_its_own_poller_does_not_wait_and_continues() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
     scripted.with(|script| script.rebuilds = vec![Errno::EMFILE; 2]);
     let mut worker = Worker::new(&context, scripted.poller(), None);
     context.pretend_forked();
     for expected in [0, 0, 1] {
         let count = Arc::clone(&ran);
-        context
-            .core()
-            .post(context.id(), move |_| {
-                count.fetch_add(1, Ordering::SeqCst);
-            })
-            .unwrap();
+        context.core().post(context.id(), move |_| _ = count.fetch_add(1, Ordering::SeqCst)).unwrap();
         worker.iterate().unwrap();
         assert_eq!(scripted.with(|script| script.timeouts.len()), expected);
     }
@@ -301,7 +301,7 @@ impl crate::poller::Wake for Counting {
 /// adoption finds them.
 #[test]
 fn a_signal_in_a_child_that_has_not_adopted_the_core_wakes_no_thread_of_the_parent() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (core, waker) = (context.core(), Arc::new(Counting::default()));
     context.shared().sleep.set_waker(waker.clone());
     context.shared().sleep.announce();
@@ -325,7 +325,7 @@ fn a_signal_in_a_child_that_has_not_adopted_the_core_wakes_no_thread_of_the_pare
 /// Two posts, each with a task that notes its name. The queue is emptied in between.
 #[test]
 fn tasks_run_in_the_order_of_their_posts() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (scripted, ran) = (Scripted::default(), Arc::new(Mutex::new(vec![])));
     let mut worker = Worker::new(&context, scripted.poller(), None);
     let post = |number: usize| {
@@ -343,7 +343,7 @@ fn tasks_run_in_the_order_of_their_posts() {
 /// Two posters kept a thread from its descriptors for seconds.
 #[test]
 fn an_iteration_runs_a_bounded_number_of_tasks_and_does_not_sleep_before_the_rest() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
     let mut worker = Worker::new(&context, scripted.poller(), None);
     for _ in 0..2 * TASKS + 1 {
@@ -368,9 +368,8 @@ fn tasks_that_post_tasks_do_not_keep_the_thread_from_its_poller() {
     fn again(context: &Context) {
         (0..2).for_each(|_| context.core().post(context.id(), again).unwrap());
     }
-    let context = context(Capabilities::ALL, &Time::new());
-    let scripted = Scripted::default();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let context = one_thread();
+    let (scripted, mut worker) = Scripted::worker(&context);
     context.core().post(context.id(), again).unwrap();
     for iterations in 1..4 {
         worker.iterate().unwrap();
@@ -380,7 +379,7 @@ fn tasks_that_post_tasks_do_not_keep_the_thread_from_its_poller() {
 
 #[test]
 fn tasks_and_timers_do_not_begin_after_a_stop_is_requested() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (scripted, ran) = (Scripted::default(), Arc::new(AtomicU32::new(0)));
     let mut worker = Worker::new(&context, scripted.poller(), None);
     context.core().post(context.id(), |context| context.core().request_stop()).unwrap();
@@ -404,7 +403,7 @@ fn an_iteration_runs_a_bounded_number_of_timers_and_none_that_is_set_meanwhile()
         *ran.borrow_mut() += 1;
         context.after(Duration::ZERO, move |context| again(ran, context));
     }
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let (scripted, ran) = (Scripted::default(), Rc::new(RefCell::new(0)));
     let mut worker = Worker::new(&context, scripted.poller(), None);
     let first = Rc::clone(&ran);
@@ -455,16 +454,11 @@ fn a_wait_ends_when_the_next_timer_is_due_whatever_ran_before_it() {
 fn work_between_two_timers_does_not_add_up_to_a_drift() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
-    let scripted = Scripted::default();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let (scripted, mut worker) = Scripted::worker(&context);
     for _ in 0..25 {
         let work = time.clone();
-        context
-            .core()
-            .post(context.id(), |context| {
-                context.after(Duration::from_millis(40), |_| {});
-            })
-            .unwrap();
+        let set = |context: &Context| _ = context.after(Duration::from_millis(40), |_| {});
+        context.core().post(context.id(), set).unwrap();
         context.core().post(context.id(), move |_| work.pass(20)).unwrap();
         worker.iterate().unwrap();
         let waited = scripted.with(|script| script.timeouts.pop()).unwrap().expect("there is a timer");
@@ -475,9 +469,8 @@ fn work_between_two_timers_does_not_add_up_to_a_drift() {
 
 #[test]
 fn a_timer_with_an_infinite_delay_never_fires() {
-    let context = context(Capabilities::ALL, &Time::new());
-    let scripted = Scripted::default();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
+    let context = one_thread();
+    let (scripted, mut worker) = Scripted::worker(&context);
     context.after(Duration::MAX, |_| panic!("never"));
     worker.iterate().unwrap();
     let waited = scripted.with(|script| script.timeouts.pop()).unwrap();
@@ -487,11 +480,10 @@ fn a_timer_with_an_infinite_delay_never_fires() {
 
 #[test]
 fn a_thread_continues_after_waits_that_fail_for_lack_of_memory() {
-    let context = context(Capabilities::ALL, &Time::new());
-    let scripted = Scripted::default();
+    let context = one_thread();
+    let (scripted, mut worker) = Scripted::worker(&context);
     let failures = 2 * LOST as usize;
     scripted.with(|script| script.waits = (0..failures).map(|_| Err(Errno::ENOMEM.into())).collect());
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     (0..=failures).for_each(|_| worker.iterate().unwrap());
     let counters = context.activity().snapshot();
     assert_eq!(counters.poll_error, failures as u64);
@@ -502,15 +494,14 @@ fn a_thread_continues_after_waits_that_fail_for_lack_of_memory() {
 #[test]
 fn a_thread_whose_poller_is_gone_ends_and_one_that_recovers_does_not() {
     for recovers in [false, true] {
-        let context = context(Capabilities::ALL, &Time::new());
-        let scripted = Scripted::default();
+        let context = one_thread();
+        let (scripted, mut worker) = Scripted::worker(&context);
         let failure = |index| Err(if index % 2 == 0 { Errno::EBADF } else { Errno::EINVAL }.into());
         scripted.with(|script| script.waits = (1..LOST).map(failure).collect());
         if recovers {
             scripted.with(|script| script.waits.push(Ok(vec![])));
         }
         scripted.with(|script| script.waits.extend((0..2).map(failure)));
-        let mut worker = Worker::new(&context, scripted.poller(), None);
         let ended = (0..=LOST).find_map(|_| worker.iterate().err());
         assert_eq!(ended.is_some(), !recovers, "{ended:?}");
     }
@@ -531,9 +522,8 @@ fn a_refused_change_is_repeated_with_force() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
     let handle = insert(&context);
-    let scripted = Scripted::default();
+    let (scripted, mut worker) = Scripted::worker(&context);
     scripted.with(|script| script.refusals = 1);
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     context.registration(handle).want_recv().unwrap();
     for _ in 0..2 {
         worker.iterate().unwrap();
@@ -589,9 +579,8 @@ fn wants_of_others_between_the_attempts_do_not_shorten_the_patience() {
     let count = Arc::clone(&reports);
     let handler = move |_: &ReadyGuard<'_>| _ = count.fetch_add(1, Ordering::SeqCst);
     let handle = insert_with(&context, handler);
-    let scripted = Scripted::default();
+    let (scripted, mut worker) = Scripted::worker(&context);
     scripted.with(|script| script.refusals = usize::MAX);
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     for _ in 0..500 {
         context.core().registration(handle).want_recv().unwrap();
         worker.iterate().unwrap();
@@ -615,9 +604,8 @@ fn a_handler_that_is_told_of_a_refusal_may_fork() {
     let context = context(Capabilities::ALL, &time);
     let handler = |ready: &ReadyGuard<'_>| ready.context().pretend_forked();
     let handle = insert_with(&context, handler);
-    let scripted = Scripted::default();
+    let (scripted, mut worker) = Scripted::worker(&context);
     scripted.with(|script| script.refusals = usize::MAX);
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     context.registration(handle).want_recv().unwrap();
     while context.activity().snapshot().fd_run == 0 {
         worker.iterate().unwrap();
@@ -646,11 +634,10 @@ fn a_forked_child_looks_at_every_timeout() {
 fn a_refused_change_is_repeated_until_the_poller_holds_it() {
     let time = Time::new();
     let context = context(Capabilities::ALL, &time);
-    let scripted = Scripted::default();
+    let (scripted, mut worker) = Scripted::worker(&context);
     scripted.with(|script| script.refusals = 2);
     let handle = insert(&context);
     context.registration(handle).want_recv().unwrap();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
     let (mut held, mut waits) = (vec![], vec![]);
     for _ in 0..4 {
         worker.iterate().unwrap();
@@ -742,11 +729,10 @@ fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
     .into_iter()
     .enumerate()
     {
-        let context = context(Capabilities::ALL, &Time::new());
+        let context = one_thread();
         let scripted = Scripted::default();
         let owner = if case.allowed { context.id() } else { thread(1, 1) };
-        let options = crate::shared::options::InsertOptions::default();
-        let handle = context.core().insert(open(), handler(), group(1), owner.mask(), options).unwrap();
+        let handle = insert_for(context.core(), group(1), owner.mask());
         let pin = context.core().table().pin(handle).unwrap();
         pin.entry().state.fetch_or(case.state, Ordering::AcqRel);
         pin.polled().set(0b01, case.mine.recv, case.mine.send);
@@ -777,11 +763,11 @@ fn a_change_leads_from_the_held_interest_to_the_wanted_one() {
 #[test]
 fn a_change_carries_the_trigger_of_its_registration() {
     for trigger in [Trigger::Level, Trigger::Edge] {
-        let context = context(Capabilities::ALL, &Time::new());
+        let context = one_thread();
         let scripted = Scripted::default();
         let options = crate::shared::options::InsertOptions { trigger, ..Default::default() };
-        let id = context.id();
-        let handle = context.core().insert(open(), handler(), id.group(), id.mask(), options).unwrap();
+        let (id, fd) = (context.id(), crate::testing::open());
+        let handle = context.core().insert(fd, handler(), id.group(), id.mask(), options).unwrap();
         context.registration(handle).want_recv().unwrap();
         Worker::new(&context, scripted.poller(), None).apply_updates();
         let triggers: Vec<_> =
@@ -793,15 +779,10 @@ fn a_change_carries_the_trigger_of_its_registration() {
 /// Work that is published before the sleep is announced must be found before the wait.
 #[test]
 fn a_thread_that_finds_work_does_not_sleep() {
-    let context = context(Capabilities::ALL, &Time::new());
-    let scripted = Scripted::default();
-    let mut worker = Worker::new(&context, scripted.poller(), None);
-    context
-        .core()
-        .post(context.id(), |context| {
-            context.core().post(context.id(), |_| ()).unwrap();
-        })
-        .unwrap();
+    let context = one_thread();
+    let (scripted, mut worker) = Scripted::worker(&context);
+    let post = |context: &Context| context.core().post(context.id(), |_| ()).unwrap();
+    context.core().post(context.id(), post).unwrap();
     let waited = [0, 1].map(|_| {
         worker.iterate().unwrap();
         scripted.with(|script| script.timeouts.pop()).unwrap()
@@ -812,7 +793,7 @@ fn a_thread_that_finds_work_does_not_sleep() {
 #[test]
 fn queued_changes_are_submitted_together_and_those_of_one_descriptor_one_by_one() {
     for (pushed, flushes) in [(&[0, 1, 2][..], &[3][..]), (&[0, 1, 0, 2], &[2, 2]), (&[0, 0], &[1, 1])] {
-        let context = context(Capabilities::ALL, &Time::new());
+        let context = one_thread();
         let scripted = Scripted::default();
         scripted.with(|script| script.queues = true);
         let handles: Vec<_> = (0..3).map(|_| insert(&context)).collect();
@@ -840,9 +821,8 @@ fn an_update_of_several_threads_is_applied_by_each_or_by_one_for_all() {
     for (kernel_state, pending) in [(true, 0b10), (false, 0)] {
         let capabilities = Capabilities { kernel_state, ..Capabilities::ALL };
         let context = context(capabilities, &Time::new());
-        let options = crate::shared::options::InsertOptions::default();
         let both = crate::words::ids::ThreadMask::from_bits(0b11);
-        let handle = context.core().insert(open(), handler(), group(1), both, options).unwrap();
+        let handle = insert_for(context.core(), group(1), both);
         context.core().registration(handle).want_recv().unwrap();
         let bits = || context.core().table().pin(handle).unwrap().entry().update_mask.load(Ordering::Acquire);
         assert_eq!(bits(), 0b11, "L1");
@@ -864,7 +844,7 @@ fn an_update_of_several_threads_is_applied_by_each_or_by_one_for_all() {
 
 #[test]
 fn only_a_task_a_signal_or_a_stop_is_work() {
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let signals = Arc::new(Signals::new(vec![(1, Box::new(|_: &Context| ()))]));
     let mut worker = Worker::new(&context, Scripted::default().poller(), Some(signals));
     assert!(!worker.has_work());
@@ -888,7 +868,7 @@ fn a_worker_that_ends_keeps_the_panic_of_a_task_that_it_never_ran() {
             panic!("on purpose");
         }
     }
-    let context = context(Capabilities::ALL, &Time::new());
+    let context = one_thread();
     let mut worker = Worker::new(&context, Scripted::default().poller(), None);
     worker.tasks.push_back(Box::new({
         let panics = Panics;

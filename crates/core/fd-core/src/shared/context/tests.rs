@@ -7,13 +7,11 @@ use crate::shared::activity::ActivitySnapshot;
 use crate::shared::handler::Handler;
 use crate::shared::handler::numbers::idle;
 use crate::shared::options::InsertOptions;
-use crate::testing::{Time, context, core, group, handler, insert, open, open_at, thread};
+use crate::testing::{
+    Time, context, core, group, handler, insert, insert_for, insert_with, one_thread, open, open_at, thread,
+};
 use crate::words::events::Interest;
 use crate::words::ids::ThreadMask;
-
-fn one_thread() -> Context {
-    context(Capabilities::ALL, &Time::new())
-}
 
 fn event(handle: FdHandle, events: Events) -> Event {
     Event { fd: handle.number(), generation: handle.generation(), events }
@@ -103,14 +101,12 @@ fn an_entry_without_permission_or_inside_another_one_is_refused() {
 fn the_panic_of_a_handler_reaches_its_thread_whether_or_not_it_ended_its_registration() {
     for deletes in [false, true] {
         let context = one_thread();
-        let handler: Arc<dyn Handler> = Arc::new(move |ready: &ReadyGuard<'_>| {
+        let handle = insert_with(&context, move |ready: &ReadyGuard<'_>| {
             if deletes {
                 ready.registration().delete().unwrap();
             }
             panic!("on purpose");
         });
-        let options = InsertOptions::default();
-        let handle = context.core().insert(open(), handler, group(1), context.id().mask(), options).unwrap();
         context.registration(handle).want_recv().unwrap();
         let report = || context.report(&event(handle, Events::READY_R));
         let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
@@ -138,9 +134,7 @@ fn the_first_of_two_panics_counts() {
         }
     }
     let context = one_thread();
-    let options = InsertOptions::default();
-    let handle =
-        context.core().insert(open(), Arc::new(Fragile), group(1), context.id().mask(), options).unwrap();
+    let handle = insert_with(&context, Fragile);
     context.registration(handle).want_recv().unwrap();
     let report = || context.report(&event(handle, Events::READY_R));
     let panic = catch_unwind(AssertUnwindSafe(report)).unwrap_err();
@@ -153,8 +147,7 @@ fn a_report_of_another_threads_descriptor_schedules_its_removal_whatever_the_mas
     let (core, _) = core(Capabilities::ALL, crate::shared::clock::Clock::System);
     for owner in [thread(1, 1), thread(2, 0)] {
         let context = Context::new(Arc::clone(&core), thread(1, 0));
-        let options = InsertOptions::default();
-        let handle = core.insert(open(), handler(), owner.group(), owner.mask(), options).unwrap();
+        let handle = insert_for(&core, owner.group(), owner.mask());
         assert_eq!(context.report(&event(handle, Events::READY_R)), Reported::Migrated);
         let mut updates = vec![];
         context.swap_updates(&mut updates);
@@ -217,8 +210,7 @@ fn scheduled(context: &Context, handle: FdHandle) -> (u64, bool, bool) {
 #[test]
 fn a_second_want_publishes_another_update_unless_the_owner_makes_it() {
     let context = one_thread();
-    let (core, options) = (context.core(), InsertOptions::default());
-    let own = insert(&context);
+    let (core, own) = (context.core(), insert(&context));
     context.registration(own).want_recv().unwrap();
     assert_eq!(scheduled(&context, own), (0b01, true, false));
     context.registration(own).want_recv().unwrap();
@@ -227,13 +219,13 @@ fn a_second_want_publishes_another_update_unless_the_owner_makes_it() {
     assert_eq!(scheduled(&context, own), (0b01, false, true), "the update of another thread may not be");
 
     let context = one_thread();
-    let shared = context.core().insert(open(), handler(), group(1), ThreadMask::ALL, options).unwrap();
+    let shared = insert_for(context.core(), group(1), ThreadMask::ALL);
     for _ in 0..2 {
         context.registration(shared).want_recv().unwrap();
         assert_eq!(scheduled(&context, shared), (0b11, false, true));
     }
     let context = one_thread();
-    let elsewhere = context.core().insert(open(), handler(), group(2), context.id().mask(), options).unwrap();
+    let elsewhere = insert_for(context.core(), group(2), context.id().mask());
     for _ in 0..2 {
         context.registration(elsewhere).want_recv().unwrap();
         assert_eq!(scheduled(&context, elsewhere), (0b01, false, true), "the same bit, in another group");
@@ -247,9 +239,7 @@ fn a_takeover_takes_an_unused_descriptor_of_any_group() {
         [(near, true, (true, false)), (near, false, (false, false)), (far, false, (false, false))]
     {
         let context = one_thread();
-        let options = InsertOptions::default();
-        let fd = open();
-        let handle = context.core().insert(fd, handler(), owner.group(), owner.mask(), options).unwrap();
+        let handle = insert_for(context.core(), owner.group(), owner.mask());
         let expected_owner = context.core().entry(handle).unwrap().owner;
         context.core().table().pin(handle).unwrap().polled().set(context.id().mask().bits(), is_held, false);
         let stranger = OwnerId::of(&handler());
@@ -268,9 +258,8 @@ fn a_takeover_takes_an_unused_descriptor_of_any_group() {
 #[test]
 fn a_new_poller_gets_the_active_descriptors_that_this_thread_may_use() {
     let context = one_thread();
-    let options = InsertOptions::default();
     let register = |id: ThreadId, mask: ThreadMask, wants: bool| {
-        let handle = context.core().insert(open(), handler(), id.group(), mask, options).unwrap();
+        let handle = insert_for(context.core(), id.group(), mask);
         let pin = context.core().table().pin(handle).unwrap();
         pin.polled().set(0b11, true, true);
         if wants {
@@ -309,8 +298,7 @@ fn the_process_that_started_the_runtime_notes_no_fork() {
     let context = one_thread();
     let handle = insert(&context);
     let other = thread(1, 1);
-    let shared =
-        context.core().insert(open(), handler(), group(1), other.mask(), InsertOptions::default()).unwrap();
+    let shared = insert_for(context.core(), group(1), other.mask());
     assert!(context.core().table().enter(shared, other).is_ok());
     context.forked();
     assert!(!context.take_forked());
@@ -598,9 +586,7 @@ fn the_handler_of_a_timeout_may_do_what_every_handler_may() {
             panic!("on purpose");
         }
     };
-    let core = context.core();
-    let handle =
-        core.insert(open(), handler, group(1), context.id().mask(), InsertOptions::default()).unwrap();
+    let handle = insert_with(&context, handler);
     context.registration(handle).set_timeout(Some(SECOND)).unwrap();
     time.pass(1000);
     context.run_timers();
@@ -643,8 +629,7 @@ fn a_takeover_with_an_action_lends_source_and_handler_or_changes_nothing() {
     let core = first.core();
     for (index, to) in [(1, thread(1, 1)), (2, thread(2, 0))] {
         let second = Context::new(Arc::clone(core), to);
-        let handle =
-            core.insert(open(), Named(index), group(1), first.id().mask(), InsertOptions::default()).unwrap();
+        let handle = insert_with(&first, Named(index));
         let before = core.entry(handle).unwrap();
         let wrong_handler = |_: &ReadyGuard<'_>, _: &Arc<Named>| ();
         let wrong_source = |_: &ReadyGuard<'_, std::net::TcpStream>, _: &Other| ();
