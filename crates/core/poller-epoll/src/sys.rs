@@ -260,26 +260,9 @@ pub(crate) fn fine_timeouts() -> Result<(), &'static str> {
 mod tests {
     use std::io::pipe;
 
-    use super::*;
+    use fd_core::poller::testing::{in_bare_child, in_child};
 
-    /// Runs `action` in a child, made by the C library or by a bare clone(2), and returns its answer.
-    fn in_child(bare: bool, action: impl FnOnce() -> bool) -> bool {
-        // SAFETY: the child makes system calls only, and exits.
-        let child = unsafe {
-            match bare {
-                false => libc::fork(),
-                true => libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t,
-            }
-        };
-        if child == 0 {
-            // SAFETY: ends this process, the child, at once.
-            unsafe { libc::_exit(i32::from(action())) };
-        }
-        let mut status = -1;
-        // SAFETY: `status` is valid for the call.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1
-    }
+    use super::*;
 
     #[test]
     fn a_child_removes_registrations_from_its_own_epoll_and_not_from_its_parents() {
@@ -289,14 +272,14 @@ mod tests {
             let fd = reader.as_raw_fd();
             let add = || queue.control(Operation::Add(libc::EPOLLIN as u32), fd, 0);
             add().unwrap();
-            let answered = in_child(bare, || {
+            let act = || {
                 queue.forget(fd);
                 let keeps_parents = add() == Err(Errno::EEXIST);
                 let is_replaced = queue.replace().is_ok() && add().is_ok();
                 queue.forget(fd);
                 keeps_parents && is_replaced && add().is_ok()
-            });
-            assert!(answered, "bare: {bare}");
+            };
+            assert!(if bare { in_bare_child(act) } else { in_child(act) }, "bare: {bare}");
             assert_eq!(add(), Err(Errno::EEXIST), "bare: {bare}: the parent has its registration");
             queue.forget(fd);
             assert_eq!(add(), Ok(()));

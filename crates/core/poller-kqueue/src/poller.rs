@@ -118,7 +118,7 @@ mod tests {
     use fd_core::ids::ThreadMask;
     use fd_core::per_thread::PerThread;
     use fd_core::poller::testing::{
-        FIRST, LIMITS, TestedBackend, apply, change, group, readable_pipe, receive, seen, thread,
+        FIRST, LIMITS, TestedBackend, apply, change, group, in_child, readable_pipe, receive, seen, thread,
     };
     use fd_core::poller::{Backend, DeregisterReason, Events, Trigger};
 
@@ -287,21 +287,13 @@ mod tests {
         let mut poller = backend.nth_poller(0);
         let (_kept, _writer, fd) = readable_pipe();
         receive(&mut poller, [fd]);
-        // SAFETY: the child uses the allocator of the C library, which fork(2) prepares, and exits.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
+        assert!(in_child(|| {
             let replaced = poller.rebuild(true).is_ok();
             receive(&mut poller, [fd]);
             let is_polled = seen(&mut poller) == [(fd, FIRST, Events::READY_R)];
             backend.forget(fd, group(), thread(0).mask(), ThreadMask::NONE, DeregisterReason::StaysOpen);
-            let is_forgotten = seen(&mut poller).is_empty();
-            // SAFETY: ends this process, the child, at once.
-            unsafe { libc::_exit(i32::from(replaced && is_polled && is_forgotten)) };
-        }
-        let mut status = -1;
-        // SAFETY: `status` is valid for the call.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1, "{status}");
+            replaced && is_polled && seen(&mut poller).is_empty()
+        }));
         assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_R)], "the parent has its registration");
     }
 

@@ -156,22 +156,7 @@ impl OwnerProcess {
 #[cfg(all(test, any(target_os = "linux", target_os = "android")))]
 mod tests {
     use super::*;
-
-    /// Runs `action` in a child that the C library has not made, and returns its answer.
-    fn in_bare_child(action: impl FnOnce() -> bool) -> bool {
-        // SAFETY: as fork(2). The child calls only functions that read and write atomics, and exits.
-        let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-        if child == 0 {
-            // SAFETY: ends this process, the child, at once.
-            unsafe { libc::_exit(i32::from(action())) };
-        }
-        let mut status = -1;
-        // SAFETY: `status` is valid for the call.
-        let waited = unsafe { libc::waitpid(child as libc::pid_t, &mut status, 0) };
-        assert_eq!(i64::from(waited), child);
-        assert!(libc::WIFEXITED(status), "{status}");
-        libc::WEXITSTATUS(status) == 1
-    }
+    use crate::poller::testing::in_bare_child;
 
     #[test]
     fn a_child_of_a_bare_clone_owns_nothing_until_it_claims_it() {

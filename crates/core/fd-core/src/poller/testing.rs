@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::Duration;
 
@@ -154,6 +155,33 @@ pub fn closed_number() -> RawFd {
         libc::close(copy);
     });
     NUMBER
+}
+
+/// Runs `action` in a forked child, and returns its answer: false if it panics.
+pub fn in_child(action: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child uses the allocator of the C library, which fork(2) prepares, and exits.
+    answer(unsafe { libc::fork() }, action)
+}
+
+/// As [`in_child`], in a child that the C library has not made.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn in_bare_child(action: impl FnOnce() -> bool) -> bool {
+    // SAFETY: as fork(2). The action makes system calls and uses atomics only, and the child exits.
+    let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    answer(child as libc::pid_t, action)
+}
+
+fn answer(child: libc::pid_t, action: impl FnOnce() -> bool) -> bool {
+    if child == 0 {
+        let answer = catch_unwind(AssertUnwindSafe(action)).unwrap_or(false);
+        // SAFETY: ends this process, the child, at once.
+        unsafe { libc::_exit(i32::from(answer)) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` is valid for the call.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert!(libc::WIFEXITED(status), "{status}");
+    libc::WEXITSTATUS(status) == 1
 }
 
 /// Of every backend.

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::*;
+use crate::poller::testing::in_child;
 use crate::poller::{Change, Events, Trigger};
 use crate::shared::ready::ReadyGuard;
 use crate::shared::timers::TIMERS;
@@ -305,19 +306,11 @@ fn a_signal_in_a_child_that_has_not_adopted_the_core_wakes_no_thread_of_the_pare
     let (core, waker) = (context.core(), Arc::new(Counting::default()));
     context.shared().sleep.set_waker(waker.clone());
     context.shared().sleep.announce();
-    // SAFETY: the child reads and writes atomics, and exits.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    assert!(in_child(|| {
         crate::worker::signals::note(core, 1);
         let woke = waker.0.load(Ordering::SeqCst) != 0;
-        let noted = context.shared().signals.load(Ordering::SeqCst) == 1;
-        // SAFETY: ends this process, the child, at once.
-        unsafe { libc::_exit(i32::from(!woke && noted)) };
-    }
-    let mut status = -1;
-    // SAFETY: `status` is valid for the call.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1, "{status}");
+        !woke && context.shared().signals.load(Ordering::SeqCst) == 1
+    }));
     crate::worker::signals::note(core, 1);
     assert_eq!(waker.0.load(Ordering::SeqCst), 1, "in the parent it does");
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::entry::error::DeleteError;
+use crate::poller::testing::in_child;
 use crate::poller::{Capabilities, Trigger};
 use crate::shared::activity::ActivitySnapshot;
 use crate::shared::handler::Handler;
@@ -307,26 +308,15 @@ fn the_process_that_started_the_runtime_notes_no_fork() {
     assert!(context.core().post(other, |_| ()).is_ok() && is_registered(&context, handle));
 }
 
-/// The child returns its observation as its exit status.
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no fork")]
 fn the_child_of_a_fork_notes_it_once() {
     let context = one_thread();
-    // SAFETY: the child uses async-signal-safe functions, the allocator, which the C library prepares for a
-    // fork, and a core that no other thread has.
-    match unsafe { nix::unistd::fork() }.unwrap() {
-        nix::unistd::ForkResult::Child => {
-            context.forked();
-            let status = i32::from(context.take_forked()) + 2 * i32::from(context.take_forked());
-            // SAFETY: the call ends this process at once.
-            unsafe { nix::libc::_exit(status) }
-        }
-        nix::unistd::ForkResult::Parent { child } => {
-            let status = nix::sys::wait::waitpid(child, None).unwrap();
-            assert_eq!(status, nix::sys::wait::WaitStatus::Exited(child, 1));
-            assert!(!context.take_forked());
-        }
-    }
+    assert!(in_child(|| {
+        context.forked();
+        context.take_forked() && !context.take_forked()
+    }));
+    assert!(!context.take_forked());
 }
 
 /// L6.
