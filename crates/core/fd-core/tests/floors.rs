@@ -1,9 +1,12 @@
 //! A file of this crate names files of its own floor and of lower floors only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use source::{inside, is_punct};
+
+mod source;
 
 /// The floors, lowest first. A floor is a folder of `src`, or a file of that name. `src/lib.rs` describes
 /// them.
@@ -31,20 +34,9 @@ fn is_mistakes(file: &str) -> bool {
 
 /// The source files without `lib.rs`, by their path below `src`.
 fn sources() -> BTreeMap<String, TokenStream> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut folders, mut sources) = (vec![root.clone()], BTreeMap::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                folders.push(path);
-            } else if name.ends_with(".rs") && name != "lib.rs" && !is_for_tests(&name) {
-                sources.insert(name, std::fs::read_to_string(path).unwrap().parse().unwrap());
-            }
-        }
-    }
-    sources
+    let files = source::files("fd-core").into_iter();
+    let files = files.filter(|(name, _)| name != "lib.rs" && !is_for_tests(name));
+    files.map(|(name, text)| (name, text.parse().unwrap())).collect()
 }
 
 fn floor_of(file: &str) -> &str {
@@ -64,21 +56,8 @@ fn module_of(file: &str) -> Vec<&str> {
     path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
 }
 
-fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
-}
-
 fn is_ident(token: Option<&TokenTree>, wanted: &str) -> bool {
     matches!(token, Some(TokenTree::Ident(ident)) if ident == wanted)
-}
-
-fn inside(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<Vec<TokenTree>> {
-    match token {
-        Some(TokenTree::Group(group)) if group.delimiter() == delimiter => {
-            Some(group.stream().into_iter().collect())
-        }
-        _ => None,
-    }
 }
 
 /// Appends the paths that continue `prefix` at `tokens`: one path, or those of a group in braces.

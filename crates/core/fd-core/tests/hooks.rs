@@ -1,33 +1,22 @@
 //! Each hook of the protocol is one line in a known form, and each name has a hook.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use pollmatrix_fd_core::hooks::checkpoint::Point;
 use pollmatrix_fd_core::hooks::fault::Fault;
+
+mod source;
 
 /// The width of a line, as in rustfmt.toml. rustfmt does not wrap the lines of these macros.
 const WIDTH: usize = 110;
 
 /// The files of this crate and of the backends, each with its text, without the hooks themselves.
-fn sources() -> Vec<(PathBuf, String)> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut folders: Vec<_> = ["fd-core", "poller-epoll", "poller-kqueue", "poller-poll", "poller-select"]
-        .map(|name| crates.join(name).join("src"))
-        .into();
-    let mut sources = vec![];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() && !path.ends_with("fd-core/src/hooks") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                sources.push((path, text));
-            }
-        }
-    }
-    sources
+fn sources() -> Vec<(String, String)> {
+    let crates = ["fd-core", "poller-epoll", "poller-kqueue", "poller-poll", "poller-select"];
+    let files =
+        |of| source::files(of).into_iter().map(move |(file, text)| (format!("{of}/src/{file}"), text));
+    let all = crates.into_iter().flat_map(files);
+    all.filter(|(file, _)| !file.starts_with("fd-core/src/hooks/")).collect()
 }
 
 /// Every line with a hook: its number, and the line without its indentation.
@@ -72,7 +61,7 @@ fn every_hook_is_one_line_in_a_known_form() {
     for (file, text) in sources() {
         for (at, line) in hooks(&text) {
             if names(line).is_none() || line.chars().count() > WIDTH {
-                wrong.push(format!("{}:{at}: {}", file.display(), line.trim()));
+                wrong.push(format!("{file}:{at}: {}", line.trim()));
             }
         }
     }

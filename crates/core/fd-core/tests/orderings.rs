@@ -2,10 +2,13 @@
 //! only.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use pollmatrix_fd_core::hooks::fault::Fault;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use source::{inside, is_punct};
+
+mod source;
 
 /// The code that may depend on the build: the file, the first tokens and, with `Some`, the last ones.
 const ALLOWED: &[(&str, &str)] = &[
@@ -26,26 +29,10 @@ const ALLOWED: &[(&str, &str)] = &[
 /// The attribute of unit tests, which belong to no model and to no real build.
 const UNIT_TESTS: &str = "cfg (all (test , not (any (loom , shuttle))))";
 
-fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
-}
-
 /// The files that belong to a real build and to a model, by their path below `src`.
 fn sources() -> BTreeMap<String, TokenStream> {
-    let (root, mut folders, mut sources) = (source_folder(), vec![source_folder()], BTreeMap::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() && name != "models" {
-                folders.push(path);
-            } else if name.ends_with(".rs") {
-                let text = std::fs::read_to_string(path).unwrap();
-                sources.insert(name, text.parse().unwrap());
-            }
-        }
-    }
-    sources
+    let files = source::files("fd-core").into_iter().filter(|(name, _)| !name.starts_with("models/"));
+    files.map(|(name, text)| (name, text.parse().unwrap())).collect()
 }
 
 fn any_ident(tokens: &[TokenTree], wanted: &[&str]) -> bool {
@@ -75,19 +62,8 @@ fn text(tokens: &[TokenTree]) -> String {
     tokens.iter().cloned().collect::<TokenStream>().to_string()
 }
 
-fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
-}
-
 fn is_ident(token: Option<&TokenTree>, wanted: &[&str]) -> bool {
     matches!(token, Some(TokenTree::Ident(ident)) if wanted.iter().any(|name| ident == name))
-}
-
-fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<Vec<TokenTree>> {
-    match token {
-        Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(trees(group.stream())),
-        _ => None,
-    }
 }
 
 /// The end of the item, statement, field or arm that begins at `start`.
@@ -102,7 +78,7 @@ fn end_of(tokens: &[TokenTree], start: usize) -> usize {
         .any(|token| is_ident(Some(token), &["use", "let", "static", "const", "type", "return"]))
         && !tokens[at..].iter().take(6).any(|token| is_ident(Some(token), &["fn"]));
     while let Some(token) = tokens.get(at) {
-        let block = group(Some(token), Delimiter::Brace).is_some();
+        let block = inside(Some(token), Delimiter::Brace).is_some();
         at += 1;
         let ends = is_punct(Some(token), ';')
             || !needs_semicolon && is_punct(Some(token), ',')
@@ -125,7 +101,7 @@ fn gated_orderings(tokens: &[TokenTree], found: &mut Vec<String>) {
     while at < tokens.len() {
         let inner = is_punct(tokens.get(at), '#') && is_punct(tokens.get(at + 1), '!');
         let attribute = if is_punct(tokens.get(at), '#') {
-            group(tokens.get(at + 1 + usize::from(inner)), Delimiter::Bracket)
+            inside(tokens.get(at + 1 + usize::from(inner)), Delimiter::Bracket)
         } else {
             None
         };
@@ -145,11 +121,11 @@ fn gated_orderings(tokens: &[TokenTree], found: &mut Vec<String>) {
         }
         if is_ident(tokens.get(at), &["cfg"])
             && is_punct(tokens.get(at + 1), '!')
-            && group(tokens.get(at + 2), Delimiter::Parenthesis).is_some_and(|it| depends_on_build(&it))
+            && inside(tokens.get(at + 2), Delimiter::Parenthesis).is_some_and(|it| depends_on_build(&it))
         {
             note(&tokens[statement..end_of(tokens, statement)]);
         }
-        let block = group(tokens.get(at), Delimiter::Brace).is_some();
+        let block = inside(tokens.get(at), Delimiter::Brace).is_some();
         let separator = is_punct(tokens.get(at), ';') || is_punct(tokens.get(at), ',');
         if separator || block && !is_ident(tokens.get(at + 1), &["else"]) {
             statement = at + 1;
@@ -173,9 +149,9 @@ fn gated_orderings(tokens: &[TokenTree], found: &mut Vec<String>) {
 
 /// The name of the function whose body is the token at `at`.
 fn body_of(tokens: &[TokenTree], at: usize) -> Option<String> {
-    group(tokens.get(at), Delimiter::Brace)?;
+    inside(tokens.get(at), Delimiter::Brace)?;
     let is_end =
-        |token: &TokenTree| is_punct(Some(token), ';') || group(Some(token), Delimiter::Brace).is_some();
+        |token: &TokenTree| is_punct(Some(token), ';') || inside(Some(token), Delimiter::Brace).is_some();
     let signature = tokens[..at].iter().rposition(is_end).map_or(0, |end| end + 1)..at;
     let name = tokens[signature.clone()].iter().position(|token| is_ident(Some(token), &["fn"]))? + 1;
     tokens.get(signature.start + name).map(TokenTree::to_string)
@@ -184,10 +160,11 @@ fn body_of(tokens: &[TokenTree], at: usize) -> Option<String> {
 /// The number of conditions in `tokens` that depend on the build.
 fn gates(tokens: &[TokenTree]) -> usize {
     let is_gate = |(at, pair): &(usize, &[TokenTree])| {
-        let attribute = is_punct(pair.first(), '#').then(|| group(pair.get(1), Delimiter::Bracket)).flatten();
+        let attribute =
+            is_punct(pair.first(), '#').then(|| inside(pair.get(1), Delimiter::Bracket)).flatten();
         let attribute = attribute.filter(|it| is_ident(it.first(), &["cfg", "cfg_attr"]));
         let condition = is_ident(pair.first(), &["cfg"]) && is_punct(pair.get(1), '!');
-        let condition = condition.then(|| group(tokens.get(at + 2), Delimiter::Parenthesis)).flatten();
+        let condition = condition.then(|| inside(tokens.get(at + 2), Delimiter::Parenthesis)).flatten();
         attribute.or(condition).is_some_and(|predicate| depends_on_build(&predicate))
     };
     let inside = tokens.iter().filter_map(|token| match token {
@@ -200,7 +177,7 @@ fn gates(tokens: &[TokenTree]) -> usize {
 /// Whether `block` is the body of a module of unit tests.
 fn is_unit_tests(tokens: &[TokenTree], block: &TokenTree) -> bool {
     let Some(at) = tokens.iter().position(|token| std::ptr::eq(token, block)) else { return false };
-    let attribute = at.checked_sub(3).and_then(|at| group(tokens.get(at), Delimiter::Bracket));
+    let attribute = at.checked_sub(3).and_then(|at| inside(tokens.get(at), Delimiter::Bracket));
     is_ident(tokens.get(at.wrapping_sub(2)), &["mod"]) && attribute.is_some_and(|it| text(&it) == UNIT_TESTS)
 }
 
@@ -316,23 +293,23 @@ fn code_of_every_build_is_not_found() {
 }
 
 /// The files of the protocol: without those for tests, and without the child of a fork, which has one thread.
-fn protocol_files() -> Vec<(String, String)> {
+fn protocol_files() -> BTreeMap<String, String> {
     const NOT_PROTOCOL: [&str; 5] =
         ["model_based.rs", "shared/activity.rs", "table/checks.rs", "table/fork.rs", "testing.rs"];
-    let is_protocol = |name: &String| {
-        !(NOT_PROTOCOL.contains(&name.as_str())
+    let is_protocol = |name: &str| {
+        !(NOT_PROTOCOL.contains(&name)
             || name.starts_with("hooks/")
+            || name.starts_with("models/")
             || name.ends_with("mistakes.rs")
             || name.ends_with("tests.rs"))
     };
-    let files = sources().into_keys().filter(is_protocol);
-    let text = |name: String| {
-        let text = std::fs::read_to_string(source_folder().join(&name)).unwrap();
+    let mut files = source::files("fd-core");
+    files.retain(|name, _| is_protocol(name));
+    for text in files.values_mut() {
         // Without its unit tests, which are at the end.
-        let end = text.find("#[cfg(all(test, not(any(loom, shuttle))))]\nmod ").unwrap_or(text.len());
-        (name, text[..end].to_owned())
-    };
-    files.map(text).collect()
+        text.truncate(text.find("#[cfg(all(test, not(any(loom, shuttle))))]\nmod ").unwrap_or(text.len()));
+    }
+    files
 }
 
 /// loom treats a `SeqCst` access as acquire and release. Only a `SeqCst` fence orders more, in all builds.
@@ -406,11 +383,11 @@ fn first_cells(page: &str, heading: &str) -> Vec<String> {
 
 #[test]
 fn the_page_has_every_pair_and_no_other() {
-    let page = std::fs::read_to_string(source_folder().join("../../../../docs/protocol.md")).unwrap();
-    let described = first_cells(&page, "18. Orderings");
+    let page = include_str!("../../../../docs/protocol.md");
+    let described = first_cells(page, "18. Orderings");
     let files = protocol_files();
     let named: std::collections::BTreeSet<_> =
-        files.iter().flat_map(|(_, text)| text.lines()).flat_map(pairs_of).map(str::to_owned).collect();
+        files.values().flat_map(|text| text.lines()).flat_map(pairs_of).map(str::to_owned).collect();
     for pair in &named {
         assert!(described.contains(pair), "docs/protocol.md does not have the pair {pair}");
     }
