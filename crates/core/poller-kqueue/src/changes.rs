@@ -389,6 +389,23 @@ mod tests {
             list.operations().iter().map(one).collect()
         }
 
+        /// Registers filters, as an earlier change did.
+        fn register(&mut self, fd: RawFd, interest: Interest) {
+            let filters = [(Filter::Read, interest.recv), (Filter::Write, interest.send)];
+            self.filters.extend(filters.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (fd, filter)));
+        }
+
+        /// Submits and settles the changes. Returns the interest that each was settled to.
+        fn settle(
+            &mut self,
+            list: &mut ChangeList,
+            always_ready: &mut AlwaysReady,
+        ) -> Vec<(RawFd, Interest)> {
+            let (results, mut settled) = (self.submit(list), vec![]);
+            list.settle(&results, always_ready, &mut |fd, held| settled.push((fd, held)));
+            settled
+        }
+
         fn holds(&self, fd: RawFd) -> Interest {
             let has = |filter| self.filters.contains(&(fd, filter));
             Interest { recv: has(Filter::Read), send: has(Filter::Write) }
@@ -412,13 +429,11 @@ mod tests {
             Change { fd, ..change(known, wanted) }
         };
         for change in (0..30).map(changes) {
-            let held = [(Filter::Read, change.known.recv), (Filter::Write, change.known.send)];
-            kernel.filters.extend(held.iter().filter(|held| held.1).map(|held| (change.fd, held.0)));
+            kernel.register(change.fd, change.known);
             let noop = change.known == change.wanted;
             assert_eq!(list.add(&change), noop.then_some(change.wanted));
         }
-        let results = kernel.submit(&list);
-        list.settle(&results, &mut AlwaysReady::default(), &mut |_, _| {});
+        kernel.settle(&mut list, &mut AlwaysReady::default());
         for change in (0..30).map(changes) {
             assert_eq!(kernel.holds(change.fd), change.wanted, "{change:?}");
         }
@@ -437,9 +452,7 @@ mod tests {
         ];
         assert!(changes.iter().all(|change| list.add(change).is_none()));
         assert_eq!(list.len(), 4);
-        let results = kernel.submit(&list);
-        let mut settled = vec![];
-        list.settle(&results, &mut always_ready, &mut |fd, held| settled.push((fd, held)));
+        let settled = kernel.settle(&mut list, &mut always_ready);
         assert_eq!(settled, [(4, R), (5, RW), (6, RW), (7, W)]);
         assert_eq!((list.len(), list.operations().len()), (0, 0));
         let hangup = Events::READY_W.or(Events::ERR);
@@ -465,13 +478,12 @@ mod tests {
             for (first, second) in pairs.clone() {
                 let case = format!("{masks:?} {first:?} {second:?} {dead_pipe:?}");
                 let mut kernel = Kernel { dead_pipe, ..Kernel::default() };
-                let held = [(Filter::Read, masks.recv), (Filter::Write, masks.send)];
-                kernel.filters.extend(held.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
+                kernel.register(3, masks);
                 let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
                 let mut last = list.add(&change(masks, first));
                 last = list.add(&change(masks, second)).or(last);
-                let results = kernel.submit(&list);
-                list.settle(&results, &mut always_ready, &mut |_, held| last = Some(held));
+                let settled = kernel.settle(&mut list, &mut always_ready);
+                let last = settled.last().map(|(_, held)| *held).or(last);
                 assert_eq!(last, Some(second), "{case}");
                 let listed = !reported(&mut always_ready).is_empty();
                 let holds = kernel.holds(3);
@@ -485,11 +497,10 @@ mod tests {
     fn settled(kernel: &mut Kernel, change: &Change, refusals: &[Option<Errno>]) -> Interest {
         let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
         kernel.refusals = refusals.to_vec();
-        let mut held = list.add(change);
-        let results = kernel.submit(&list);
-        list.settle(&results, &mut always_ready, &mut |_, holds| held = Some(holds));
+        let noop = list.add(change);
+        let settled = kernel.settle(&mut list, &mut always_ready);
         assert_eq!(reported(&mut always_ready), [], "a refused descriptor is not ready");
-        held.unwrap()
+        settled.last().map(|(_, held)| *held).or(noop).unwrap()
     }
 
     /// Makes every change, with every sequence of refusals. If the answer is `wanted`, it is true. If the
@@ -509,10 +520,7 @@ mod tests {
                 let mut kernel = Kernel::default();
                 // A forced change need not know the registered filters.
                 let registered = if force { leftover } else { known };
-                let filters = [(Filter::Read, registered.recv), (Filter::Write, registered.send)];
-                kernel
-                    .filters
-                    .extend(filters.into_iter().filter(|(_, is)| *is).map(|(filter, _)| (3, filter)));
+                kernel.register(3, registered);
                 let first = Change { force, ..change(known, wanted) };
                 let held = settled(&mut kernel, &first, &refusals);
                 let case = format!("{first:?} with {refusals:?} leads to {held:?}");
@@ -536,10 +544,8 @@ mod tests {
         let mut list = ChangeList::default();
         list.add(&change(NONE, R));
         list.add(&change(NONE, R));
-        let results = kernel.submit(&list);
-        let mut last = None;
-        list.settle(&results, &mut AlwaysReady::default(), &mut |_, held| last = Some(held));
-        assert_eq!(last, Some(NONE));
+        let settled = kernel.settle(&mut list, &mut AlwaysReady::default());
+        assert_eq!(settled.last(), Some(&(3, NONE)));
     }
 
     #[test]
@@ -548,9 +554,7 @@ mod tests {
         let (mut list, mut always_ready) = (ChangeList::default(), AlwaysReady::default());
         list.add(&change(NONE, W));
         list.add(&change(NONE, NONE));
-        let results = kernel.submit(&list);
-        let mut settled = vec![];
-        list.settle(&results, &mut always_ready, &mut |fd, held| settled.push((fd, held)));
+        let settled = kernel.settle(&mut list, &mut always_ready);
         assert_eq!(settled, [(3, W), (3, NONE)]);
         assert_eq!(reported(&mut always_ready), []);
     }

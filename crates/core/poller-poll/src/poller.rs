@@ -135,11 +135,9 @@ impl Poller for PollPoller {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    use fd_core::poller::Backend;
     use fd_core::poller::testing::{FIRST, LIMITS, TestedBackend, change, readable_pipe, seen};
 
     use super::*;
@@ -148,30 +146,12 @@ mod tests {
         PollBackend, PollPoller, Self::new(&LIMITS);
         a_level_is_reported_until_it_is_removed,
         a_drained_descriptor_is_silent,
+        directions_and_hangups_are_told_apart,
         one_thread_updates_for_all_and_each_polls_where_it_has_permission,
         a_forgotten_descriptor_has_no_interest_for_any_reason,
         a_number_closed_behind_the_table_is_reported_once_per_registration,
         an_event_has_the_generation_of_the_build,
         events_beyond_the_batch_come_with_the_next,
-    }
-
-    #[test]
-    fn directions_and_hangups_are_told_apart() {
-        let backend = PollBackend::make();
-        let mut poller = backend.nth_poller(0);
-        let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let fd = ours.as_raw_fd();
-        poller.update(&change(fd, Interest::NONE, Interest::BOTH));
-        assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
-        theirs.write_all(b"x").unwrap();
-        let both = Events::READY_R.or(Events::READY_W);
-        assert_eq!(seen(&mut poller), [(fd, FIRST, both)]);
-        theirs.shutdown(std::net::Shutdown::Write).unwrap();
-        let half = both.or(Events::SHUT_R.when(backend.capabilities().read_shutdown));
-        assert_eq!(seen(&mut poller), [(fd, FIRST, half)]);
-        drop(theirs);
-        let closed = seen(&mut poller);
-        assert!(closed[0].2.intersects(Events::SHUT_W), "{closed:?}");
     }
 
     /// FreeBSD answers `POLLNVAL` to a bit that an object does not know, and a file of UFS is never ready.

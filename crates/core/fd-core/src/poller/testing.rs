@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::Duration;
@@ -206,6 +207,30 @@ pub fn a_drained_descriptor_is_silent<B: TestedBackend>() {
     assert_eq!(seen(&mut poller), []);
 }
 
+/// Of a backend that tells errors apart.
+pub fn directions_and_hangups_are_told_apart<B: TestedBackend>() {
+    let backend = B::make();
+    let mut poller = backend.nth_poller(0);
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    let fd = ours.as_raw_fd();
+    apply(&mut poller, &[change(fd, Interest::NONE, Interest::BOTH)]);
+    assert_eq!(seen(&mut poller), [(fd, FIRST, Events::READY_W)]);
+    theirs.write_all(b"x").unwrap();
+    let both = Events::READY_R.or(Events::READY_W);
+    assert_eq!(seen(&mut poller), [(fd, FIRST, both)]);
+    theirs.shutdown(std::net::Shutdown::Write).unwrap();
+    let half = both.or(Events::SHUT_R.when(backend.capabilities().read_shutdown));
+    assert_eq!(seen(&mut poller), [(fd, FIRST, half)]);
+    drop(theirs);
+    let closed = seen(&mut poller);
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        assert_eq!(closed, [(fd, FIRST, half.or(Events::SHUT_W))]);
+    } else {
+        // Other kernels do not report readiness to send beside a hang-up.
+        assert!(closed[0].2.intersects(Events::SHUT_W), "{closed:?}");
+    }
+}
+
 /// Suspect 10: a forced change reports an edge again that another thread has consumed.
 pub fn an_edge_is_reported_once_and_replayed_by_force<B: TestedBackend>() {
     let (backend, (_reader, _writer, fd)) = (B::make(), readable_pipe());
@@ -274,7 +299,7 @@ pub fn a_forgotten_descriptor_has_no_interest_for_any_reason<B: TestedBackend>()
 }
 
 /// The poller does not spin: it reports the number once per registration, and again only after a change of
-/// the interest or a new registration.
+/// the interest, a new registration or its own replacement.
 pub fn a_number_closed_behind_the_table_is_reported_once_per_registration<B: TestedBackend>() {
     let (backend, (_reader, _writer, fd)) = (B::make(), readable_pipe());
     let (mut poller, closed) = (backend.nth_poller(0), closed_number());
@@ -293,6 +318,9 @@ pub fn a_number_closed_behind_the_table_is_reported_once_per_registration<B: Tes
     apply(&mut poller, &[change(closed, Interest::RECV, Interest::BOTH)]);
     let third = seen_with(&mut poller, |_| Some(2));
     assert!(third.contains(&(closed, 2, Events::INVALID)), "{third:?}");
+    poller.rebuild(false).unwrap();
+    let rebuilt = seen_with(&mut poller, |_| Some(2));
+    assert!(rebuilt.contains(&(closed, 2, Events::INVALID)), "{rebuilt:?}");
 }
 
 /// The thread may lose its permission between the build and the answer. The core checks the generation of

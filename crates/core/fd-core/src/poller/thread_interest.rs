@@ -259,36 +259,4 @@ mod tests {
         interest.retry_invalid();
         assert!(!interest.is_current(), "a poller that was replaced");
     }
-
-    #[test]
-    fn a_full_batch_continues_where_it_ended() {
-        let mut interest = interest_in([3, 5, 9]);
-        let mut reported = vec![];
-        for _ in 0..3 {
-            built(&mut interest, |_| Some(1));
-            let mut batch = Vec::with_capacity(1);
-            let full =
-                interest.report_order().find(|index| !interest.report(*index, Events::READY_R, &mut batch));
-            assert!(full.is_some());
-            reported.extend(batch.iter().map(|event| event.fd));
-        }
-        assert_eq!(reported, [3, 5, 9]);
-    }
-
-    #[test]
-    fn a_closed_number_is_left_out_until_its_registration_or_interest_changes() {
-        let mut interest = interest_in([3]);
-        let report = |interest: &mut ThreadInterest, generation| {
-            let listed = !built(interest, |_| Some(generation)).is_empty();
-            listed && interest.report(0, Events::INVALID, &mut Vec::with_capacity(1))
-        };
-        assert_eq!([report(&mut interest, 1), report(&mut interest, 1)], [true, false]);
-        assert_eq!([report(&mut interest, 2), report(&mut interest, 2)], [true, false], "registered again");
-        interest.update(&change(3, Interest::RECV));
-        assert!(!report(&mut interest, 2), "the same interest");
-        interest.update(&change(3, Interest::BOTH));
-        assert!(report(&mut interest, 2), "another interest");
-        interest.retry_invalid();
-        assert!(report(&mut interest, 2), "a rebuilt poller");
-    }
 }
