@@ -14,7 +14,8 @@ use nix::fcntl::{FcntlArg, fcntl};
 use pollmatrix_fd_core::error::{EnterError, InsertError, InsertRefused, MoveError};
 use pollmatrix_fd_core::ids::{GroupId, ThreadId, ThreadMask};
 use pollmatrix_fd_core::{
-    Context, Duplicate, FdCore, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime, State,
+    Context, Duplicate, FdCore, FdHandle, Handler, InsertOptions, IntoSource, OwnerId, ReadyGuard, Runtime,
+    State,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,6 +36,13 @@ fn thread(index: usize) -> ThreadId {
 fn place() -> (GroupId, ThreadMask, InsertOptions) {
     (group(), thread(0).mask(), InsertOptions::default())
 }
+
+fn insert<I: IntoSource>(core: &FdCore, source: I, handler: impl Handler<I::Source>) -> FdHandle {
+    let (group, threads, options) = place();
+    core.insert(source, handler, group, threads, options).unwrap()
+}
+
+fn idle(_: &ReadyGuard<'_, UnixStream>) {}
 
 fn sockets() -> (UnixStream, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();
@@ -69,7 +77,6 @@ fn handlers_use_their_own_sources() {
     }
     let runtime = start(1);
     let core = Arc::clone(runtime.core());
-    let (group, threads, options) = place();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -77,10 +84,10 @@ fn handlers_use_their_own_sources() {
         let (stream, _) = ready.source().accept().unwrap();
         stream.set_nonblocking(true).unwrap();
         let core = ready.context().core();
-        let handle = core.insert(stream, Echo, group, threads, options).unwrap();
+        let handle = insert(core, stream, Echo);
         core.registration(handle).want_recv().unwrap();
     };
-    let handle = core.insert(listener, accept, group, threads, options).unwrap();
+    let handle = insert(&core, listener, accept);
     core.registration(handle).want_recv().unwrap();
     let mut client = TcpStream::connect(address).unwrap();
     client.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -125,16 +132,12 @@ fn at_number_above(source: UnixStream, least: RawFd) -> UnixStream {
     unsafe { UnixStream::from_raw_fd(number) }
 }
 
-fn ending(
-    core: &FdCore,
-    least: RawFd,
-) -> (pollmatrix_fd_core::FdHandle, UnixStream, Receiver<UnixStream>, Receiver<bool>) {
+fn ending(core: &FdCore, least: RawFd) -> (FdHandle, UnixStream, Receiver<UnixStream>, Receiver<bool>) {
     let (near, far) = sockets();
     let near = at_number_above(near, least);
     let ((released, source), (dropped, was_open)) = (channel(), channel());
     let handler = Ending { number: near.as_raw_fd(), released, dropped };
-    let (group, threads, options) = place();
-    let handle = core.insert(near, handler, group, threads, options).unwrap();
+    let handle = insert(core, near, handler);
     (handle, far, source, was_open)
 }
 
@@ -212,9 +215,8 @@ fn a_source_that_is_not_open_is_refused() {
 fn a_duplicate_and_its_original_are_both_marked_as_cloned() {
     let runtime = start(1);
     let core = runtime.core();
-    let (group, threads, options) = place();
     let (near, mut far) = sockets();
-    let original = core.insert(near, |_: &ReadyGuard<'_, UnixStream>| {}, group, threads, options).unwrap();
+    let original = insert(core, near, idle);
     let is_cloned = |handle| core.entry(handle).unwrap().state.contains(State::CLONED);
     assert!(!is_cloned(original));
     let duplicate = core.registration(original).duplicate().unwrap().map(UnixStream::from);
@@ -222,7 +224,7 @@ fn a_duplicate_and_its_original_are_both_marked_as_cloned() {
         ready.source().write_all(b"copy").unwrap();
         ready.registration().stop_both().unwrap();
     };
-    let copy = core.insert(duplicate, answer, group, threads, options).unwrap();
+    let copy = insert(core, duplicate, answer);
     assert!(is_cloned(original) && is_cloned(copy));
     core.registration(copy).want_send().unwrap();
     let mut bytes = [0; 4];
@@ -235,14 +237,14 @@ fn a_duplicate_and_its_original_are_both_marked_as_cloned() {
 fn a_duplicate_that_is_refused_comes_back_as_one() {
     let runtime = start(1);
     let core = runtime.core();
-    let (group, threads, options) = place();
+    let (group, _, options) = place();
     let (near, _far) = sockets();
     let idle = |_: &ReadyGuard<'_>| {};
-    let original = core.insert(OwnedFd::from(near), idle, group, threads, options).unwrap();
+    let original = insert(core, OwnedFd::from(near), idle);
     let duplicate = core.registration(original).duplicate().unwrap();
     let refused = core.insert(duplicate, idle, group, ThreadMask::NONE, options).unwrap_err();
     let duplicate: Duplicate = refused.source;
-    let copy = core.insert(duplicate, idle, group, threads, options).unwrap();
+    let copy = insert(core, duplicate, idle);
     assert!(core.entry(copy).unwrap().state.contains(State::CLONED));
     runtime.stop().unwrap();
 }
@@ -251,9 +253,8 @@ fn a_duplicate_that_is_refused_comes_back_as_one() {
 fn an_entered_source_has_the_type_that_was_inserted() {
     let runtime = start(1);
     let core = runtime.core();
-    let (group, threads, options) = place();
     let (near, mut far) = sockets();
-    let handle = core.insert(near, |_: &ReadyGuard<'_, UnixStream>| {}, group, threads, options).unwrap();
+    let handle = insert(core, near, idle);
     let write = |ready: &ReadyGuard<'_, UnixStream>| ready.source().write_all(b"x").is_ok();
     assert_eq!(on(core, thread(0), move |context| context.enter(handle, write)), Ok(true));
     far.read_exact(&mut [0]).unwrap();
@@ -268,13 +269,12 @@ fn an_entered_source_has_the_type_that_was_inserted() {
 fn an_owner_is_the_handler_that_the_caller_keeps_or_the_one_that_the_registration_names() {
     let runtime = start(2);
     let core = runtime.core();
-    let (group, threads, options) = place();
     let ((near, _far), (other, _other_far)) = (sockets(), sockets());
     let kept: Arc<dyn Handler<UnixStream>> = Arc::new(|_: &ReadyGuard<'_, UnixStream>| {});
-    let shared = core.insert(near, Arc::clone(&kept), group, threads, options).unwrap();
+    let shared = insert(core, near, Arc::clone(&kept));
     let log = Mutex::new(0);
     let given = move |_: &ReadyGuard<'_, UnixStream>| *log.lock().unwrap() += 1;
-    let plain = core.insert(other, given, group, threads, options).unwrap();
+    let plain = insert(core, other, given);
     let owner = |handle| core.registration(handle).owner().unwrap();
     assert_eq!(owner(shared), OwnerId::of(&kept));
     assert_ne!(owner(plain), owner(shared));
@@ -297,12 +297,12 @@ fn public_types_print_their_names_and_identities() {
     assert_eq!(shown, format!("Builder {{ groups: [1], capacity: Some(256), signals: [{signal}], .. }}"));
     let prepared = builder.prepare(pollmatrix_poller_poll::backend).unwrap();
     let core = Arc::clone(prepared.core());
-    let (group, threads, options) = place();
+    let (group, _, options) = place();
     let (near, _far) = sockets();
     let idle = |_: &ReadyGuard<'_, UnixStream>| {};
     let refused = core.insert(near, idle, group, ThreadMask::NONE, options).unwrap_err();
     assert_eq!(format!("{refused:?}"), "InsertError { reason: NoThread { group: G1 }, .. }");
-    let handle = core.insert(refused.source, refused.handler, group, threads, options).unwrap();
+    let handle = insert(&core, refused.source, refused.handler);
     let of = |name: &str, shown: String| assert!(shown.starts_with(name), "{shown} is not of {name}");
     of("Prepared { core: FdCore { backend: \"poll\", table: FdTable { id: ", format!("{prepared:?}"));
     let runtime = prepared.start().unwrap();
@@ -329,9 +329,8 @@ struct Counting;
 fn a_timeout_that_is_moved_allocates_nothing() {
     let runtime = start(1);
     let core = runtime.core();
-    let (group, threads, options) = place();
     let (near, _far) = sockets();
-    let handle = core.insert(near, |_: &ReadyGuard<'_, UnixStream>| {}, group, threads, options).unwrap();
+    let handle = insert(core, near, idle);
     let (sender, receiver) = channel();
     let move_often = move |context: &Context| {
         let registration = context.registration(handle);

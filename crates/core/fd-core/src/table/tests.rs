@@ -30,6 +30,13 @@ pub(super) fn insert(table: &FdTable, fd: RawFd, mask: u64) -> (FdHandle, OwnerI
     (inserted.map_err(|(refused, _)| refused).unwrap(), owner)
 }
 
+/// A table with one registration, of number 0.
+fn one(mask: u64) -> (FdTable, FdHandle, OwnerId) {
+    let table = table();
+    let (handle, owner) = insert(&table, 0, mask);
+    (table, handle, owner)
+}
+
 pub(super) fn refusal(table: &FdTable, fd: RawFd, group: GroupId, mask: u64) -> InsertRefused {
     table
         .insert(fd, idle(fd), group, ThreadMask::from_bits(mask), 0)
@@ -120,8 +127,7 @@ fn exit(table: &FdTable, handle: FdHandle, me: ThreadId) -> Option<Orphan<'_>> {
 /// A thread that loses its race looks like a user for a moment, so it exits as one.
 #[test]
 fn an_entry_that_loses_against_a_delete_ends_the_registration() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 1);
+    let (table, handle, _) = one(1);
     let me = thread(1, 0).mask();
     table.pin(handle).unwrap().entry().running.fetch_or(me.bits(), Ordering::AcqRel);
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none(), "S5: a thread uses it");
@@ -132,8 +138,7 @@ fn an_entry_that_loses_against_a_delete_ends_the_registration() {
 
 #[test]
 fn an_entry_that_is_denied_touches_no_running_bit() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b01);
+    let (table, handle, _) = one(0b01);
     enter(&table, handle, thread(1, 0));
     assert!(matches!(table.enter(handle, thread(2, 0)), Err(Denied::Elsewhere)), "S9");
     assert!(matches!(table.enter(handle, thread(1, 1)), Err(Denied::NotAllowed)), "S3");
@@ -144,8 +149,7 @@ fn an_entry_that_is_denied_touches_no_running_bit() {
 
 #[test]
 fn deleting_an_idle_entry_ends_its_registration_at_once() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 1);
+    let (table, handle, _) = one(1);
     let orphan = table.pin(handle).unwrap().delete(false).unwrap().expect("no thread uses it");
     assert_eq!(retire(orphan), (group(1), 0, 0, DeregisterReason::Close));
     assert!(table.pin(handle).is_err(), "S6");
@@ -157,8 +161,7 @@ fn deleting_an_idle_entry_ends_its_registration_at_once() {
 
 #[test]
 fn the_last_user_of_a_deleted_entry_ends_its_registration() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b111);
+    let (table, handle, _) = one(0b111);
     for index in [0, 1] {
         enter(&table, handle, thread(1, index));
     }
@@ -171,8 +174,7 @@ fn the_last_user_of_a_deleted_entry_ends_its_registration() {
 
 #[test]
 fn a_second_delete_is_refused_and_sets_no_second_token() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 1);
+    let (table, handle, _) = one(1);
     enter(&table, handle, thread(1, 0));
     assert!(table.pin(handle).unwrap().delete(false).unwrap().is_none());
     let second = table.pin(handle).unwrap().delete(true);
@@ -191,8 +193,7 @@ fn pollers_get_the_deregister_reason() {
         (0, true, DeregisterReason::StaysOpen),
         (state::CLONED, true, DeregisterReason::StaysOpen),
     ] {
-        let table = table();
-        let (handle, _) = insert(&table, 0, 0b11);
+        let (table, handle, _) = one(0b11);
         let pin = table.pin(handle).unwrap();
         pin.entry().state.fetch_or(flags, Ordering::SeqCst);
         pin.polled().set(0b10, true, false);
@@ -220,8 +221,7 @@ fn takeover(
 
 #[test]
 fn a_takeover_leaves_one_allowed_thread_and_no_active_direction() {
-    let table = table();
-    let (handle, owner) = insert(&table, 0, 0b01);
+    let (table, handle, owner) = one(0b01);
     table.pin(handle).unwrap().entry().state.fetch_or(state::ACTIVE | state::CLONED, Ordering::SeqCst);
     let taken = |index| {
         let (result, orphan) = takeover(&table, handle, index, owner);
@@ -277,8 +277,7 @@ fn a_failed_takeover_leaves_the_entry_as_it_was() {
 
 #[test]
 fn a_takeover_by_the_owner_changes_nothing() {
-    let table = table();
-    let (handle, owner) = insert(&table, 0, 0b01);
+    let (table, handle, owner) = one(0b01);
     let before = snapshot(&table, handle);
     let (result, orphan) = takeover(&table, handle, 0, owner);
     assert!(orphan.is_none());
@@ -287,8 +286,7 @@ fn a_takeover_by_the_owner_changes_nothing() {
 
 #[test]
 fn a_change_of_group_clears_masks_list_and_pollers() {
-    let table = table();
-    let (handle, owner) = insert(&table, 0, 0b11);
+    let (table, handle, owner) = one(0b11);
     {
         let pin = table.pin(handle).unwrap();
         pin.entry().state.fetch_or(state::ACTIVE, Ordering::SeqCst);
@@ -321,8 +319,7 @@ fn a_change_of_group_clears_masks_list_and_pollers() {
 #[test]
 fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
     for shared_interest in [false, true] {
-        let table = table();
-        let (handle, _) = insert(&table, 0, 0b01);
+        let (table, handle, _) = one(0b01);
         table.pin(handle).unwrap().polled().set(0b01, true, false);
         let mut forgotten = 0;
         let moved =
@@ -336,8 +333,7 @@ fn a_move_inside_a_group_is_forgotten_only_where_interest_is_shared() {
 
 #[test]
 fn a_move_that_fails_leaves_the_entry_as_it_was() {
-    let table = table();
-    let (handle, owner) = insert(&table, 0, 0b01);
+    let (table, handle, owner) = one(0b01);
     // Kept, because an identity is an address and must not be re-used.
     let kept = Arc::new(0_u8);
     let stranger = OwnerId::of(&kept);
@@ -370,8 +366,7 @@ fn a_move_that_fails_leaves_the_entry_as_it_was() {
 /// L7: a pin lasts a few instructions, so a change of group waits for it. A handler can take any time.
 #[test]
 fn a_change_of_group_waits_for_pins_only_and_a_bounded_number_of_times() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b01);
+    let (table, handle, _) = one(0b01);
     let mut pins = vec![table.pin(handle).unwrap(), table.pin(handle).unwrap(), table.pin(handle).unwrap()];
     assert!(table.lock(handle, || drop(pins.pop())).is_ok());
     assert_eq!(pins.len(), 0, "it was locked under a reference");
@@ -390,8 +385,7 @@ fn a_change_of_group_waits_for_pins_only_and_a_bounded_number_of_times() {
 
 #[test]
 fn an_exclusive_owner_updates_privately_and_once() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b01);
+    let (table, handle, _) = one(0b01);
     let pin = table.pin(handle).unwrap();
     for _ in 0..2 {
         assert_eq!(pin.schedule(Some(thread(1, 0))), Scheduled::Private);
@@ -415,8 +409,7 @@ fn a_listed_number_without_a_registration_is_dropped() {
 /// Bugs 8 and 20: an update of a shared descriptor reached one thread only.
 #[test]
 fn a_shared_update_stays_pending_until_each_allowed_thread_has_applied_it() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b0111);
+    let (table, handle, _) = one(0b0111);
     let others = Scheduled::Wake(ThreadMask::from_bits(0b0110));
     assert_eq!(table.pin(handle).unwrap().schedule(Some(thread(1, 0))), others);
     let seen = |index| {
@@ -432,8 +425,7 @@ fn a_shared_update_stays_pending_until_each_allowed_thread_has_applied_it() {
 
 #[test]
 fn one_visit_serves_all_where_interest_is_shared() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b0111);
+    let (table, handle, _) = one(0b0111);
     table.pin(handle).unwrap().schedule(None);
     let mut seen = 0;
     table.walk_updates(thread(1, 1), true, |_| seen += 1);
@@ -446,8 +438,7 @@ fn one_visit_serves_all_where_interest_is_shared() {
 /// not itself.
 #[test]
 fn a_publisher_always_wakes_every_other_allowed_thread() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b1010);
+    let (table, handle, _) = one(0b1010);
     let pin = table.pin(handle).unwrap();
     let woken = |caller| match pin.schedule(caller) {
         Scheduled::Wake(threads) => threads.bits(),
@@ -490,8 +481,7 @@ fn a_walk_that_is_led_astray_misses_nothing() {
 /// Bug 68: bits of threads that had ended kept entries listed.
 #[test]
 fn a_thread_that_has_ended_keeps_no_entry_listed() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b11);
+    let (table, handle, _) = one(0b11);
     table.pin(handle).unwrap().schedule(None);
     table.walk_updates(thread(1, 0), false, |_| ());
     table.disable(thread(1, 1));
@@ -503,8 +493,7 @@ fn a_thread_that_has_ended_keeps_no_entry_listed() {
 /// Bugs 22 and 65: update bits and places in the list outlived a registration.
 #[test]
 fn updates_of_a_registration_end_with_it() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 0b11);
+    let (table, handle, _) = one(0b11);
     table.pin(handle).unwrap().schedule(None);
     retire(table.pin(handle).unwrap().delete(false).unwrap().unwrap());
     assert_eq!(table.updates(group(1)).head(), None, "S13: a closed descriptor is not listed");
@@ -515,8 +504,7 @@ fn updates_of_a_registration_end_with_it() {
 
 #[test]
 fn a_pin_for_a_group_does_not_reach_another_groups_entry() {
-    let table = table();
-    let (handle, _) = insert(&table, 0, 1);
+    let (table, handle, _) = one(1);
     assert!(table.pin_in(group(2), 0).is_none());
     assert!(table.pin_in(group(1), 0).is_some());
     assert_eq!(table.pin_any(0).unwrap().handle(), handle);
