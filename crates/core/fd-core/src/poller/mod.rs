@@ -11,7 +11,7 @@ pub mod interest;
 mod mistakes;
 pub mod owner_process;
 pub mod per_thread;
-#[cfg(any(feature = "testing", all(test, not(any(loom, shuttle)))))]
+#[cfg(any(feature = "testing", test))]
 #[doc(hidden)]
 pub mod testing;
 pub mod thread_interest;
