@@ -91,7 +91,8 @@ pub(crate) fn core_of(
     (Arc::new(FdCore::new(table, Box::new(backend), clock)), forgotten)
 }
 
-/// The context of the first thread of such a core, whose backend has all features and whose time stands still.
+/// The context of the first thread of such a core, whose backend has all features and whose time stands
+/// still.
 pub(crate) fn one_thread() -> Context {
     context(Capabilities::ALL, &Time::new())
 }
