@@ -59,7 +59,7 @@ const OF_CHANGES: &str = "concerns changes, and the call has none";
 
 /// The table of calls: a row is `Call = "name in reports", "manual pages", [errors];`
 macro_rules! calls {
-    ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $pages:literal, [$($failure:expr),+ $(,)?];)*) => {
+    ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $pages:literal, [$($failure:expr),+];)*) => {
         /// A system call that a backend makes.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         #[repr(u8)]
