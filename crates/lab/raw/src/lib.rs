@@ -8,13 +8,12 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
 mod added;
-mod behaviours;
 pub mod cell;
 pub mod expectations;
 mod interpreter;
 mod keys;
-mod omissions;
 mod readings;
+mod tables;
 pub mod verbs;
 
 use std::fmt;
@@ -24,10 +23,9 @@ use metadata::{Answer, Mode, Transport};
 use selector::MakeSelector;
 
 pub use crate::added::parse as read_behaviours;
-pub use crate::behaviours::{find, scenarios};
 pub use crate::keys::{Key, keys};
-pub use crate::omissions::{Omission, omissions};
 pub use crate::readings::Promises;
+pub use crate::tables::{Omission, find, omissions, scenarios};
 
 /// The parameters of one run of a script.
 #[derive(Clone, Copy)]

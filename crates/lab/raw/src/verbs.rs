@@ -8,7 +8,6 @@
 
 mod parse;
 mod print;
-mod table;
 
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use metadata::Mode;
 use selector::{Interest, RawArgument};
 
 pub use parse::ParseError;
-pub use table::{FORMS, Form};
 
 /// A descriptor's name in a script: `own`, `peer`, `listener`.
 pub type Name = String;
