@@ -337,7 +337,8 @@ impl Process {
     }
 }
 
-impl Selector for Process {
+/// Its methods are those of the process: see [`lease`].
+impl Selector for Lease {
     fn name(&self) -> &str {
         &self.name
     }
@@ -472,7 +473,7 @@ impl Selector for Process {
     }
 
     fn actor(&self) -> Option<&dyn Acts> {
-        if self.acts.is_empty() { None } else { Some(self) }
+        if self.acts.is_empty() { None } else { Some(&**self) }
     }
 
     fn process(&self) -> Option<i32> {
@@ -507,14 +508,17 @@ mod tests {
     use super::*;
     use crate::testing::lacks;
 
-    fn started(poller: &str) -> Process {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
-        let command_line = ["python3", path, poller].map(String::from);
-        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
-        Process::new(conversation, hello, PATIENCE)
+    fn begun(command_line: &[String], patience: Duration) -> Lease {
+        let (conversation, hello) = Conversation::begin(command_line, PATIENCE).unwrap();
+        Lease::new(command_line, Process::new(conversation, hello, patience))
     }
 
-    fn add(adapter: &Process, fd: RawFd) -> Changed {
+    fn started() -> Lease {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
+        begun(&["python3", path, "poll"].map(String::from), PATIENCE)
+    }
+
+    fn add(adapter: &Lease, fd: RawFd) -> Changed {
         adapter.add(fd, 1, Interest::READ, Mode::Level)
     }
 
@@ -524,7 +528,7 @@ mod tests {
         if lacks("python3") {
             return;
         }
-        let adapter = started("poll");
+        let adapter = started();
         let (reader, _writer) = io::pipe().unwrap();
         assert_eq!(add(&adapter, reader.as_raw_fd()), Changed::Done);
         thread::scope(|scope| {
@@ -550,7 +554,7 @@ mod tests {
         if lacks("python3") {
             return;
         }
-        let adapter = started("poll");
+        let adapter = started();
         let (reader, _writer) = io::pipe().unwrap();
         let fd = reader.as_raw_fd();
         assert_eq!(
@@ -575,8 +579,7 @@ mod tests {
         }
         let bad = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad_adapter.py");
         let command_line = ["python3", bad, "takes-three", "poll"].map(String::from);
-        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
-        let adapter = Process::new(conversation, hello, PATIENCE);
+        let adapter = begun(&command_line, PATIENCE);
         let [(first, _first), (second, _second), (third, mut writer)] = [(); 3].map(|()| io::pipe().unwrap());
         assert_eq!(add(&adapter, first.as_raw_fd()), Changed::Done);
         assert_eq!(add(&adapter, second.as_raw_fd()), Changed::Done);
@@ -596,7 +599,7 @@ mod tests {
         if lacks("python3") {
             return;
         }
-        let adapter = started("poll");
+        let adapter = started();
         assert_eq!(adapter.capabilities().own_numbers, Ok(()));
         let (reader, _writer) = io::pipe().unwrap();
         assert!(adapter.opened(LOWEST_NUMBER - 1).is_err());
@@ -646,7 +649,7 @@ mod tests {
         if lacks("python3") {
             return;
         }
-        let adapter = started("poll");
+        let adapter = started();
         let (reader, _writer) = io::pipe().unwrap();
         lock(&adapter.conversation).end(PATIENCE);
         let refused = Changed::refused(Errno::EPROTO);
@@ -670,8 +673,7 @@ mod tests {
         let hello = r#"{"hello":{"protocol":1,"name":"sh","version":"1","modes":["level"],"words":{"IN":"readable"}}}"#;
         let script = format!("read line; echo '{hello}'; read line; {then}");
         let command_line = ["sh", "-c", &script].map(String::from);
-        let (conversation, hello) = Conversation::begin(&command_line, PATIENCE).unwrap();
-        let adapter = Process::new(conversation, hello, Duration::from_secs(2));
+        let adapter = begun(&command_line, Duration::from_secs(2));
         assert_eq!(adapter.wait(8, Some(Duration::ZERO)), Err(Errno::EPROTO));
         adapter.failure().unwrap()
     }
