@@ -9,10 +9,10 @@
 
 mod check;
 mod errno;
-#[cfg(any(feature = "mio", feature = "polling", feature = "tokio"))]
-mod io_error;
 #[cfg(feature = "libevent")]
 mod libevent;
+#[cfg_attr(not(feature = "mio"), allow(dead_code, reason = "other libraries use a part of it"))]
+mod library;
 #[cfg(feature = "mio")]
 mod mio;
 #[cfg(feature = "polling")]
@@ -55,19 +55,6 @@ pub const LIBRARIES: &[Library] = &[
     #[cfg(feature = "libevent")]
     Library { name: "libevent-select", make: &libevent::select },
 ];
-
-/// Returns the interface of this system below libraries that choose one: the system's queue.
-#[cfg(any(feature = "mio", feature = "polling", feature = "tokio"))]
-pub(crate) fn queue() -> Option<selector::Interface> {
-    use selector::Interface;
-    if cfg!(any(target_os = "linux", target_os = "android")) {
-        Some(Interface::Epoll)
-    } else if cfg!(any(target_os = "illumos", target_os = "solaris")) {
-        None
-    } else {
-        Some(Interface::Kqueue)
-    }
-}
 
 /// Returns the library's poller with this name.
 pub fn find(name: &str) -> Option<Library> {

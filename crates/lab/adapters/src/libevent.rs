@@ -30,14 +30,14 @@ use nix::errno::Errno;
 use selector::{Capabilities, Changed, Column, Event, Interest, Selector, Token, Unsupported, View};
 
 use self::base::{Base, Collector, OwnedEvent};
-use crate::views;
+use crate::library::{capabilities, view};
 
 /// libevent over epoll.
 ///
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn epoll() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &views::view("libevent-epoll");
+    const VIEWS: &[View] = &view("libevent-epoll");
     over(c"epoll", VIEWS)
 }
 
@@ -46,7 +46,7 @@ pub fn epoll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn kqueue() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &views::view("libevent-kqueue");
+    const VIEWS: &[View] = &view("libevent-kqueue");
     over(c"kqueue", VIEWS)
 }
 
@@ -55,7 +55,7 @@ pub fn kqueue() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn poll() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &views::view("libevent-poll");
+    const VIEWS: &[View] = &view("libevent-poll");
     over(c"poll", VIEWS)
 }
 
@@ -64,21 +64,12 @@ pub fn poll() -> io::Result<Box<dyn Selector>> {
 /// # Errors
 /// The kind is `Unsupported` where libevent has no such method.
 pub fn select() -> io::Result<Box<dyn Selector>> {
-    const VIEWS: &[View] = &views::view(SELECT);
+    const VIEWS: &[View] = &view(SELECT);
     over(c"select", VIEWS)
 }
 
 fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Box<dyn Selector>> {
-    let base = Arc::new(Base::over(method)?);
-    Ok(Box::new(LibeventSelector {
-        wake: OwnedEvent::internal(&base)?,
-        limit: OwnedEvent::internal(&base)?,
-        collector: Arc::new(Collector::new(Arc::clone(&base))),
-        registrations: Mutex::default(),
-        iteration: Mutex::default(),
-        base,
-        views,
-    }))
+    Ok(Box::new(LibeventSelector::over(method, views)?))
 }
 
 const SELECT: &str = "libevent-select";
@@ -100,6 +91,19 @@ struct LibeventSelector {
 }
 
 impl LibeventSelector {
+    fn over(method: &'static CStr, views: &'static [View]) -> io::Result<Self> {
+        let base = Arc::new(Base::over(method)?);
+        Ok(Self {
+            wake: OwnedEvent::internal(&base)?,
+            limit: OwnedEvent::internal(&base)?,
+            collector: Arc::new(Collector::new(Arc::clone(&base))),
+            registrations: Mutex::default(),
+            iteration: Mutex::default(),
+            base,
+            views,
+        })
+    }
+
     fn modes(&self) -> Vec<Mode> {
         let all = [
             Some(Mode::Level),
@@ -159,13 +163,7 @@ impl Selector for LibeventSelector {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            modes: self.modes(),
-            shared_wait: Err("libevent runs one event_base_loop on a base at a time"),
-            changes_seen_by_waiters: Ok(()),
-            own_numbers: Ok(()),
-            raw_records: false,
-        }
+        capabilities(self.modes(), "libevent runs one event_base_loop on a base at a time")
     }
 
     fn views(&self, mode: Mode) -> &'static [View] {
@@ -173,15 +171,13 @@ impl Selector for LibeventSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let flags = match self.flags(interest, mode) {
-            Err(unsupported) => return Changed::Unsupported(unsupported),
-            Ok(flags) => flags,
-        };
-        if self.name() == SELECT && usize::try_from(fd).is_ok_and(|fd| fd >= libc::FD_SETSIZE) {
-            return Changed::unsupported(BEYOND);
-        }
-        let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
-        self.pending(fd, token, flags).map(|event| registrations.push((fd, event))).into()
+        self.flags(interest, mode).map_or_else(Changed::Unsupported, |flags| {
+            if self.name() == SELECT && usize::try_from(fd).is_ok_and(|fd| fd >= libc::FD_SETSIZE) {
+                return Changed::unsupported(BEYOND);
+            }
+            let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
+            self.pending(fd, token, flags).map(|event| registrations.push((fd, event))).into()
+        })
     }
 
     /// If the number has several events, it changes the one with the token, or else the oldest.
@@ -193,19 +189,11 @@ impl Selector for LibeventSelector {
         let mut registrations = self.registrations.lock().unwrap_or_else(PoisonError::into_inner);
         let exact =
             registrations.iter().position(|(number, event)| (*number, event.token()) == (fd, Some(token)));
-        match exact.or_else(|| registrations.iter().position(|(number, _)| *number == fd)) {
-            None => Changed::refused(Errno::ENOENT),
-            Some(index) => {
-                let (_, old) = &registrations[index];
-                match old.delete().and_then(|()| self.pending(fd, token, flags)) {
-                    Ok(event) => {
-                        registrations[index] = (fd, event);
-                        Changed::Done
-                    }
-                    Err(errno) => Changed::refused(errno),
-                }
-            }
-        }
+        let Some(index) = exact.or_else(|| registrations.iter().position(|(number, _)| *number == fd)) else {
+            return Changed::refused(Errno::ENOENT);
+        };
+        let pending = registrations[index].1.delete().and_then(|()| self.pending(fd, token, flags));
+        pending.map(|event| registrations[index] = (fd, event)).into()
     }
 
     /// Removes every event of the number.
@@ -254,16 +242,7 @@ mod tests {
     use super::*;
 
     fn selector(method: &'static CStr) -> LibeventSelector {
-        let base = Arc::new(Base::over(method).unwrap());
-        LibeventSelector {
-            wake: OwnedEvent::internal(&base).unwrap(),
-            limit: OwnedEvent::internal(&base).unwrap(),
-            collector: Arc::new(Collector::new(Arc::clone(&base))),
-            registrations: Mutex::default(),
-            iteration: Mutex::default(),
-            base,
-            views: const { &views::view("libevent-select") },
-        }
+        LibeventSelector::over(method, const { &view("libevent-select") }).unwrap()
     }
 
     #[test]

@@ -1,9 +1,41 @@
-//! The errno of a library's `io::Error`.
+//! What the pollers of libraries share.
 
 use std::io;
 
 use nix::errno::Errno;
-use selector::Changed;
+use selector::{Capabilities, Changed, Interest, Interface, Mode, Record, Registered, View};
+
+/// The view of a poller with this name.
+pub const fn view(name: &'static str) -> [View; 1] {
+    [View { api: name, interest: Interest::ALL, registered: Registered::Before }]
+}
+
+/// Returns the interface of this system below libraries that choose one: the system's queue.
+pub fn queue() -> Option<Interface> {
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        Some(Interface::Epoll)
+    } else if cfg!(any(target_os = "illumos", target_os = "solaris")) {
+        None
+    } else {
+        Some(Interface::Kqueue)
+    }
+}
+
+/// The features of a poller with these modes, in which only one thread can wait, for this reason.
+pub fn capabilities(modes: Vec<Mode>, one_waits: &'static str) -> Capabilities {
+    Capabilities {
+        modes,
+        shared_wait: Err(one_waits),
+        changes_seen_by_waiters: Ok(()),
+        own_numbers: Ok(()),
+        raw_records: false,
+    }
+}
+
+/// Returns the names of the flags that are set.
+pub fn names<const N: usize>(flags: [(bool, &str); N]) -> Record {
+    Record::Names(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.into()).collect())
+}
 
 /// Returns the errno of the error, or the errno that maps to its kind. [`Errno::UnknownErrno`] if there is
 /// none.

@@ -17,11 +17,11 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
-use crate::{io_error, views};
+use crate::library::{capabilities, changed, errno, names, queue, view};
 
 pub const NAME: &str = "mio";
 
-const VIEWS: &[View] = &views::view(NAME);
+const VIEWS: &[View] = &view(NAME);
 /// The token of the waker.
 const WAKE: library::Token = library::Token(usize::MAX);
 
@@ -60,17 +60,11 @@ impl Selector for MioSelector {
             ("write_closed", "writable? hang-up?"),
             ("priority", "urgent"),
         ];
-        Column::new(crate::queue(), &words)
+        Column::new(queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            modes: vec![Mode::Edge],
-            shared_wait: Err("mio::Poll::poll takes &mut self: one thread waits"),
-            changes_seen_by_waiters: Ok(()),
-            own_numbers: Ok(()),
-            raw_records: false,
-        }
+        capabilities(vec![Mode::Edge], "mio::Poll::poll takes &mut self: one thread waits")
     }
 
     fn views(&self, mode: Mode) -> &'static [View] {
@@ -78,32 +72,26 @@ impl Selector for MioSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        match registration(token, interest, mode) {
-            Err(unsupported) => Changed::Unsupported(unsupported),
-            Ok((token, interest)) => {
-                io_error::changed(self.registry.register(&mut SourceFd(&fd), token, interest))
-            }
-        }
+        registration(token, interest, mode).map_or_else(Changed::Unsupported, |(token, interest)| {
+            changed(self.registry.register(&mut SourceFd(&fd), token, interest))
+        })
     }
 
     fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        match registration(token, interest, mode) {
-            Err(unsupported) => Changed::Unsupported(unsupported),
-            Ok((token, interest)) => {
-                io_error::changed(self.registry.reregister(&mut SourceFd(&fd), token, interest))
-            }
-        }
+        registration(token, interest, mode).map_or_else(Changed::Unsupported, |(token, interest)| {
+            changed(self.registry.reregister(&mut SourceFd(&fd), token, interest))
+        })
     }
 
     fn remove(&self, fd: RawFd) -> Changed {
-        io_error::changed(self.registry.deregister(&mut SourceFd(&fd)))
+        changed(self.registry.deregister(&mut SourceFd(&fd)))
     }
 
     /// A second thread begins its wait after the wait of the first one.
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut events = Events::with_capacity(room);
         let mut poll = self.poll.lock().unwrap_or_else(PoisonError::into_inner);
-        poll.poll(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
+        poll.poll(&mut events, timeout).map_err(|error| errno(&error))?;
         let ours = events.iter().filter(|event| event.token() != WAKE);
         Ok(ours.map(|event| Event { token: event.token().0 as Token, record: record(event) }).collect())
     }
@@ -151,15 +139,14 @@ const PRIORITY: Option<library::Interest> = Some(library::Interest::PRIORITY);
 const PRIORITY: Option<library::Interest> = None;
 
 fn record(event: &library::event::Event) -> Record {
-    let names = [
+    names([
         (event.is_readable(), "readable"),
         (event.is_writable(), "writable"),
         (event.is_error(), "error"),
         (event.is_read_closed(), "read_closed"),
         (event.is_write_closed(), "write_closed"),
         (event.is_priority(), "priority"),
-    ];
-    Record::Names(names.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.into()).collect())
+    ])
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
-use crate::{io_error, views};
+use crate::library::{capabilities, changed, errno, names, queue, view};
 
 pub const NAME: &str = "polling";
 
-const VIEWS: &[View] = &views::view(NAME);
+const VIEWS: &[View] = &view(NAME);
 
 /// Creates a selector over polling.
 ///
@@ -82,18 +82,13 @@ impl Selector for PollingSelector {
             ("priority", "urgent"),
             ("err", "error"),
         ];
-        Column::new(crate::queue(), &words)
+        Column::new(queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {
         let modes = [Mode::Level, Mode::Edge, Mode::OneShot];
-        Capabilities {
-            modes: modes.into_iter().filter(|mode| named(*mode).is_some_and(|mode| self.has(mode))).collect(),
-            shared_wait: Err("polling::Poller::wait returns at once while another thread is in it"),
-            changes_seen_by_waiters: Ok(()),
-            own_numbers: Ok(()),
-            raw_records: false,
-        }
+        let modes = modes.into_iter().filter(|mode| named(*mode).is_some_and(|mode| self.has(mode)));
+        capabilities(modes.collect(), "polling::Poller::wait returns at once while another thread is in it")
     }
 
     fn views(&self, mode: Mode) -> &'static [View] {
@@ -107,7 +102,7 @@ impl Selector for PollingSelector {
             // SAFETY: this code uses only the number and borrows no descriptor. If the descriptor is closed
             // before `delete`, the kernel removes the registration or reports a later state, and the events
             // are only recorded.
-            Ok((event, mode)) => io_error::changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
+            Ok((event, mode)) => changed(unsafe { self.poller.add_with_mode(fd, event, mode) }),
         }
     }
 
@@ -115,17 +110,17 @@ impl Selector for PollingSelector {
         match self.registration(token, interest, mode) {
             Err(unsupported) => Changed::Unsupported(unsupported),
             Ok(_) if fd < 0 => negative(),
-            Ok((event, mode)) => io_error::changed(self.poller.modify_with_mode(borrowed(fd), event, mode)),
+            Ok((event, mode)) => changed(self.poller.modify_with_mode(borrowed(fd), event, mode)),
         }
     }
 
     fn remove(&self, fd: RawFd) -> Changed {
-        if fd < 0 { negative() } else { io_error::changed(self.poller.delete(borrowed(fd))) }
+        if fd < 0 { negative() } else { changed(self.poller.delete(borrowed(fd))) }
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let mut events = Events::with_capacity(NonZeroUsize::new(room).ok_or(Errno::EINVAL)?);
-        self.poller.wait(&mut events, timeout).map_err(|error| io_error::errno(&error))?;
+        self.poller.wait(&mut events, timeout).map_err(|error| errno(&error))?;
         Ok(events.iter().map(|event| Event { token: event.key as Token, record: record(&event) }).collect())
     }
 
@@ -158,14 +153,13 @@ fn borrowed(fd: RawFd) -> BorrowedFd<'static> {
 }
 
 fn record(event: &library::Event) -> Record {
-    let names = [
+    names([
         (event.readable, "readable"),
         (event.writable, "writable"),
         (event.is_interrupt(), "interrupt"),
         (event.is_priority(), "priority"),
         (event.is_err() == Some(true), "err"),
-    ];
-    Record::Names(names.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.into()).collect())
+    ])
 }
 
 #[cfg(test)]

@@ -28,11 +28,11 @@ use metadata::Mode;
 use nix::errno::Errno;
 use selector::{Capabilities, Changed, Column, Event, Interest, Record, Selector, Token, Unsupported, View};
 
-use crate::{io_error, views};
+use crate::library::{capabilities, changed, names, queue, view};
 
 pub const NAME: &str = "tokio";
 
-const VIEWS: &[View] = &views::view(NAME);
+const VIEWS: &[View] = &view(NAME);
 
 /// Creates a selector over tokio.
 ///
@@ -196,17 +196,11 @@ impl Selector for TokioSelector {
             ("priority", "urgent"),
             ("error", "error"),
         ];
-        Column::new(crate::queue(), &words)
+        Column::new(queue(), &words)
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            modes: vec![Mode::Edge],
-            shared_wait: Err("one thread drives tokio's current-thread runtime"),
-            changes_seen_by_waiters: Ok(()),
-            own_numbers: Ok(()),
-            raw_records: false,
-        }
+        capabilities(vec![Mode::Edge], "one thread drives tokio's current-thread runtime")
     }
 
     fn views(&self, mode: Mode) -> &'static [View] {
@@ -214,14 +208,12 @@ impl Selector for TokioSelector {
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        let interest = match requested(interest, mode) {
-            Err(unsupported) => return Changed::Unsupported(unsupported),
-            Ok(interest) => interest,
-        };
-        io_error::changed(self.register(fd, token, interest).map(|registration| {
-            self.registrations().push(registration);
-            self.changed.notify_one();
-        }))
+        requested(interest, mode).map_or_else(Changed::Unsupported, |interest| {
+            changed(self.register(fd, token, interest).map(|registration| {
+                self.registrations().push(registration);
+                self.changed.notify_one();
+            }))
+        })
     }
 
     /// If the number has several registrations, it changes the one with the token, or else the oldest.
@@ -240,7 +232,7 @@ impl Selector for TokioSelector {
         };
         let old = registrations.remove(index);
         let mut registrations = self.deregister(registrations, old);
-        io_error::changed(self.register(fd, token, interest).map(|registration| {
+        changed(self.register(fd, token, interest).map(|registration| {
             registrations.push(registration);
             self.changed.notify_one();
         }))
@@ -304,7 +296,7 @@ const PRIORITY: Option<library::Interest> = None;
 /// The constants of `Ready`. Its method `is_readable` is also true for `READ_CLOSED`, and hides the
 /// difference.
 fn record(ready: Ready) -> Record {
-    let names = [
+    let flags = [
         (Ready::READABLE, "readable"),
         (Ready::WRITABLE, "writable"),
         (Ready::READ_CLOSED, "read_closed"),
@@ -313,8 +305,7 @@ fn record(ready: Ready) -> Record {
         (Ready::PRIORITY, "priority"),
         (Ready::ERROR, "error"),
     ];
-    let names = names.into_iter().filter(|(bit, _)| ready & *bit == *bit);
-    Record::Names(names.map(|(_, name)| name.into()).collect())
+    names(flags.map(|(bit, name)| (ready & bit == bit, name)))
 }
 
 #[cfg(test)]

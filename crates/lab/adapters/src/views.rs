@@ -1,14 +1,11 @@
-//! The one view of a library or an adapter, which has its name.
+//! The one view of an adapter, which has its name.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use selector::{Interest, Registered, View};
+use selector::View;
 
-/// Returns the view for a constant name.
-pub const fn view(name: &'static str) -> [View; 1] {
-    [View { api: name, interest: Interest::ALL, registered: Registered::Before }]
-}
+use crate::library::view;
 
 /// Returns the view for a name that is known at run time. This process keeps each name until it ends.
 pub fn views(name: &str) -> &'static [View] {

@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use selector::{Event, Record, Token};
 
 use super::{creation, ffi};
+use crate::library::names;
 
 /// An event base with one method. Every thread may use it.
 pub struct Base(*mut ffi::EventBase);
@@ -152,9 +153,7 @@ impl Collector {
 fn record(flags: c_short) -> Record {
     let words =
         [(ffi::EV_READ, "READ"), (ffi::EV_WRITE, "WRITE"), (ffi::EV_CLOSED, "CLOSED"), (ffi::EV_ET, "ET")];
-    Record::Names(
-        words.into_iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| name.into()).collect(),
-    )
+    names(words.map(|(bit, name)| (flags & bit != 0, name)))
 }
 
 /// The argument of an event's callback.
