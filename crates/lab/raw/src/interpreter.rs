@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use metadata::{Answer, Column, Mode, Outcome};
 use nix::errno::Errno;
-use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, Unsupported, View};
+use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, View};
 
 use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
@@ -37,6 +37,11 @@ use limits::Limits;
 use settle::Settle;
 use waiters::{Responder, Waiter};
 use worker_pool::WorkerPool;
+
+/// Returns the answer of a call that fails.
+fn failed(errno: Errno) -> Outcome {
+    Outcome::Failed(format!("{errno:?}"))
+}
 
 fn broken(why: impl Into<String>) -> Stopped {
     Stopped::Broken(why.into())
@@ -61,6 +66,7 @@ fn call_failed(call: impl Display, error: impl Into<io::Error>) -> Stopped {
 }
 
 /// A descriptor of the script.
+#[derive(Default)]
 struct Actor {
     /// `None` after it is closed.
     fd: Option<OwnedFd>,
@@ -97,23 +103,7 @@ impl Actor {
 
     /// The actor of -1, which is no descriptor.
     fn none() -> Self {
-        Self {
-            number: -1,
-            fd: None,
-            held: None,
-            file: 0,
-            address: None,
-            path: None,
-            partner: None,
-            no_listener: false,
-            queue: Vec::new(),
-            backlog: usize::MAX,
-            sent: 0,
-            sent_urgent: false,
-            end_held_back: false,
-            received: 0,
-            received_before: 0,
-        }
+        Self { number: -1, backlog: usize::MAX, ..Self::default() }
     }
 
     fn is_open(&self) -> bool {
@@ -311,19 +301,17 @@ impl Interpreter {
             Action::Connect(one, other) => self.connect(one, other),
             Action::Call(name, call) => {
                 let CallResult { answer, done } = self.call(name, call)?;
-                conclude(clause, Some(self.naming.call(name, call)), answer, done, observed)
+                self.conclude(clause, answer, done, observed)
             }
             Action::Change(change) => {
                 let answer = self.change(change)?;
                 let done = answer == Changed::Done || change.kind == ChangeKind::Watch;
-                let key = self.naming.change(&self.poller_name, change);
-                conclude(clause, key, answer.outcome().into(), done, observed)
+                self.conclude(clause, answer.outcome().into(), done, observed)
             }
             Action::MakePoller => {
                 // Otherwise the answer is that of starting a program, which this process does.
                 self.require_same_process("the limits of this process do not reach it")?;
-                let key = self.naming.make_poller(&self.poller_name);
-                conclude(clause, key, Answer::of_call(&limits::try_make(self.setting.make)), true, observed)
+                self.conclude(clause, Answer::of_call(&limits::try_make(self.setting.make)), true, observed)
             }
             Action::Take(poller) => {
                 if self.is_edge_triggered() {
@@ -390,6 +378,27 @@ impl Interpreter {
         }
     }
 
+    /// Returns the key of the answer to a clause that asks the poller or makes a call.
+    fn key(&self, clause: &Clause) -> Option<Key> {
+        self.naming.keys(clause, self.setting.mode, &self.poller_name, &[]).pop()
+    }
+
+    /// Records the answer of a question. The answer of a fact must be a success.
+    fn conclude(
+        &self,
+        clause: &Clause,
+        answer: Answer,
+        done: bool,
+        observed: &mut Vec<Observation>,
+    ) -> Result<String, Stopped> {
+        if !clause.is_question && !done {
+            let why = format!("{} -> {answer}: a clause without a question mark must succeed", clause.action);
+            return Err(broken(why));
+        }
+        observed.extend(self.key(clause).map(|key| observation(key, answer.clone())));
+        Ok(answer.to_string())
+    }
+
     /// Records the answer of a wait, and returns it.
     fn observe_wait(&self, answer: Answer, observed: &mut Vec<Observation>) -> String {
         let (key, text) = (self.naming.wait(&self.poller_name, self.setting.mode), answer.to_string());
@@ -410,41 +419,31 @@ impl Interpreter {
     fn wake(&mut self, times: usize, poller: &str) -> Result<String, Stopped> {
         let poller = self.poller(poller)?;
         for _ in 0..times {
-            poller.selector.wake().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+            poller.selector.wake()?;
         }
         Ok("ok".into())
     }
 
     fn close_poller(&mut self, poller: &str) -> Result<String, Stopped> {
-        match self.poller(poller)?.selector.close() {
-            Ok(Ok(())) => Ok("0".into()),
-            Ok(Err(errno)) => Err(call_failed("close", errno)),
-            Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
-        }
+        let closed = self.poller(poller)?.selector.close()?;
+        closed.map(|()| "0".into()).map_err(|errno| call_failed("close", errno))
     }
 
     /// Waits with a timeout of zero, `times` times.
     fn wait(&mut self, times: usize, room: Option<usize>, poller: &str) -> Result<Answer, Stopped> {
         let poller = self.poller(poller)?;
         if room.is_some_and(|room| room > 0) {
-            poller.selector.limits_room().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+            poller.selector.limits_room()?;
         }
         let mut answers = Vec::new();
         for _ in 0..times {
             let events = match room {
                 // With room 0, `wait` may drop the events itself or skip the system call: pass the raw
                 // argument.
-                Some(0) => {
-                    let waited = poller.selector.wait_raw(RawArgument::Room(0));
-                    let waited = waited.map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
-                    waited.map(|waited| waited.events)
-                }
+                Some(0) => poller.selector.wait_raw(RawArgument::Room(0))?.map(|waited| waited.events),
                 room => poller.poll(room.unwrap_or(ROOM))?,
             };
-            answers.push(match events {
-                Ok(events) => poller.outcome(&events),
-                Err(errno) => Outcome::Failed(format!("{errno:?}")),
-            });
+            answers.push(events.map_or_else(failed, |events| poller.outcome(&events)));
         }
         Ok(Answer::of_outcomes(answers))
     }
@@ -631,7 +630,7 @@ impl Interpreter {
             return Err(broken(format!("there is a poller '{name}' already")));
         }
         let poller = FencedPoller::open(Setting { make, ..self.setting })?;
-        let fd = poller.selector.descriptor().map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        let fd = poller.selector.descriptor()?;
         self.pollers.insert(name.to_owned(), Arc::new(poller));
         Ok(fd)
     }
@@ -653,8 +652,8 @@ impl Interpreter {
             }
             ChangeKind::Remove => poller.selector.remove(number),
         };
-        if let Changed::Unsupported(Unsupported(why)) = changed {
-            return Err(Stopped::Unsupported(why));
+        if let Changed::Unsupported(unsupported) = changed {
+            return Err(unsupported.into());
         }
         if let (Changed::Done, Some(held)) = (&changed, &mut self.actor(&change.descriptor)?.held) {
             held.registered = change.kind != ChangeKind::Remove;
@@ -706,18 +705,9 @@ impl Interpreter {
         }
         let number = self.number(at)?;
         let poller = FencedPoller::open(self.setting)?;
-        if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {
-            return Err(Stopped::Unsupported(why));
-        }
-        let polled = poller.poll(ROOM);
+        let answer = poller.look(number, at, interest, self.setting.mode);
         self.lost = self.lost.take().or_else(|| poller.selector.failure());
-        match polled? {
-            Ok(events) => {
-                let token = poller.token(at);
-                Ok(poller.outcome_of(number, &events, token))
-            }
-            Err(errno) => Ok(Outcome::Failed(format!("{errno:?}"))),
-        }
+        answer
     }
 
     /// Asks through the registration that `watch` made.
@@ -729,7 +719,7 @@ impl Interpreter {
         let poller = self.poller(&poller)?;
         let events = match poller.poll(ROOM)? {
             Ok(events) => events,
-            Err(errno) => return Ok(Outcome::Failed(format!("{errno:?}"))),
+            Err(errno) => return Ok(failed(errno)),
         };
         let token = poller.token(&label);
         // Level-triggered registrations report again.
@@ -749,23 +739,6 @@ fn refuse_others(looking: &str, token: Token, events: &[Event]) -> Result<(), St
             Err(broken(format!("{looking} {lost}")))
         }
     }
-}
-
-/// Records the answer of a question. The answer of a fact must be a success.
-fn conclude(
-    clause: &Clause,
-    key: Option<Key>,
-    answer: Answer,
-    done: bool,
-    observed: &mut Vec<Observation>,
-) -> Result<String, Stopped> {
-    if clause.is_question {
-        observed.extend(key.map(|key| observation(key, answer.clone())));
-    } else if !done {
-        let why = format!("{} -> {answer}: a clause without a question mark must succeed", clause.action);
-        return Err(broken(why));
-    }
-    Ok(answer.to_string())
 }
 
 fn observation(key: Key, answer: Answer) -> Observation {

@@ -133,7 +133,7 @@ impl Naming {
     /// Returns the key of a change's answer. poll and select have no registrations: their answer comes from
     /// this program's own list, and is no fact about the system. The answer of a queue is a fact about epoll
     /// or kqueue only.
-    pub(crate) fn change(&self, poller: &str, change: &Change) -> Option<Key> {
+    fn change(&self, poller: &str, change: &Change) -> Option<Key> {
         let registers = match self.queues.contains(&change.poller) {
             true => matches!(poller, "epoll" | "kqueue"),
             false => !matches!(poller, "poll" | "select"),
@@ -142,13 +142,13 @@ impl Naming {
     }
 
     /// Returns the key of making a poller. For poll and select, making one only makes their wake-up pipe.
-    pub(crate) fn make_poller(&self, poller: &str) -> Option<Key> {
+    fn make_poller(&self, poller: &str) -> Option<Key> {
         let registers = !matches!(poller, "poll" | "select");
         registers.then(|| self.key(format!("{poller}-create"), None))
     }
 
     /// Returns the key of a call's answer.
-    pub(crate) fn call(&self, name: &str, call: &Call) -> Key {
+    fn call(&self, name: &str, call: &Call) -> Key {
         let verb = match call {
             Call::Binds => "bind".into(),
             Call::Listens { .. } => "listen".into(),

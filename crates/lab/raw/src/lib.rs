@@ -20,7 +20,7 @@ use std::fmt;
 use std::time::Duration;
 
 use metadata::{Answer, Mode, Transport};
-use selector::MakeSelector;
+use selector::{MakeSelector, Unsupported};
 
 pub use crate::added::parse as read_behaviours;
 pub use crate::keys::{Key, keys};
@@ -109,6 +109,12 @@ pub enum Stopped {
     /// The set-up failed; this says nothing about the poller.
     #[error("{0}")]
     Broken(String),
+}
+
+impl From<Unsupported> for Stopped {
+    fn from(Unsupported(why): Unsupported) -> Self {
+        Self::Unsupported(why)
+    }
 }
 
 /// Runs a script.

@@ -332,7 +332,7 @@ enum EntryText {
     Several(Vec<Spanned<ExpectationText>>),
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExpectationText {
     answers: Vec<String>,
@@ -529,15 +529,7 @@ fn named(
 
 impl ExpectationText {
     fn plain(answer: String) -> Self {
-        Self {
-            answers: vec![answer],
-            seen: None,
-            unstable: None,
-            source: None,
-            since: None,
-            until: None,
-            note: None,
-        }
+        Self { answers: vec![answer], ..Self::default() }
     }
 
     /// Checks the fields. The result lacks the fields of its key.

@@ -18,7 +18,7 @@ use selector::{Act, Shut};
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, READABLE, RESET, URGENT, WRITABLE};
-use super::{Interpreter, broken, call_failed};
+use super::{Interpreter, broken, call_failed, failed};
 use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
 
@@ -56,10 +56,6 @@ impl CallResult {
     fn made() -> Self {
         Self { answer: Outcome::Other("ok".into()).into(), done: true }
     }
-}
-
-fn failed(errno: Errno) -> Outcome {
-    Outcome::Failed(format!("{errno:?}"))
 }
 
 impl Interpreter {
@@ -559,7 +555,7 @@ impl Interpreter {
     /// Notifies the pollers that keep their own copy of a descriptor.
     fn notify_closed(&self, number: RawFd) -> Result<(), Stopped> {
         let notify = |poller: &Arc<FencedPoller>| poller.selector.closed(number);
-        self.pollers.values().try_for_each(notify).map_err(|why| Stopped::Unsupported(why.to_string()))
+        Ok(self.pollers.values().try_for_each(notify)?)
     }
 
     fn takes_number_of(&mut self, name: &str, closed: &Name) -> Result<CallResult, Stopped> {
@@ -583,7 +579,7 @@ impl Interpreter {
         actor.fd = Some(moved);
         self.notify_closed(old)?;
         let notify = |poller: &Arc<FencedPoller>| poller.selector.opened(number);
-        self.pollers.values().try_for_each(notify).map_err(|why| Stopped::Unsupported(why.to_string()))?;
+        self.pollers.values().try_for_each(notify)?;
         Ok(CallResult::of(Ok(())))
     }
 

@@ -168,19 +168,11 @@ impl Interpreter {
         let (kind, answer) = text.split_once(' ').unwrap_or((text, ""));
         match kind {
             "done" => {
-                let key = match &clause.action {
-                    Action::Wait { .. } => Some(self.naming.wait(&self.poller_name, self.setting.mode)),
-                    Action::Change(change) if clause.is_question => {
-                        self.naming.change(&self.poller_name, change)
-                    }
-                    Action::Call(name, call) if clause.is_question => Some(self.naming.call(name, call)),
-                    _ => None,
-                };
                 let typed = match &clause.action {
                     Action::Wait { .. } => Answer::of_wait(answer, &self.column),
                     _ => Answer::of_call(answer),
                 };
-                observed.extend(key.map(|key| super::observation(key, typed)));
+                observed.extend(self.key(clause).map(|key| super::observation(key, typed)));
                 Ok(answer.into())
             }
             "unsupported" => Err(Stopped::Unsupported(answer.into())),

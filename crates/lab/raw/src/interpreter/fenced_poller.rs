@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use selector::{Act, Acted, Changed, Event, FENCE, Interest, Record, Refusal, Selector, Token};
 
 use super::descriptors::Scratch;
-use super::{broken, call_failed, held};
+use super::{broken, call_failed, failed, held};
 use crate::verbs::Name;
 use crate::{Setting, Stopped};
 
@@ -124,13 +124,27 @@ impl FencedPoller {
         changed
     }
 
+    /// Asks through a registration made now.
+    pub(super) fn look(
+        &self,
+        fd: RawFd,
+        label: &str,
+        interest: Interest,
+        mode: Mode,
+    ) -> Result<Outcome, Stopped> {
+        if let Changed::Unsupported(unsupported) = self.add(fd, label, interest, mode) {
+            return Err(unsupported.into());
+        }
+        Ok(self.poll(ROOM)?.map_or_else(failed, |events| self.outcome_of(fd, &events, self.token(label))))
+    }
+
     /// Makes another poller with the same registrations.
     pub(super) fn duplicate(&self, setting: Setting) -> Result<Self, Stopped> {
         let other = Self::open(setting)?;
         for (fd, label, interest, mode) in &self.registrations().added {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}
-                Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
+                Changed::Unsupported(unsupported) => return Err(unsupported.into()),
                 refused => return Err(broken(format!("another poller refuses '{label}': {refused}"))),
             }
         }

@@ -13,10 +13,10 @@ use metadata::{Outcome, Transport};
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::{read, write};
-use selector::{Act, Acted, Acts, Changed, Interest, Unsupported};
+use selector::{Act, Acted, Acts, Changed, Interest};
 
 use super::descriptors::{self, Address, Scratch};
-use super::fenced_poller::{FencedPoller, ROOM};
+use super::fenced_poller::FencedPoller;
 use super::{Actor, Interpreter, broken};
 use crate::Stopped;
 use crate::verbs::{Action, Call, Clause, DescriptorKind, FIRST, Name};
@@ -67,11 +67,7 @@ pub(super) fn acts(poller: &FencedPoller) -> Result<&dyn Acts, Stopped> {
 
 /// Performs an act of a set-up, which must succeed.
 pub(super) fn must(acts: &dyn Acts, name: RawFd, act: &Act) -> Result<Acted, Stopped> {
-    match acts.act(name, act) {
-        Ok(Ok(acted)) => Ok(acted),
-        Ok(Err(errno)) => Err(broken(format!("in the poller's program: {act:?}: {errno:?}"))),
-        Err(Unsupported(why)) => Err(Stopped::Unsupported(why)),
-    }
+    acts.act(name, act)?.map_err(|errno| broken(format!("in the poller's program: {act:?}: {errno:?}")))
 }
 
 /// Returns the address in the answer to an act.
@@ -124,11 +120,9 @@ pub(super) fn pair(
 fn accept(acts: &dyn Acts, name: RawFd, listener: RawFd, patience: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     loop {
-        match acts.act(name, &Act::Accept(listener)) {
-            Ok(Err(Errno::EAGAIN)) if begun.elapsed() < patience => std::thread::yield_now(),
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(errno)) => return Err(broken(format!("accept: {errno:?}"))),
-            Err(Unsupported(why)) => return Err(Stopped::Unsupported(why)),
+        match acts.act(name, &Act::Accept(listener))? {
+            Err(Errno::EAGAIN) if begun.elapsed() < patience => std::thread::yield_now(),
+            accepted => return accepted.map(drop).map_err(|errno| broken(format!("accept: {errno:?}"))),
         }
     }
 }
@@ -163,10 +157,7 @@ impl Interpreter {
         if !held.open {
             return Some(Err(broken(format!("'{name}' is closed"))));
         }
-        let acted = acts(&held.poller).and_then(|acts| {
-            acts.act(actor.number, act).map_err(|Unsupported(why)| Stopped::Unsupported(why))
-        });
-        Some(acted)
+        Some(acts(&held.poller).and_then(|acts| Ok(acts.act(actor.number, act)?)))
     }
 
     /// Returns the acts of a poller whose program makes descriptors of the script's transport.
@@ -191,7 +182,7 @@ impl Interpreter {
         }
         let acts = self.acts_on_the_transport(poller)?;
         let number = self.new_name();
-        let acted = acts.act(number, act).map_err(|Unsupported(why)| Stopped::Unsupported(why))?;
+        let acted = acts.act(number, act)?;
         if acted.is_ok() {
             self.insert_held(name, number, poller);
         }
@@ -263,15 +254,9 @@ impl Interpreter {
             return Err(Stopped::Unsupported(why));
         }
         let poller = Arc::clone(&held.poller);
-        if let Changed::Unsupported(Unsupported(why)) = poller.add(number, at, interest, self.setting.mode) {
-            return Err(Stopped::Unsupported(why));
-        }
-        let answer = match poller.poll(ROOM)? {
-            Ok(events) => poller.outcome_of(number, &events, poller.token(at)),
-            Err(errno) => Outcome::Failed(format!("{errno:?}")),
-        };
+        let answer = poller.look(number, at, interest, self.setting.mode)?;
         match poller.selector.remove(number) {
-            Changed::Unsupported(Unsupported(why)) => Err(Stopped::Unsupported(why)),
+            Changed::Unsupported(unsupported) => Err(unsupported.into()),
             _ => Ok(answer),
         }
     }
@@ -294,17 +279,8 @@ impl Interpreter {
 
     /// Binds, and keeps the address.
     pub(super) fn bind_held(&mut self, name: &str, act: &Act) -> Result<Result<(), Errno>, Stopped> {
-        let transport = self.setting.transport;
-        match self.act(name, act) {
-            Some(acted) => match acted? {
-                Ok(acted) => {
-                    self.actor(name)?.address = Some(address(acted, transport)?);
-                    Ok(Ok(()))
-                }
-                Err(errno) => Ok(Err(errno)),
-            },
-            None => Err(broken(format!("'{name}' is in this process"))),
-        }
+        let acted = self.act(name, act).ok_or_else(|| broken(format!("'{name}' is in this process")))?;
+        self.keep_address(name, acted?)
     }
 
     /// Listens in the poller's program.
@@ -320,13 +296,21 @@ impl Interpreter {
             address: descriptors::any_address(transport, &mut self.scratch)?,
             backlog,
         };
-        match self.add_held(name, poller, &act)? {
-            Ok(acted) => {
-                self.actor(name)?.address = Some(address(acted, transport)?);
-                Ok(Ok(()))
-            }
-            Err(errno) => Ok(Err(errno)),
+        let acted = self.add_held(name, poller, &act)?;
+        self.keep_address(name, acted)
+    }
+
+    fn keep_address(
+        &mut self,
+        name: &str,
+        acted: Result<Acted, Errno>,
+    ) -> Result<Result<(), Errno>, Stopped> {
+        let address = acted.map(|acted| address(acted, self.setting.transport));
+        match address {
+            Ok(address) => self.actor(name)?.address = Some(address?),
+            Err(errno) => return Ok(Err(errno)),
         }
+        Ok(Ok(()))
     }
 }
 

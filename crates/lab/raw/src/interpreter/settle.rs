@@ -136,17 +136,8 @@ pub(super) fn unread(fd: &impl AsFd) -> usize {
 /// Waits until the other end of a TCP connection has acknowledged everything, or the connection has failed.
 /// Only Linux counts a FIN: elsewhere, the round trip has to be enough.
 pub(super) fn wait_for_acknowledgement(fd: &impl AsFd, patience: Duration) -> Result<(), Stopped> {
-    let begun = Instant::now();
-    while unacknowledged(fd) > 0 {
-        if is_reported(fd, RESET, 0) {
-            return Ok(());
-        }
-        if begun.elapsed() > patience {
-            return Err(broken(format!("sent data were not acknowledged within {patience:?}")));
-        }
-        std::thread::yield_now();
-    }
-    Ok(())
+    let is_over = || unacknowledged(fd) == 0 || is_reported(fd, RESET, 0);
+    wait_until(is_over, "sent data were not acknowledged", patience)
 }
 
 /// Returns the number of bytes that the other end of a TCP connection has not acknowledged, with the FIN.
@@ -165,10 +156,15 @@ fn unacknowledged(_: &impl AsFd) -> usize {
 
 /// Waits until `count` bytes can be read. No system call sleeps until then.
 pub(super) fn wait_for_bytes(fd: &impl AsFd, count: usize, patience: Duration) -> Result<(), Stopped> {
+    wait_until(|| unread(fd) >= count, &format!("{count} bytes did not arrive"), patience)
+}
+
+/// Looks again and again whether something has happened. `late` is the error without it.
+fn wait_until(has_happened: impl Fn() -> bool, late: &str, patience: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
-    while unread(fd) < count {
+    while !has_happened() {
         if begun.elapsed() > patience {
-            return Err(broken(format!("{count} bytes did not arrive within {patience:?}")));
+            return Err(broken(format!("{late} within {patience:?}")));
         }
         std::thread::yield_now();
     }

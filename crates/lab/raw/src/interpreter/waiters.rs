@@ -15,7 +15,7 @@ use selector::{Event, Selector, Unsupported};
 use super::fenced_poller::{FencedPoller, ROOM};
 use super::thread_state::{Sample, ThreadState};
 use super::worker_pool::WorkDone;
-use super::{broken, call_failed};
+use super::{broken, call_failed, failed};
 use crate::Stopped;
 use crate::verbs::WaitArguments;
 
@@ -106,15 +106,13 @@ impl Waited {
     pub(super) fn answer(&self, poller: &FencedPoller) -> Result<Answer, Stopped> {
         let outcome = match self {
             Self::NotWoken => Outcome::NotWoken,
-            Self::Failed(errno) => Outcome::Failed(format!("{errno:?}")),
+            Self::Failed(errno) => failed(*errno),
             Self::TimedOut => Outcome::TimedOut,
             Self::Early => Outcome::Early,
             Self::Unsupported(why) => return Err(Stopped::Unsupported(why.clone())),
             Self::Events(events) if events.is_empty() => Outcome::Woken,
             Self::Events(events) => poller.outcome(events),
-            Self::Worked(_) => {
-                return Err(broken("this thread works: use `threads answer`"));
-            }
+            Self::Worked(_) => return Err(broken("this thread works: use `threads answer`")),
             Self::Raw(events, timeout_updated) => {
                 let outcome = if events.is_empty() { Outcome::Done } else { poller.outcome(events) };
                 let remark = match timeout_updated {

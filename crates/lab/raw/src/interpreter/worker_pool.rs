@@ -155,12 +155,8 @@ impl Interpreter {
             match descriptors::connect_to(&client, &address) {
                 Ok(()) => {}
                 Err(Errno::EINPROGRESS) => {
-                    settle::wait_for(
-                        &client,
-                        settle::WRITABLE,
-                        "the end of the handshake",
-                        self.setting.patience,
-                    )?;
+                    let patience = self.setting.patience;
+                    settle::wait_for(&client, settle::WRITABLE, "the end of the handshake", patience)?;
                 }
                 Err(errno) => return Err(call_failed("connect", errno)),
             }
@@ -179,7 +175,7 @@ impl Interpreter {
             let label = format!("pair-{index}");
             match poller.add(std::os::fd::AsRawFd::as_raw_fd(&pair.0), &label, Interest::READ, mode) {
                 Changed::Done => self.worker_pool.tokens.push(poller.token(&label)),
-                Changed::Unsupported(why) => return Err(Stopped::Unsupported(why.to_string())),
+                Changed::Unsupported(unsupported) => return Err(unsupported.into()),
                 refused => return Err(broken(format!("add: {refused}"))),
             }
             self.worker_pool.pairs.push(pair);
