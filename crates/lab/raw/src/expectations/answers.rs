@@ -321,7 +321,7 @@ struct FileText {
     /// The source of every expectation that names none.
     source: Spanned<String>,
     sources: Entries<Source>,
-    behaviours: Entries<Entries<Entries<Spanned<EntryText>>>>,
+    behaviours: BehavioursText<Spanned<EntryText>>,
 }
 
 /// The text form of an entry: one allowed answer, all fields, or a list with one element per range of
@@ -392,7 +392,37 @@ impl InFile<'_> {
         let message = format!("'{}' comes after '{}'", after.value, before.value);
         self.error(after.referenced, message, "keep the keys sorted: byte by byte, as `LC_ALL=C sort` does")
     }
+
+    /// Returns the questions in the order of the file. Their behaviours exist, and their keys are sorted.
+    pub(crate) fn questions<V>(
+        &self,
+        behaviours: BehavioursText<V>,
+    ) -> Result<Vec<QuestionText<V>>, ExpectationsError> {
+        let is_unknown = |(id, _): &&(Spanned<String>, _)| catalogue::title(&id.value).is_none();
+        if let Some((unknown, _)) = behaviours.0.iter().find(is_unknown) {
+            let message = format!("there is no behaviour '{}' in the catalogue", unknown.value);
+            return self.error(unknown.referenced, message, catalogue::suggestion(&unknown.value));
+        }
+        self.check_sorted(&behaviours)?;
+        let mut questions = Vec::new();
+        for (behaviour, variants) in behaviours.0 {
+            self.check_sorted(&variants)?;
+            for (variant, asked) in variants.0 {
+                self.check_sorted(&asked)?;
+                for (key, value) in asked.0 {
+                    questions.push((behaviour.value.clone(), variant.value.clone(), key, value));
+                }
+            }
+        }
+        Ok(questions)
+    }
 }
+
+/// A question of a file: the behaviour, the state, the interface with its trigger, and the value.
+type QuestionText<V> = (String, String, Spanned<String>, V);
+
+/// The questions of a file, by behaviour, state, and interface with trigger.
+pub(crate) type BehavioursText<V> = Entries<Entries<Entries<V>>>;
 
 type Sources = HashMap<String, Arc<Source>>;
 
@@ -442,57 +472,36 @@ impl FileText {
         }
         let usual = named(&at, &self.source, &sources)?;
         let mut columns = Columns::new(Column { over: self.over, words: self.words });
-        if let Some((behaviour, _)) =
-            self.behaviours.0.iter().find(|(behaviour, _)| catalogue::title(&behaviour.value).is_none())
-        {
-            let message = format!("there is no behaviour '{}' in the catalogue", behaviour.value);
-            return at.error(behaviour.referenced, message, catalogue::suggestion(&behaviour.value));
-        }
-        at.check_sorted(&self.behaviours)?;
-        let mut answers = Vec::new();
-        for (behaviour, variants) in self.behaviours.0 {
-            at.check_sorted(&variants)?;
-            for (variant, asked) in variants.0 {
-                at.check_sorted(&asked)?;
-                for (key, text) in asked.0 {
-                    let (api, trigger) = split_key(&at, &key)?;
-                    let several = match text.value {
-                        EntryText::Plain(answer) => vec![(text.referenced, ExpectationText::plain(answer))],
-                        EntryText::Full(full) => vec![(text.referenced, *full)],
-                        EntryText::Several(list) => {
-                            list.into_iter().map(|full| (full.referenced, full.value)).collect()
-                        }
-                    };
-                    let first = answers.len();
-                    for (position, full) in several {
-                        let answer = Expectation {
-                            behaviour: behaviour.value.clone(),
-                            variant: variant.value.clone(),
-                            api: api.to_owned(),
-                            trigger: trigger.map(str::to_owned),
-                            column: columns.of(api),
-                            ..full.check(&at, position, &usual, &sources)?
-                        };
-                        let same = answers
-                            .iter()
-                            .skip(first)
-                            .any(|other: &Expectation| other.range.overlaps(&answer.range));
-                        if same {
-                            let message =
-                                format!("two answers of '{}' hold for the same versions", key.value);
-                            let help = "give them `since` and `until` that do not overlap";
-                            return at.error(position, message, help);
-                        }
-                        answers.push(answer);
-                    }
-                    if answers.len() == first {
-                        return at.error(
-                            key.referenced,
-                            format!("'{}' has no answer", key.value),
-                            "give one, or remove it",
-                        );
-                    }
+        let mut answers: Vec<Expectation> = Vec::new();
+        for (behaviour, variant, key, text) in at.questions(self.behaviours)? {
+            let (api, trigger) = split_key(&at, &key)?;
+            let several = match text.value {
+                EntryText::Plain(answer) => vec![(text.referenced, ExpectationText::plain(answer))],
+                EntryText::Full(full) => vec![(text.referenced, *full)],
+                EntryText::Several(list) => {
+                    list.into_iter().map(|full| (full.referenced, full.value)).collect()
                 }
+            };
+            let first = answers.len();
+            for (position, full) in several {
+                let answer = Expectation {
+                    behaviour: behaviour.clone(),
+                    variant: variant.clone(),
+                    api: api.to_owned(),
+                    trigger: trigger.map(str::to_owned),
+                    column: columns.of(api),
+                    ..full.check(&at, position, &usual, &sources)?
+                };
+                if answers[first..].iter().any(|other| other.range.overlaps(&answer.range)) {
+                    let message = format!("two answers of '{}' hold for the same versions", key.value);
+                    let help = "give them `since` and `until` that do not overlap";
+                    return at.error(position, message, help);
+                }
+                answers.push(answer);
+            }
+            if answers.len() == first {
+                let message = format!("'{}' has no answer", key.value);
+                return at.error(key.referenced, message, "give one, or remove it");
             }
         }
         // The files are sorted by the text `api@trigger`, which is not always the order of the pair.

@@ -10,8 +10,7 @@ use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::expectations::answers::{InFile, split_key};
-use crate::expectations::catalogue;
+use crate::expectations::answers::{BehavioursText, InFile, split_key};
 use crate::expectations::error::ExpectationsError;
 use crate::expectations::file::Entries;
 use crate::expectations::version::Version;
@@ -91,47 +90,31 @@ impl History {
 #[serde(deny_unknown_fields)]
 struct HistoryText {
     systems: Entries<PastSystem>,
-    behaviours: Entries<Entries<Entries<Entries<Spanned<String>>>>>,
+    behaviours: BehavioursText<Entries<Spanned<String>>>,
 }
 
 impl HistoryText {
     fn check(self, at: &InFile<'_>) -> Result<History, ExpectationsError> {
         at.check_sorted(&self.systems)?;
-        at.check_sorted(&self.behaviours)?;
         let names: Vec<_> = self.systems.0.iter().map(|(name, _)| name.value.clone()).collect();
         let mut answers = Vec::new();
-        for (behaviour, variants) in self.behaviours.0 {
-            if catalogue::title(&behaviour.value).is_none() {
-                let message = format!("there is no behaviour '{}' in the catalogue", behaviour.value);
-                return at.error(behaviour.referenced, message, catalogue::suggestion(&behaviour.value));
-            }
-            at.check_sorted(&variants)?;
-            for (variant, asked) in variants.0 {
-                at.check_sorted(&asked)?;
-                for (key, past_answers) in asked.0 {
-                    split_key(at, &key)?;
-                    at.check_sorted(&past_answers)?;
-                    let mut past = Vec::new();
-                    for (name, answer) in past_answers.0 {
-                        let Some(system) = names.iter().position(|known| *known == name.value) else {
-                            let message = format!("there is no system '{}' in this file", name.value);
-                            let help = did_you_mean(&name.value, names.iter().map(String::as_str));
-                            return at.error(name.referenced, message, help);
-                        };
-                        if answer.value.is_empty() {
-                            let help = "leave out systems without a published answer";
-                            return at.error(answer.referenced, "an empty answer".into(), help);
-                        }
-                        past.push((system, answer.value));
-                    }
-                    answers.push(PastAnswers {
-                        behaviour: behaviour.value.clone(),
-                        variant: variant.value.clone(),
-                        asked: key.value,
-                        answers: past,
-                    });
+        for (behaviour, variant, key, past_answers) in at.questions(self.behaviours)? {
+            split_key(at, &key)?;
+            at.check_sorted(&past_answers)?;
+            let mut past = Vec::new();
+            for (name, answer) in past_answers.0 {
+                let Some(system) = names.iter().position(|known| *known == name.value) else {
+                    let message = format!("there is no system '{}' in this file", name.value);
+                    let help = did_you_mean(&name.value, names.iter().map(String::as_str));
+                    return at.error(name.referenced, message, help);
+                };
+                if answer.value.is_empty() {
+                    let help = "leave out systems without a published answer";
+                    return at.error(answer.referenced, "an empty answer".into(), help);
                 }
+                past.push((system, answer.value));
             }
+            answers.push(PastAnswers { behaviour, variant, asked: key.value, answers: past });
         }
         Ok(History { systems: self.systems.0.into_iter().map(|(_, system)| system).collect(), answers })
     }
