@@ -1,6 +1,5 @@
 //! A poller with its descriptors, and the operations that are measured on it.
 
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use metadata::Mode;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::{close, read, write};
-use selector::{Changed, Interest, MakeSelector, Selector, Unsupported, set_nonblocking};
+use selector::{Changed, Interest, MakeSelector, Selector, set_nonblocking};
 
 use crate::clock::{Clock, Sample};
 use crate::{Failure, Operation, Plan, floor};
@@ -40,17 +39,15 @@ impl Bench {
         let clock = match (clock, poller.process()) {
             (clock, None) => clock,
             (Clock::Marks, Some(_)) => {
-                return Err(Failure::Unsupported("it is a program, which is not traced".to_owned()));
+                return Err(Failure("it is a program, which is not traced".into()));
             }
             (Clock::Here, Some(_)) if poller.spent().is_some() => Clock::Program,
             (_, Some(_)) => {
                 let reason = "it is a program without `times`: what would be measured is the way to it";
-                return Err(Failure::Unsupported(reason.to_owned()));
+                return Err(Failure(reason.into()));
             }
         };
-        if !poller.capabilities().modes.contains(&plan.mode) {
-            return Err(Failure::Unsupported(format!("it has no {} mode", plan.mode.name())));
-        }
+        require_mode(&*poller, plan)?;
         let ends = connections(plan.descriptors)?;
         let bench = Self { poller, other, ends, random: Rng::with_seed(7), clock, is_over: false };
         for (index, end) in bench.ends.iter().enumerate() {
@@ -67,7 +64,7 @@ impl Bench {
     fn explained(&self, failure: Failure) -> Failure {
         let mut pollers = std::iter::once(&self.poller).chain(&self.other);
         let its_own = pollers.find_map(|poller| poller.failure());
-        its_own.map_or(failure, |its_own| Failure::Unsupported(its_own.reason))
+        its_own.map_or(failure, |its_own| Failure(its_own.reason))
     }
 
     /// Does the operation of a plan this many times.
@@ -84,7 +81,7 @@ impl Bench {
             Operation::WaitOne => self.wait_one(rounds),
             Operation::WaitAll => self.wait_all(rounds, plan.mode),
             Operation::HandOver => self.hand_over(rounds, plan.mode),
-            Operation::Wake => Err(Failure::Unsupported("it needs another thread".to_owned())),
+            Operation::Wake => Err(Failure("it needs another thread".into())),
         }
     }
 
@@ -124,7 +121,7 @@ impl Bench {
         let fd = extra.as_raw_fd();
         // In a debug build, dropping it makes another system call before.
         close(extra)?;
-        self.poller.closed(fd).map_err(|Unsupported(reason)| Failure::Unsupported(reason))
+        Ok(self.poller.closed(fd)?)
     }
 
     fn register(&self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
@@ -197,11 +194,9 @@ impl Bench {
             let events = self.timed(&mut took, || self.poller.wait(BATCH, Some(Duration::ZERO)));
             let tokens: Vec<_> = events?.iter().map(|event| event.token).collect();
             if tokens != [ready as u64] {
-                let wrong = format!(
-                    "descriptor {ready} of {} is ready, and {tokens:?} were reported",
-                    self.ends.len()
-                );
-                return Err(io::Error::other(wrong).into());
+                let count = self.ends.len();
+                let wrong = format!("descriptor {ready} of {count} is ready, and {tokens:?} were reported");
+                return Err(Failure(wrong));
             }
             self.receive(ready)?;
         }
@@ -248,7 +243,7 @@ impl Bench {
                 }
                 if reported == before {
                     let wrong = format!("{all} descriptors are ready, and {reported} were reported");
-                    return Err(io::Error::other(wrong).into());
+                    return Err(Failure(wrong));
                 }
             }
         }
@@ -276,9 +271,7 @@ impl Bench {
     fn hand_over(&mut self, rounds: u32, mode: Mode) -> Result<Sample, Failure> {
         let mut took = Duration::ZERO;
         for _ in 0..rounds {
-            let Some(other) = &self.other else {
-                return Err(Failure::Unsupported("there is no other poller".to_owned()));
-            };
+            let other = self.other.as_ref().ok_or_else(|| Failure("there is no other poller".into()))?;
             let (from, to) = if self.is_over { (other, &self.poller) } else { (&self.poller, other) };
             self.timed(&mut took, || {
                 spread(self.ends.len()).try_for_each(|index| {
@@ -337,11 +330,19 @@ pub(crate) fn connections(ends: usize) -> Result<Vec<OwnedFd>, Failure> {
     Ok(all)
 }
 
+/// Checks that the poller has the mode of a plan.
+pub(crate) fn require_mode(poller: &dyn Selector, plan: &Plan) -> Result<(), Failure> {
+    match poller.capabilities().modes.contains(&plan.mode) {
+        true => Ok(()),
+        false => Err(Failure(format!("it has no {} mode", plan.mode.name()))),
+    }
+}
+
 /// Returns why a change was not made.
 pub(crate) fn done(changed: Changed) -> Result<(), Failure> {
     match changed {
         Changed::Done => Ok(()),
-        Changed::Unsupported(Unsupported(reason)) => Err(Failure::Unsupported(reason)),
-        refused @ Changed::Refused(_) => Err(Failure::Unsupported(format!("the poller answered {refused}"))),
+        Changed::Unsupported(unsupported) => Err(unsupported.into()),
+        refused @ Changed::Refused(_) => Err(Failure(format!("the poller answered {refused}"))),
     }
 }

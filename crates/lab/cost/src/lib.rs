@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use metadata::{CostOutcome, Mode};
 use nix::sys::resource::{Resource, getrlimit};
-use selector::MakeSelector;
+use selector::{MakeSelector, Unsupported};
 
 use crate::bench::Bench;
 pub use crate::calls::Performed;
@@ -90,8 +90,7 @@ pub fn measure(make: MakeSelector, plan: &Plan) -> Measurement {
     let not_measured = |reason| (CostOutcome::NotMeasured { reason }, None);
     let (outcome, unbound) = match measured {
         Ok((compared, unbound)) => (outcome(&compared, plan), unbound),
-        Err(Failure::Unsupported(reason)) => not_measured(reason),
-        Err(Failure::Io(error)) => not_measured(error.to_string()),
+        Err(failure) => not_measured(failure.0),
     };
     Measurement { outcome, unbound }
 }
@@ -101,14 +100,13 @@ pub fn measure(make: MakeSelector, plan: &Plan) -> Measurement {
 pub fn perform(make: MakeSelector, plan: &Plan) -> Performed {
     match try_perform(make, plan) {
         Ok(operations) => Performed::Operations(operations),
-        Err(Failure::Unsupported(reason)) => Performed::Failed(reason),
-        Err(Failure::Io(error)) => Performed::Failed(error.to_string()),
+        Err(failure) => Performed::Failed(failure.0),
     }
 }
 
 fn try_perform(make: MakeSelector, plan: &Plan) -> Result<u64, Failure> {
     check_descriptors(plan)?;
-    let be_traced = || calls::be_traced().map_err(Failure::Unsupported);
+    let be_traced = || calls::be_traced().map_err(Failure);
     // The first round, before the tracer looks, has the calls that are made once.
     let sample = if plan.operation == Operation::Wake {
         let bench = WakeBench::new(make, plan, &Processors::here(), true)?;
@@ -150,24 +148,26 @@ pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// Why something was not measured.
+/// Why something was not measured: the poller or this process cannot do it, a system call failed, or an
+/// answer was wrong.
 #[derive(Debug)]
-enum Failure {
-    /// The poller or this process cannot do it.
-    Unsupported(String),
-    /// A system call failed, or an answer was wrong.
-    Io(io::Error),
-}
+struct Failure(String);
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        Self(error.to_string())
     }
 }
 
 impl From<nix::errno::Errno> for Failure {
     fn from(errno: nix::errno::Errno) -> Self {
-        Self::Io(errno.into())
+        io::Error::from(errno).into()
+    }
+}
+
+impl From<Unsupported> for Failure {
+    fn from(Unsupported(reason): Unsupported) -> Self {
+        Self(reason)
     }
 }
 
@@ -205,9 +205,9 @@ fn check_threads(plan: &Plan, processors: &Processors) -> Result<(), Failure> {
     if threads <= count {
         return Ok(());
     }
-    let reason =
-        format!("{threads} threads at once need as many processors, and this process may use {count}");
-    Err(Failure::Unsupported(reason))
+    Err(Failure(format!(
+        "{threads} threads at once need as many processors, and this process may use {count}"
+    )))
 }
 
 /// The limit of descriptors is known before any is opened.
@@ -221,8 +221,7 @@ fn check_descriptors(plan: &Plan) -> Result<(), Failure> {
     if needed <= limit {
         return Ok(());
     }
-    let reason = format!("it needs {needed} descriptors, and `ulimit -n` is {limit}");
-    Err(Failure::Unsupported(reason))
+    Err(Failure(format!("it needs {needed} descriptors, and `ulimit -n` is {limit}")))
 }
 
 /// Finds out how many rounds fill a sample, and takes the pairs.
@@ -237,7 +236,7 @@ fn compare(
     let kept = |result: Result<Sample, Failure>| match result.map(Sample::nanoseconds) {
         Ok(time) if time > 0.0 => Ok(time),
         other => {
-            let coarse = || Failure::Unsupported("the clock is too coarse for a sample".to_owned());
+            let coarse = || Failure("the clock is too coarse for a sample".to_owned());
             *locked(&failure) = Some(other.err().unwrap_or_else(coarse));
             Err(io::Error::other("see the failure"))
         }

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use selector::{Interest, MakeSelector, Selector, Unsupported};
+use selector::{Interest, MakeSelector, Selector};
 
-use crate::bench::{BATCH, connections, done};
+use crate::bench::{BATCH, connections, done, require_mode};
 use crate::clock::{Sample, marked};
 use crate::processors::Processors;
 use crate::{Failure, Plan, calls};
@@ -51,18 +51,15 @@ impl WakeBench {
     ) -> Result<Self, Failure> {
         let poller: Arc<dyn Selector> = Arc::from(make()?);
         if poller.process().is_some() {
-            let reason = "it is a program: a wake-up takes the way to it";
-            return Err(Failure::Unsupported(reason.to_owned()));
+            return Err(Failure("it is a program: a wake-up takes the way to it".into()));
         }
-        if !poller.capabilities().modes.contains(&plan.mode) {
-            return Err(Failure::Unsupported(format!("it has no {} mode", plan.mode.name())));
-        }
+        require_mode(&*poller, plan)?;
         let ends = connections(plan.descriptors)?;
         for (index, end) in ends.iter().enumerate() {
             done(poller.add(end.as_raw_fd(), index as u64, Interest::READ, plan.mode))?;
         }
         // Before there is a thread that only a wake-up ends.
-        poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))?;
+        poller.wake()?;
         let (to_thread, pipe_end) = pipe()?;
         let (answers, answer) = pipe()?;
         let next = Arc::new(AtomicU8::new(Place::Poller as u8));
@@ -122,7 +119,7 @@ impl WakeBench {
     }
 
     fn wake(&self) -> Result<(), Failure> {
-        self.poller.wake().map_err(|Unsupported(reason)| Failure::Unsupported(reason))
+        Ok(self.poller.wake()?)
     }
 
     /// Chooses where the thread waits after its next wake-up.
