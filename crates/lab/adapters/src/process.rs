@@ -31,8 +31,8 @@ pub(crate) use self::conversation::{AdapterError, Conversation, StartError};
 use self::lease::Lease;
 pub use self::messages::show_messages;
 pub use self::wire::PROTOCOL;
-pub(crate) use self::wire::{Answer, Command};
-use self::wire::{Hello, WireEvent};
+use self::wire::WireEvent;
+pub(crate) use self::wire::{Answer, Command, Hello};
 use crate::{errno, views};
 
 /// The time for an adapter to start, and for each answer except that of a wait, on a machine of normal speed.

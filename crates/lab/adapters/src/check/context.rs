@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use metadata::Mode;
-use selector::{Changed, Event, FENCE, Interest, Selector, Token};
+use selector::{Changed, Event, FENCE, Interest, Selector, Token, Unsupported};
 
 use super::Outcome;
 use super::ends::Ends;
@@ -29,6 +29,12 @@ impl From<io::Error> for NotPassed {
             io::ErrorKind::Unsupported => Self::Unsupported(error.to_string()),
             _ => Self::Failed(error.to_string()),
         }
+    }
+}
+
+impl From<Unsupported> for NotPassed {
+    fn from(Unsupported(reason): Unsupported) -> Self {
+        Self::Unsupported(reason)
     }
 }
 
@@ -111,7 +117,7 @@ impl Context {
         self.expect_alive()?;
         match changed {
             Changed::Done => Ok(()),
-            Changed::Unsupported(reason) => Err(NotPassed::Unsupported(reason.0)),
+            Changed::Unsupported(unsupported) => Err(unsupported.into()),
             refused => failed(format!("{call} was refused: {refused}")),
         }
     }

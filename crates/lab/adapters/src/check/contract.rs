@@ -236,7 +236,7 @@ fn other_modes(context: &Context) -> Verdict {
 }
 
 fn room(context: &Context) -> Verdict {
-    context.selector.limits_room().map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
+    context.selector.limits_room()?;
     let pipes = (0..3).map(|_| context.readable_pipe()).collect::<Result<Vec<_>, _>>()?;
     for (token, pipe) in (0..).zip(&pipes) {
         context.add(pipe.fd, token, Interest::READ, context.mode)?;
@@ -280,7 +280,7 @@ fn timeout_not_early(context: &Context) -> Verdict {
 }
 
 fn woken_before(context: &Context) -> Verdict {
-    context.selector.wake().map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
+    context.selector.wake()?;
     let begun = Instant::now();
     let events = context.wait(ROOM, context.patience)?;
     if !events.is_empty() {
@@ -304,7 +304,7 @@ fn woken_meanwhile(context: &Context) -> Verdict {
             thread::sleep(delay);
             Ok::<_, io::Error>((context.selector.wake(), waiting.join()))
         })?;
-        woken.map_err(|Unsupported(reason)| NotPassed::Unsupported(reason))?;
+        woken?;
         let Ok(waited) = waited else { return failed("the wait panicked") };
         let events = waited?;
         if !events.is_empty() {
@@ -348,10 +348,10 @@ fn close(context: &Context) -> Verdict {
     let pipe = context.readable_pipe()?;
     context.add(pipe.fd, 1, Interest::READ, context.mode)?;
     match context.selector.close() {
-        Err(Unsupported(reason)) => {
+        Err(unsupported) => {
             context.expect_alive()?;
             expect_only(1, &context.events_before_fence()?)?;
-            Err(NotPassed::Unsupported(reason))
+            Err(unsupported.into())
         }
         Ok(Err(errno)) => failed(format!("close: {errno:?}")),
         Ok(Ok(())) => match context.selector.wait(ROOM, Some(Duration::ZERO)) {

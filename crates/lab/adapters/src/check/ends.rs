@@ -12,7 +12,7 @@ use metadata::Transport;
 use nix::errno::Errno;
 use nix::sys::socket::{Shutdown, shutdown};
 use nix::unistd::{read, write};
-use selector::{Act, Acted, Acts, Selector, Unsupported, set_nonblocking};
+use selector::{Act, Acted, Acts, Selector, set_nonblocking};
 use tempfile::TempDir;
 
 use super::context::{NotPassed, Verdict, failed};
@@ -67,7 +67,7 @@ impl Ends {
                 Ok(Err(Errno::EAGAIN)) if begun.elapsed() < patience => std::thread::yield_now(),
                 Ok(Ok(acted)) => return Ok(acted),
                 Ok(Err(errno)) => return failed(format!("{act:?} was refused: {errno:?}")),
-                Err(Unsupported(reason)) => return Err(NotPassed::Unsupported(reason)),
+                Err(unsupported) => return Err(unsupported.into()),
             }
         };
         let kinds = [Transport::Unix, Transport::Tcp, Transport::Udp];
@@ -90,10 +90,7 @@ impl Ends {
     pub fn read(&self, selector: &dyn Selector) -> Verdict {
         let count = match (&self.own, selector.actor()) {
             (Some(own), _) => Ok(Acted::Count(read(own, &mut [0]).map_err(io::Error::from)?)),
-            (None, Some(acts)) => match acts.act(self.fd, &Act::Read(1)) {
-                Ok(acted) => acted,
-                Err(Unsupported(reason)) => return Err(NotPassed::Unsupported(reason)),
-            },
+            (None, Some(acts)) => acts.act(self.fd, &Act::Read(1))?,
             (None, None) => return failed("it is closed"),
         };
         if count == Ok(Acted::Count(1)) {
@@ -210,18 +207,12 @@ pub fn any_address(kind: Transport, folder: &TempDir) -> String {
 
 /// Connects to the adapter's listener.
 pub fn connect(kind: Transport, at: &Acted) -> Result<OwnedFd, NotPassed> {
-    match (kind, at) {
-        (Transport::Unix, Acted::Address(path)) => {
-            let peer = UnixStream::connect(path)?;
-            peer.set_nonblocking(true)?;
-            Ok(peer.into())
-        }
-        _ => {
-            let peer = TcpStream::connect(inet(at)?)?;
-            peer.set_nonblocking(true)?;
-            Ok(peer.into())
-        }
-    }
+    let peer: OwnedFd = match (kind, at) {
+        (Transport::Unix, Acted::Address(path)) => UnixStream::connect(path)?.into(),
+        _ => TcpStream::connect(inet(at)?)?.into(),
+    };
+    set_nonblocking(&peer).map_err(io::Error::from)?;
+    Ok(peer)
 }
 
 /// Returns the address of the adapter's socket.

@@ -13,7 +13,9 @@ use super::Check;
 use super::acts::{self, Acting};
 use super::context::{NotPassed, Verdict, failed};
 use super::ends::last_answer;
-use crate::process::{AdapterError, Answer, Command, Conversation, LOWEST_NUMBER, PATIENCE, StartError};
+use crate::process::{
+    AdapterError, Answer, Command, Conversation, Hello, LOWEST_NUMBER, PATIENCE, StartError,
+};
 
 struct ProtocolCheck {
     name: &'static str,
@@ -22,14 +24,10 @@ struct ProtocolCheck {
 }
 
 struct Parameters {
-    /// Whether the adapter accepts `reset`.
-    resets: bool,
-    /// Whether its answers have times.
-    times: bool,
+    /// What the adapter declares.
+    hello: Hello,
     /// The kinds of descriptors that the adapter makes itself.
     acts: Vec<Transport>,
-    /// Whether the adapter accepts `at` in `take`.
-    numbers: bool,
     /// A mode of the adapter.
     mode: Mode,
     patience: Duration,
@@ -84,9 +82,8 @@ pub fn all(command_line: &[String], patience: Duration, wanted: &dyn Fn(&str) ->
             Err(StartError::Failed(error)) => failed(error.to_string()),
             Ok((conversation, hello)) => {
                 let mode = hello.modes.first().copied().map_or(Mode::Level, Mode::from);
-                let acts = hello.acts.into_iter().map(Transport::from).collect();
-                let (resets, times, numbers) = (hello.reset, hello.times, hello.numbers);
-                (check.run)(conversation, &Parameters { resets, times, numbers, acts, mode, patience })
+                let acts = hello.acts.iter().copied().map(Transport::from).collect();
+                (check.run)(conversation, &Parameters { hello, acts, mode, patience })
             }
         };
         let no_hello = checks.is_empty() && verdict.is_err();
@@ -104,15 +101,31 @@ impl From<AdapterError> for NotPassed {
     }
 }
 
+/// Returns `Unsupported` unless the adapter declares a feature.
+fn require(is_declared: bool, feature: &str) -> Verdict {
+    let why = || NotPassed::Unsupported(format!("the adapter does not declare {feature}"));
+    if is_declared { Ok(()) } else { Err(why()) }
+}
+
+/// Sends a copy of one end of a pipe, for the number `at` in the adapter. Returns the answer to `take`.
+fn take(
+    adapter: &mut Conversation,
+    parameters: &Parameters,
+    fd: RawFd,
+    at: Option<RawFd>,
+) -> Result<Answer, NotPassed> {
+    let sent = adapter.send_descriptor(fd, at)?;
+    sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
+    Ok(adapter.receive(parameters.patience)?)
+}
+
 /// Runs a check of an adapter's acts.
 fn acting(
     mut adapter: Conversation,
     parameters: &Parameters,
     check: fn(&mut Acting<'_>) -> Verdict,
 ) -> Verdict {
-    if parameters.acts.is_empty() {
-        return Err(NotPassed::Unsupported("the adapter does not declare acts".into()));
-    }
+    require(!parameters.acts.is_empty(), "acts")?;
     check(&mut Acting { adapter: &mut adapter, kinds: &parameters.acts, patience: parameters.patience })
 }
 
@@ -130,13 +143,17 @@ fn malformed_command(mut adapter: Conversation, parameters: &Parameters) -> Verd
 fn expect_unknown(adapter: &mut Conversation, line: &str, parameters: &Parameters) -> Verdict {
     adapter.send_line(line)?;
     match adapter.receive(parameters.patience)? {
-        Answer::Unknown(_) => {}
-        other => return failed(format!("'{line}' is answered by {other}")),
+        Answer::Unknown(_) => expect_no_event(adapter, parameters, &format!("'{line}'")),
+        other => failed(format!("'{line}' is answered by {other}")),
     }
+}
+
+/// Waits without a timeout, after something else.
+fn expect_no_event(adapter: &mut Conversation, parameters: &Parameters, after: &str) -> Verdict {
     let wait = Command::wait(1, Some(Duration::ZERO));
     match adapter.request(&wait, parameters.patience)? {
         Answer::Events(events) if events.is_empty() => Ok(()),
-        other => failed(format!("after '{line}', {wait} is answered by {other}")),
+        other => failed(format!("after {after}, {wait} is answered by {other}")),
     }
 }
 
@@ -164,12 +181,7 @@ fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
     let pipes = [io::pipe()?, io::pipe()?];
     for (reader, writer) in &pipes {
         for fd in [reader.as_raw_fd(), writer.as_raw_fd()] {
-            let sent = adapter.send_descriptor(fd, None)?;
-            sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
-            match adapter.receive(parameters.patience)? {
-                Answer::Ok {} => {}
-                other => return failed(format!("take is answered by {other}")),
-            }
+            expect_ok(take(&mut adapter, parameters, fd, None)?, "take")?;
         }
     }
     for (reader, writer) in &pipes {
@@ -182,32 +194,24 @@ fn taken_twice(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
 }
 
 fn numbers(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
-    if !parameters.numbers {
-        return Err(NotPassed::Unsupported("the adapter does not declare numbers".into()));
-    }
+    require(parameters.hello.numbers, "numbers")?;
     let at = LOWEST_NUMBER + 17;
     let pipes = [io::pipe()?, io::pipe()?];
-    let take = |adapter: &mut Conversation, pipe: usize| {
-        let sent = adapter.send_descriptor(pipes[pipe].0.as_raw_fd(), Some(at))?;
-        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
-        Ok::<_, NotPassed>(adapter.receive(parameters.patience)?)
-    };
+    let [first, second] = [0, 1].map(|pipe| pipes[pipe].0.as_raw_fd());
     for _ in 0..2 {
-        expect_ok(take(&mut adapter, 0)?, "take")?;
-        match take(&mut adapter, 1)? {
+        expect_ok(take(&mut adapter, parameters, first, Some(at))?, "take")?;
+        match take(&mut adapter, parameters, second, Some(at))? {
             Answer::Errno(_) | Answer::Unsupported(_) => {}
             other => return failed(format!("the number {at} is in use, and take is answered by {other}")),
         }
-        let closed = Command::Closed { fd: pipes[0].0.as_raw_fd() };
+        let closed = Command::Closed { fd: first };
         expect_ok(adapter.request(&closed, parameters.patience)?, "closed")?;
     }
     Ok(())
 }
 
 fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
-    if !parameters.resets {
-        return Err(NotPassed::Unsupported("the adapter does not declare reset".into()));
-    }
+    require(parameters.hello.reset, "reset")?;
     for token in [1, 2] {
         // The name is free after a reset.
         let (fd, peer) = ready_descriptor(&mut adapter, parameters)?;
@@ -218,11 +222,7 @@ fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
             other => return failed(format!("a descriptor with a byte, and a wait is answered by {other}")),
         }
         expect_ok(adapter.request(&Command::Reset {}, parameters.patience)?, "reset")?;
-        let wait = Command::wait(1, Some(Duration::ZERO));
-        match adapter.request(&wait, parameters.patience)? {
-            Answer::Events(events) if events.is_empty() => {}
-            other => return failed(format!("after reset, {wait} is answered by {other}")),
-        }
+        expect_no_event(&mut adapter, parameters, "reset")?;
         // The byte in it is unread, so a socket learns of the close by a write, too.
         if last_answer(parameters.patience, || write(&peer, b"x")) != Err(Errno::EPIPE) {
             return failed("after reset, a copy of a descriptor is open");
@@ -233,17 +233,13 @@ fn reset(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
 
 /// The conversation compares each time with its own.
 fn times(mut adapter: Conversation, parameters: &Parameters) -> Verdict {
-    if !parameters.times {
-        return Err(NotPassed::Unsupported("the adapter does not declare times".into()));
-    }
+    require(parameters.hello.times, "times")?;
     if !parameters.acts.is_empty() {
         return Err(NotPassed::Unsupported("the adapter takes no descriptor".into()));
     }
     let (reader, _writer) = io::pipe()?;
     let fd = reader.as_raw_fd();
-    let sent = adapter.send_descriptor(fd, None)?;
-    sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
-    expect_ok(adapter.receive(parameters.patience)?, "take")?;
+    expect_ok(take(&mut adapter, parameters, fd, None)?, "take")?;
     for command in [
         Command::add(fd, 1, Interest::READ, parameters.mode),
         Command::modify(fd, 2, Interest::READ, parameters.mode),
@@ -281,9 +277,7 @@ fn ready_descriptor(
         }
         let (reader, mut writer) = io::pipe()?;
         let fd = reader.as_raw_fd();
-        let sent = adapter.send_descriptor(fd, None)?;
-        sent.map_err(|errno| NotPassed::Failed(format!("a pipe cannot be sent: {errno:?}")))?;
-        expect_ok(adapter.receive(parameters.patience)?, "take")?;
+        expect_ok(take(adapter, parameters, fd, None)?, "take")?;
         writer.write_all(b"x")?;
         // Writes until one fails must not wait for room.
         set_nonblocking(&writer).map_err(io::Error::from)?;
