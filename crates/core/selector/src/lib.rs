@@ -6,6 +6,7 @@
 
 mod acts;
 mod changed;
+mod forward;
 mod raw_wait;
 mod record;
 mod wake_pipe;

@@ -79,7 +79,7 @@ fn every_check_has_a_mistake() {
 /// An adapter gets no wake-up before a wait: only a poller in this process can lose one.
 #[test]
 fn a_poller_that_loses_wake_ups_is_detected() {
-    let make: MakeSelector = &|| Ok(Box::new(Forgetful(poller_poll::selector()?)));
+    let make: MakeSelector = &|| Ok(Box::new(Forgetful { poll: poller_poll::selector()? }));
     let checks = check(make, Duration::from_millis(100), &|name| name.starts_with("woken"));
     for check in &checks {
         let Outcome::Failed(seen) = &check.outcome else { panic!("{check}") };
@@ -88,39 +88,25 @@ fn a_poller_that_loses_wake_ups_is_detected() {
     assert_eq!(checks.len(), 2);
 }
 
-struct Forgetful(Box<dyn Selector>);
+struct Forgetful {
+    poll: Box<dyn Selector>,
+}
 
 impl Selector for Forgetful {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-    fn column(&self) -> selector::Column {
-        self.0.column()
-    }
+    selector::forward!(poll {
+        fn name(&self) -> &str;
+        fn column(&self) -> selector::Column;
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn remove(&self, fd: RawFd) -> Changed;
+        fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
 
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-    fn views(&self, mode: Mode) -> &'static [View] {
-        self.0.views(mode)
-    }
-    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        self.0.add(fd, token, interest, mode)
-    }
-    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        self.0.modify(fd, token, interest, mode)
-    }
-    fn remove(&self, fd: RawFd) -> Changed {
-        self.0.remove(fd)
-    }
-    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        self.0.wait(room, timeout)
-    }
     fn wake(&self) -> Result<(), Unsupported> {
         Ok(())
-    }
-    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        self.0.close()
     }
 }
 

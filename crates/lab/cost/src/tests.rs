@@ -121,32 +121,18 @@ struct Wrong {
 }
 
 impl Selector for Wrong {
+    selector::forward!(poller {
+        fn column(&self) -> selector::Column;
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn add(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed;
+        fn modify(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed;
+        fn remove(&self, fd: i32) -> Changed;
+        fn close(&self) -> Result<Result<(), nix::errno::Errno>, Unsupported>;
+    });
+
     fn name(&self) -> &str {
         "wrong"
-    }
-
-    fn column(&self) -> selector::Column {
-        self.poller.column()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.poller.capabilities()
-    }
-
-    fn views(&self, mode: Mode) -> &'static [View] {
-        self.poller.views(mode)
-    }
-
-    fn add(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed {
-        self.poller.add(fd, token, interest, mode)
-    }
-
-    fn modify(&self, fd: i32, token: u64, interest: Interest, mode: Mode) -> Changed {
-        self.poller.modify(fd, token, interest, mode)
-    }
-
-    fn remove(&self, fd: i32) -> Changed {
-        self.poller.remove(fd)
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, nix::errno::Errno> {
@@ -157,10 +143,6 @@ impl Selector for Wrong {
 
     fn wake(&self) -> Result<(), Unsupported> {
         Err(Unsupported("it cannot be woken".into()))
-    }
-
-    fn close(&self) -> Result<Result<(), nix::errno::Errno>, Unsupported> {
-        self.poller.close()
     }
 
     fn process(&self) -> Option<i32> {

@@ -71,20 +71,19 @@ struct Keeping {
 }
 
 impl Selector for Keeping {
+    selector::forward!(poll {
+        fn column(&self) -> selector::Column;
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn remove(&self, fd: RawFd) -> Changed;
+        fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
+        fn wake(&self) -> Result<(), Unsupported>;
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
+
     fn name(&self) -> &str {
         "keeping"
-    }
-
-    fn column(&self) -> selector::Column {
-        self.poll.column()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.poll.capabilities()
-    }
-
-    fn views(&self, mode: Mode) -> &'static [View] {
-        self.poll.views(mode)
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
@@ -93,26 +92,6 @@ impl Selector for Keeping {
         let added = self.poll.add(copy.as_raw_fd(), token, interest, mode);
         self.kept.lock().unwrap().push(copy);
         added
-    }
-
-    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        self.poll.modify(fd, token, interest, mode)
-    }
-
-    fn remove(&self, fd: RawFd) -> Changed {
-        self.poll.remove(fd)
-    }
-
-    fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
-        self.poll.wait(room, timeout)
-    }
-
-    fn wake(&self) -> Result<(), Unsupported> {
-        self.poll.wake()
-    }
-
-    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        self.poll.close()
     }
 
     fn process(&self) -> Option<i32> {
@@ -295,33 +274,26 @@ struct Drowsy {
 
 #[cfg(target_os = "linux")]
 impl Selector for Drowsy {
+    selector::forward!(others {
+        fn wake(&self) -> Result<(), Unsupported>;
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
+
+    selector::forward!(own {
+        fn column(&self) -> selector::Column;
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn remove(&self, fd: RawFd) -> Changed;
+    });
+
     fn name(&self) -> &str {
         "drowsy"
-    }
-
-    fn column(&self) -> selector::Column {
-        self.own.column()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.own.capabilities()
-    }
-
-    fn views(&self, mode: Mode) -> &'static [View] {
-        self.own.views(mode)
     }
 
     fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
         let of = if token < 100 { &self.own } else { &self.others };
         of.add(fd, token, interest, mode)
-    }
-
-    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
-        self.own.modify(fd, token, interest, mode)
-    }
-
-    fn remove(&self, fd: RawFd) -> Changed {
-        self.own.remove(fd)
     }
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
@@ -331,14 +303,6 @@ impl Selector for Drowsy {
             events.extend(self.own.wait(room, Some(Duration::ZERO))?);
         }
         Ok(events)
-    }
-
-    fn wake(&self) -> Result<(), Unsupported> {
-        self.others.wake()
-    }
-
-    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        self.others.close()
     }
 }
 

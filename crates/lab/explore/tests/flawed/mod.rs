@@ -202,16 +202,14 @@ fn unread(fd: RawFd) -> i64 {
 }
 
 impl Selector for Flawed {
+    selector::forward!(inner {
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
+
     fn name(&self) -> &str {
         if self.base == Backend::Kqueue { "kqueue" } else { self.inner.name() }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn views(&self, mode: Mode) -> &'static [View] {
-        self.inner.views(mode)
     }
 
     fn column(&self) -> selector::Column {
@@ -284,9 +282,5 @@ impl Selector for Flawed {
 
     fn wake(&self) -> Result<(), Unsupported> {
         if self.mistake == Some(Fault::LoseWake) { Ok(()) } else { self.inner.wake() }
-    }
-
-    fn close(&self) -> Result<Result<(), Errno>, Unsupported> {
-        self.inner.close()
     }
 }
