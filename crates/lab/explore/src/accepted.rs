@@ -66,7 +66,7 @@ impl FromStr for Accepted {
                 "'{what}' is no difference: write 'only left: WORDS', 'only right: WORDS' or 'left: WORDS; right: WORDS'"
             ));
         }
-        let line = line.trim().parse::<Line>().map_err(|error| error.to_string())?;
+        let line = line.trim().parse::<Line>()?;
         Ok(Self { line, what: what.to_owned(), number: 0 })
     }
 }

@@ -77,18 +77,8 @@ pub struct Comparison {
     features: Features,
 }
 
-/// One wait.
-#[derive(PartialEq, Eq, Debug)]
-enum Wait {
-    /// The events, each with the name of its registration.
-    Events(Vec<(String, String)>),
-    /// A thread that still sleeps.
-    Asleep,
-    /// A thread whose wait ended without an event.
-    Woken,
-    /// Anything else: an errno, a count.
-    Other(String),
-}
+/// The events of a wait, each with the name of its registration.
+type Events = Vec<(String, String)>;
 
 impl Comparison {
     /// Returns the rules for these sides.
@@ -207,8 +197,8 @@ impl Comparison {
         left: &str,
         right: &str,
     ) -> Option<Contrast> {
-        let of = |column: &Column, text: &str| -> Vec<Wait> {
-            Answer::of_wait(text, column).rounds().flatten().map(|wait| Wait::of(wait, interests)).collect()
+        let of = |column: &Column, text: &str| -> Vec<Outcome> {
+            Answer::of_wait(text, column).rounds().flatten().cloned().collect()
         };
         let (lefts, rights) = (of(&self.left.column, left), of(&self.right.column, right));
         if lefts.len() != rights.len() {
@@ -216,14 +206,13 @@ impl Comparison {
         }
         let pairs = lefts.iter().zip(&rights);
         pairs.into_iter().find_map(|(left, right)| match (left, right) {
-            (Wait::Events(left), Wait::Events(right)) => self.compare_events(interests, left, right),
-            (Wait::Asleep, Wait::Woken) => Some(Contrast::of("asleep", "woken")),
-            (Wait::Woken, Wait::Asleep) => Some(Contrast::of("woken", "asleep")),
-            // Neither has an event.
-            (Wait::Asleep | Wait::Woken, Wait::Asleep | Wait::Woken) => None,
-            (Wait::Asleep | Wait::Woken, Wait::Events(right)) => self.compare_events(interests, &[], right),
-            (Wait::Events(left), Wait::Asleep | Wait::Woken) => self.compare_events(interests, left, &[]),
-            (left, right) => exact(&class(left), &class(right)),
+            (Outcome::NotWoken | Outcome::Woken, Outcome::NotWoken | Outcome::Woken) => {
+                exact(&class(left), &class(right))
+            }
+            _ => match (events(left, interests), events(right, interests)) {
+                (Some(left), Some(right)) => self.compare_events(interests, &left, &right),
+                _ => exact(&class(left), &class(right)),
+            },
         })
     }
 
@@ -316,29 +305,27 @@ fn exact(left: &str, right: &str) -> Option<Contrast> {
     (left != right).then(|| Contrast::of(left, right))
 }
 
-fn class(wait: &Wait) -> String {
+fn class(wait: &Outcome) -> String {
     match wait {
-        Wait::Events(events) if events.is_empty() => "no event".into(),
-        Wait::Events(_) => "events".into(),
-        Wait::Asleep => "asleep".into(),
-        Wait::Woken => "woken".into(),
-        Wait::Other(text) => text.clone(),
+        Outcome::Reported(_) if wait.events().next().is_none() => "no event".into(),
+        Outcome::Reported(_) => "events".into(),
+        Outcome::NotWoken => "asleep".into(),
+        other => other.to_string(),
     }
 }
 
-impl Wait {
-    fn of(outcome: &Outcome, interests: &BTreeMap<&str, Interest>) -> Self {
-        // The only registration is not named.
-        let only = interests.keys().next().copied().unwrap_or_default();
-        match outcome {
-            Outcome::NotWoken => Self::Asleep,
-            Outcome::Woken => Self::Woken,
-            Outcome::Reported(_) => {
-                let named = |of: Option<&str>| of.unwrap_or(only).to_owned();
-                Self::Events(outcome.events().map(|(of, record)| (named(of), record.to_owned())).collect())
-            }
-            other => Self::Other(other.to_string()),
+/// Returns the events of a wait: none of a thread that sleeps, or was woken without one. Returns `None` for
+/// anything else, such as an errno.
+fn events(wait: &Outcome, interests: &BTreeMap<&str, Interest>) -> Option<Events> {
+    // The only registration is not named.
+    let only = interests.keys().next().copied().unwrap_or_default();
+    match wait {
+        Outcome::NotWoken | Outcome::Woken => Some(Vec::new()),
+        Outcome::Reported(_) => {
+            let events = wait.events();
+            Some(events.map(|(of, record)| (of.unwrap_or(only).to_owned(), record.to_owned())).collect())
         }
+        _ => None,
     }
 }
 

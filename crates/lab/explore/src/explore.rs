@@ -14,7 +14,7 @@ use fastrand::Rng;
 use metadata::{Mode, Transport};
 
 use crate::accepted::Accepted;
-use crate::catalogue::{self, Question};
+use crate::catalogue::{self, Known, Question};
 use crate::cluster::{Cause, Cluster, Confirmed, setting};
 use crate::compare::{Comparison, Difference};
 use crate::corpus::Corpus;
@@ -85,6 +85,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Returns whether the transport of a line is a wanted one.
+    fn wants(&self, line: &Line) -> bool {
+        self.transports.is_empty() || self.transports.contains(&line.transport)
+    }
+
     /// Returns whether a difference is the accepted one of the line that shows it.
     fn is_accepted(&self, origin: Origin, difference: &Difference) -> bool {
         let accepted = origin.accepted().map(|index| &self.accepted[index]);
@@ -301,16 +306,24 @@ impl Explorer<'_> {
                 Task { line, origin: Origin::Drawn }
             };
             let tasks: Vec<_> = (0..count).map(draw).collect();
-            let before = Instant::now();
-            if !self.batch(tasks) {
+            if !self.round(tasks) {
                 return false;
             }
-            self.progress.drawing += before.elapsed();
-            self.progress.rounds += 1;
-            self.progress.lines += count as u64;
             self.report(each);
         }
         true
+    }
+
+    /// Performs the lines of a round. Returns whether no stop was requested.
+    fn round(&mut self, tasks: Vec<Task>) -> bool {
+        let (count, before) = (tasks.len() as u64, Instant::now());
+        let is_finished = self.batch(tasks);
+        if is_finished {
+            self.progress.drawing += before.elapsed();
+            self.progress.rounds += 1;
+            self.progress.lines += count;
+        }
+        is_finished
     }
 
     /// Performs every line of at most `longest` clauses. Returns whether no stop was requested.
@@ -320,19 +333,20 @@ impl Explorer<'_> {
         while lines.peek().is_some() {
             let task = |line| Task { line, origin: Origin::Drawn };
             let tasks: Vec<_> = lines.by_ref().take(self.settings.round).map(task).collect();
-            let (count, before) = (tasks.len() as u64, Instant::now());
-            if !self.batch(tasks) {
+            if !self.round(tasks) {
                 return false;
             }
-            self.progress.drawing += before.elapsed();
-            self.progress.rounds += 1;
-            self.progress.lines += count;
             // The shortest come first.
             self.progress.every = lines.peek().map_or(longest, |next| next.clauses().len() - 1);
             self.report(each);
         }
         self.progress.every = longest;
         true
+    }
+
+    /// Returns whether these sides can perform a line, over one of the wanted transports.
+    fn is_wanted(&self, line: &Line, features: &Features) -> bool {
+        self.settings.wants(line) && Model::allows(line, features)
     }
 
     /// Returns the features of both sides in the wanted modes.
@@ -346,33 +360,28 @@ impl Explorer<'_> {
     /// Returns the lines of the accepted disagreements.
     fn accepted_tasks(&self) -> Vec<Task> {
         let features = &self.features();
-        let wanted = &self.settings.transports;
-        let mut tasks = Vec::new();
-        for (index, Accepted { line, .. }) in self.settings.accepted.iter().enumerate() {
-            let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
-            if is_wanted && Model::allows(line, features) {
-                tasks.push(Task { line: line.clone(), origin: Origin::Accepted(index) });
-            }
-        }
-        tasks
+        let all = self.settings.accepted.iter().enumerate();
+        let wanted = all.filter(|(_, accepted)| self.is_wanted(&accepted.line, features));
+        let task = |(index, accepted): (_, &Accepted)| Task {
+            line: accepted.line.clone(),
+            origin: Origin::Accepted(index),
+        };
+        wanted.map(task).collect()
     }
 
     /// Returns the lines of the catalogue and of the corpus.
     fn first_tasks(&mut self) -> Vec<Task> {
         let features = &self.features();
-        let wanted = &self.settings.transports;
         let mut tasks = Vec::new();
         if self.settings.catalogue {
-            for known in catalogue::lines(features) {
-                if wanted.is_empty() || wanted.contains(&known.line.transport) {
-                    tasks.push(Task { line: known.line, origin: Origin::Catalogue(known.question) });
-                }
-            }
+            let known =
+                catalogue::lines(features).into_iter().filter(|known| self.settings.wants(&known.line));
+            let task = |Known { line, question }| Task { line, origin: Origin::Catalogue(question) };
+            tasks.extend(known.map(task));
         }
         let replayed = std::mem::take(self.corpus);
         for line in replayed.lines() {
-            let is_wanted = wanted.is_empty() || wanted.contains(&line.transport);
-            match self.settings.replay && is_wanted && Model::allows(line, features) {
+            match self.settings.replay && self.is_wanted(line, features) {
                 true => tasks.push(Task { line: line.clone(), origin: Origin::Corpus }),
                 false => self.corpus.keep(line.clone()),
             }
@@ -506,9 +515,8 @@ impl Explorer<'_> {
     fn shrink(&mut self, found: &[Found]) -> bool {
         let features = &self.features();
         let settings = self.settings;
-        let wanted = &settings.transports;
         let shrunk = in_parallel(&mut self.pairs, found, self.stop, |pair, found| {
-            let mut differences = |line: &Line| match wanted.is_empty() || wanted.contains(&line.transport) {
+            let mut differences = |line: &Line| match settings.wants(line) {
                 true => pair.perform(line).differences,
                 false => Vec::new(),
             };

@@ -33,7 +33,7 @@ pub use crate::corpus::{Corpus, CorpusError, parse};
 pub use crate::coverage::{Triple, hash};
 pub use crate::every::every;
 pub use crate::explore::{Outcome, Progress, Settings, explore};
-pub use crate::line::{Line, ParseLineError};
+pub use crate::line::Line;
 pub use crate::local::Local;
 pub use crate::pair::has_threads;
 pub use crate::recording::{

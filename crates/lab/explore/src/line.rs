@@ -18,11 +18,6 @@ pub struct Line {
     pub script: Script,
 }
 
-/// The error for a text that is not a line.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ParseLineError(pub String);
-
 impl Line {
     /// Returns the line with other clauses.
     #[must_use]
@@ -60,29 +55,21 @@ impl fmt::Display for Line {
     }
 }
 
-impl FromStr for Line {
-    type Err = ParseLineError;
+fn parse<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |message: String| Err(ParseLineError(message));
+impl FromStr for Line {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         let Some((head, script)) = text.split_once(':') else {
-            return wrong("a line begins with a transport, a mode and a colon: 'unix level: …'".into());
+            return Err("a line begins with a transport, a mode and a colon: 'unix level: …'".into());
         };
         let [transport, mode] = head.split_whitespace().collect::<Vec<_>>()[..] else {
-            return wrong(format!("'{head}' is not a transport and a mode: write 'unix level: …'"));
+            return Err(format!("'{head}' is not a transport and a mode: write 'unix level: …'"));
         };
-        let transport = match transport.parse::<Transport>() {
-            Ok(transport) => transport,
-            Err(error) => return wrong(error.to_string()),
-        };
-        let mode = match mode.parse::<Mode>() {
-            Ok(mode) => mode,
-            Err(error) => return wrong(error.to_string()),
-        };
-        match script.trim().parse::<Script>() {
-            Ok(script) => Ok(Self { transport, mode, script }),
-            Err(error) => wrong(error.to_string()),
-        }
+        Ok(Self { transport: parse(transport)?, mode: parse(mode)?, script: parse(script.trim())? })
     }
 }
 
@@ -105,7 +92,7 @@ mod tests {
             ("unix levle: own is fresh", "levle"),
             ("unix level: own is fersh", "column"),
         ] {
-            let error = text.parse::<Line>().unwrap_err().to_string();
+            let error = text.parse::<Line>().unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -31,7 +31,7 @@ pub struct Invalid(pub &'static str);
 type Allowed = Result<(), Invalid>;
 
 /// The kind of an open file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// One end of a connection, in both directions.
     End,
@@ -44,11 +44,12 @@ pub enum Kind {
     /// A socket that listens.
     Listener,
     /// Anything else: a regular file, a device.
+    #[default]
     Other,
 }
 
 /// An open file. Copies share it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct File {
     kind: Kind,
     partner: Option<usize>,
@@ -68,18 +69,7 @@ pub struct File {
 
 impl File {
     fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            partner: None,
-            unread: 0,
-            urgent: false,
-            full: false,
-            shut_read: false,
-            shut_write: false,
-            was_reset: false,
-            pending: 0,
-            has_option: false,
-        }
+        Self { kind, ..Self::default() }
     }
 }
 
@@ -520,7 +510,6 @@ impl Model {
                 Ok(())
             }
             Call::AsksError(1..=2) => require(self.is_socket(), "not a socket"),
-            Call::Grows(_) => Err(Invalid("this verb is not modelled")),
             _ => Err(Invalid("this verb is not modelled")),
         }
     }
@@ -571,8 +560,7 @@ impl Model {
                 let inet = matches!(self.transport, Transport::Tcp | Transport::Udp);
                 require(!(inet && (reset || is_lost)), "its effect is not certain")?;
             }
-            Kind::Writer => {}
-            Kind::Reader | Kind::Other => {}
+            Kind::Writer | Kind::Reader | Kind::Other => {}
             Kind::Fresh => require(self.transport != Transport::Udp || file.was_reset, "no address")?,
             Kind::Listener => return Err(Invalid("a listener sends nothing")),
         }

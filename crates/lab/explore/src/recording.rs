@@ -108,10 +108,8 @@ impl Recording {
     /// A line is no line of the language.
     pub fn parsed(&self) -> Result<Vec<Line>, RecordingError> {
         let parse = |recorded: &RecordedLine| {
-            recorded.line.parse().map_err(|error: crate::line::ParseLineError| RecordingError::Line {
-                line: recorded.line.chars().take(LONGEST).collect(),
-                message: error.to_string(),
-            })
+            let line = || recorded.line.chars().take(LONGEST).collect();
+            recorded.line.parse().map_err(|message| RecordingError::Line { line: line(), message })
         };
         self.lines.iter().map(parse).collect()
     }

@@ -39,12 +39,18 @@ fn find(flaw: Fault, seed: u64, most: u64) -> Option<Found> {
     explore_until(Some(flaw), seed, most, MORE)
 }
 
-/// Explores until a disagreement is confirmed and `more` lines have followed. Returns the simplest line.
-fn explore_until(flaw: Option<Fault>, seed: u64, most: u64, more: u64) -> Option<Found> {
+/// Returns the poller without the flaw and the one with it.
+fn sides(flaw: Option<Fault>) -> (Local, Local, Comparison) {
     let (make, flawed) = flawed::pair(flaw);
     let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
     let (left, right) = (side(make), side(flawed));
     let comparison = Comparison::of(left.about(), right.about());
+    (left, right, comparison)
+}
+
+/// Explores until a disagreement is confirmed and `more` lines have followed. Returns the simplest line.
+fn explore_until(flaw: Option<Fault>, seed: u64, most: u64, more: u64) -> Option<Found> {
+    let (left, right, comparison) = sides(flaw);
     let mut corpus = Corpus::default();
     let settings =
         Settings { seed, lines: Some(most), round: 64, confirm: 3, confirmed: 3, ..Settings::default() };
@@ -113,10 +119,7 @@ fn every_flaw_is_found_and_shrunk_to_a_short_line() {
 /// Performs every line of at most `longest` clauses, over the transport and in the mode of `like`. Returns
 /// the simplest one that shows the flaw.
 fn shortest(flaw: Fault, longest: usize, like: &Line) -> Option<Line> {
-    let (make, flawed) = flawed::pair(Some(flaw));
-    let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
-    let (left, right) = (side(make), side(flawed));
-    let comparison = Comparison::of(left.about(), right.about());
+    let (left, right, comparison) = sides(Some(flaw));
     let settings = Settings {
         every: Some(longest),
         catalogue: false,
