@@ -513,9 +513,10 @@ mod tests {
         Lease::new(command_line, Process::new(conversation, hello, patience))
     }
 
-    fn started() -> Lease {
+    /// Starts the example, if Python is installed.
+    fn started() -> Option<Lease> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
-        begun(&["python3", path, "poll"].map(String::from), PATIENCE)
+        (!lacks("python3")).then(|| begun(&["python3", path, "poll"].map(String::from), PATIENCE))
     }
 
     fn add(adapter: &Lease, fd: RawFd) -> Changed {
@@ -525,10 +526,7 @@ mod tests {
     /// A command is not deferred to the end of the wait, because the wait may have no limit.
     #[test]
     fn an_adapter_gets_no_command_while_it_waits() {
-        if lacks("python3") {
-            return;
-        }
-        let adapter = started();
+        let Some(adapter) = started() else { return };
         let (reader, _writer) = io::pipe().unwrap();
         assert_eq!(add(&adapter, reader.as_raw_fd()), Changed::Done);
         thread::scope(|scope| {
@@ -551,10 +549,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_closed_in_both_processes_can_be_registered() {
-        if lacks("python3") {
-            return;
-        }
-        let adapter = started();
+        let Some(adapter) = started() else { return };
         let (reader, _writer) = io::pipe().unwrap();
         let fd = reader.as_raw_fd();
         assert_eq!(
@@ -596,10 +591,7 @@ mod tests {
     /// Lower numbers may be those of the adapter's own descriptors.
     #[test]
     fn a_copy_has_the_same_number_if_it_is_large_enough() {
-        if lacks("python3") {
-            return;
-        }
-        let adapter = started();
+        let Some(adapter) = started() else { return };
         assert_eq!(adapter.capabilities().own_numbers, Ok(()));
         let (reader, _writer) = io::pipe().unwrap();
         assert!(adapter.opened(LOWEST_NUMBER - 1).is_err());
@@ -646,10 +638,7 @@ mod tests {
     /// The first failure is kept; later ones are its consequences.
     #[test]
     fn an_adapter_gets_no_command_after_a_failure() {
-        if lacks("python3") {
-            return;
-        }
-        let adapter = started();
+        let Some(adapter) = started() else { return };
         let (reader, _writer) = io::pipe().unwrap();
         lock(&adapter.conversation).end(PATIENCE);
         let refused = Changed::refused(Errno::EPROTO);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::cluster::Cause;
 use crate::compare::Difference;
-use crate::corpus::CorpusError;
+use crate::corpus::{CorpusError, numbered};
 use crate::line::Line;
 
 /// Stands between a line and its difference.
@@ -77,11 +77,7 @@ impl FromStr for Accepted {
 /// The first line that is malformed, or that is there twice.
 pub fn parse_accepted(file: &str, text: &str) -> Result<Vec<Accepted>, CorpusError> {
     let mut all: Vec<Accepted> = Vec::new();
-    for (number, entry) in (1..).zip(text.lines()) {
-        let entry = entry.trim();
-        if entry.is_empty() || entry.starts_with('#') {
-            continue;
-        }
+    for (number, entry) in numbered(text) {
         let wrong = |message| CorpusError { file: file.to_owned(), line: number, message };
         let accepted = Accepted { number, ..entry.parse().map_err(wrong)? };
         let is_same = |other: &&Accepted| other.line == accepted.line && other.what == accepted.what;

@@ -104,20 +104,12 @@ fn translate(script: &Script, mode: Mode) -> Vec<Clause> {
                     }
                 }
             }
-            Action::Call(name, call) => {
-                let is_fact = matches!(call, Call::Closes | Call::Listens { .. });
-                let action = Action::Call(name.clone(), call.clone());
-                clauses.push(Clause {
-                    action,
-                    is_question: !is_fact,
-                    state: None,
-                    in_child: clause.in_child,
-                });
-            }
             action => {
-                let action = action.clone();
-                let is_question = clause.is_question;
-                clauses.push(Clause { action, is_question, state: None, in_child: clause.in_child });
+                let is_question = match action {
+                    Action::Call(_, call) => !matches!(call, Call::Closes | Call::Listens { .. }),
+                    _ => clause.is_question,
+                };
+                clauses.push(Clause { is_question, state: None, ..clause.clone() });
             }
         }
     }

@@ -131,15 +131,17 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Line>, CorpusError> {
     let Some((transport, mode)) = head else {
         return Err(wrong(1, "the file's name is no transport and mode: name it 'unix-level.txt'".into()));
     };
-    let scripts = text.lines().enumerate().filter(|(_, line)| {
-        let line = line.trim();
-        !line.is_empty() && !line.starts_with('#')
-    });
-    let parsed = scripts.map(|(index, script)| match script.trim().parse() {
+    let parsed = numbered(text).map(|(number, script)| match script.parse() {
         Ok(script) => Ok(Line { transport, mode, script }),
-        Err(error) => Err(wrong(index + 1, error.to_string())),
+        Err(error) => Err(wrong(number, error.to_string())),
     });
     parsed.collect()
+}
+
+/// Returns the lines of a file with their numbers, without the empty ones and those that begin with `#`.
+pub(crate) fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]

@@ -132,16 +132,21 @@ impl Shrinker<'_> {
         }
     }
 
+    /// Attempts the best line with its clauses changed.
+    fn attempt_changed(&mut self, best: &mut Best, change: impl FnOnce(&mut Vec<Clause>)) -> bool {
+        let mut clauses = best.0.clauses().to_vec();
+        change(&mut clauses);
+        self.attempt(best, best.0.with(clauses))
+    }
+
     /// Removes clauses: halves, quarters, …, single ones, and pairs that belong together.
     fn remove(&mut self, best: &mut Best) {
         let mut size = (best.0.clauses().len() / 2).max(1);
         loop {
             let mut start = 0;
             while start < best.0.clauses().len() {
-                let mut clauses = best.0.clauses().to_vec();
-                let end = (start + size).min(clauses.len());
-                clauses.drain(start..end);
-                if !self.attempt(best, best.0.with(clauses)) {
+                let end = (start + size).min(best.0.clauses().len());
+                if !self.attempt_changed(best, |clauses| drop(clauses.drain(start..end))) {
                     start += size;
                 }
             }
@@ -154,10 +159,10 @@ impl Shrinker<'_> {
         while one < best.0.clauses().len() {
             let length = best.0.clauses().len();
             let is_shorter = (one + 1..length).any(|other| {
-                let mut clauses = best.0.clauses().to_vec();
-                clauses.remove(other);
-                clauses.remove(one);
-                self.attempt(best, best.0.with(clauses))
+                self.attempt_changed(best, |clauses| {
+                    clauses.remove(other);
+                    clauses.remove(one);
+                })
             });
             one += usize::from(!is_shorter);
         }
@@ -178,9 +183,7 @@ impl Shrinker<'_> {
         for index in 0..best.0.clauses().len() {
             let Some(clause) = best.0.clauses().get(index).cloned() else { break };
             for simpler in simpler(&clause) {
-                let mut clauses = best.0.clauses().to_vec();
-                clauses[index] = simpler;
-                if self.attempt(best, best.0.with(clauses)) {
+                if self.attempt_changed(best, |clauses| clauses[index] = simpler) {
                     break;
                 }
             }
@@ -240,9 +243,7 @@ impl Shrinker<'_> {
                 if order(own) >= order(before) {
                     break;
                 }
-                let mut clauses = best.0.clauses().to_vec();
-                clauses.swap(index - 1, index);
-                if !self.attempt(best, best.0.with(clauses)) {
+                if !self.attempt_changed(best, |clauses| clauses.swap(index - 1, index)) {
                     break;
                 }
                 index -= 1;

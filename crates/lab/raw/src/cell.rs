@@ -27,14 +27,10 @@ pub fn run(
 ) -> CellOutcome {
     let make = poller.make;
     if let Some(why) = unreachable(variant.transport) {
-        return CellOutcome {
-            status: Status::Unsupported,
-            reason: Some(why.into()),
-            ..CellOutcome::default()
-        };
+        return not_run(Status::Unsupported, why);
     }
     let Some(os) = environment::os() else {
-        return broken("there are no expectations for this system".into());
+        return not_run(Status::Broken, "there are no expectations for this system");
     };
     let (transport, mode) = (variant.transport, variant.trigger);
     let setting = Setting { transport, mode, make, queue: backends::queue(), seed, patience };
@@ -84,8 +80,8 @@ pub fn defect(promises: &Promises, asked: &Asked, answer: &str) -> Option<Defect
     promises.defect((&asked.variant, &asked.api, asked.trigger.as_deref()), answer)
 }
 
-fn broken(reason: String) -> CellOutcome {
-    CellOutcome { status: Status::Broken, reason: Some(reason), ..CellOutcome::default() }
+fn not_run(status: Status, why: &str) -> CellOutcome {
+    CellOutcome { status, reason: Some(why.to_owned()), ..CellOutcome::default() }
 }
 
 /// Judges the answers of a transcript. `due` are the keys of the answers that the script must produce, and

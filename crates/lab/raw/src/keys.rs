@@ -21,8 +21,13 @@ pub struct Key {
 impl Key {
     /// Returns whether the answer is the poller's own, and not that of another system call.
     pub(crate) fn is_of(&self, poller: &str) -> bool {
-        self.api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        is_api_of(&self.api, poller)
     }
+}
+
+/// Returns whether an interface is the poller's: `poll`, `poll-events0`.
+pub(crate) fn is_api_of(api: &str, poller: &str) -> bool {
+    api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Builds the keys, clause by clause.

@@ -11,9 +11,11 @@ use selector::MakeSelector;
 
 /// Descriptor numbers and programs that wait for their next use belong to the process: one script at a time,
 /// and no program is started beside it, whose child has a copy of each descriptor until it executes it.
-fn alone() -> MutexGuard<'static, ()> {
+///
+/// Returns `None` without Python.
+fn alone() -> Option<MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    (!lacks("python3")).then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn adapter(program: &str, poller: &str) -> MakeSelector {
@@ -78,10 +80,7 @@ fn run_with(
     "own and peer are connected, add own for reading, t waits, peer sends 1, t answers as woken, own reads?"
 )]
 fn an_adapter_that_acts_answers_as_one_that_takes(#[case] transports: &[Transport], #[case] script: &str) {
-    let _alone = alone();
-    if lacks("python3") {
-        return;
-    }
+    let Some(_alone) = alone() else { return };
     for transport in transports {
         let (taking, acting) = (adapter("adapter.py", "poll"), adapter("acting.py", "poll"));
         // A listener cannot be in two programs.
@@ -145,20 +144,14 @@ fn an_adapter_that_acts_answers_as_one_that_takes(#[case] transports: &[Transpor
     "an adapter gets no"
 )]
 fn an_act_without_a_command_is_unsupported(#[case] script: &str, #[case] reason: &str) {
-    let _alone = alone();
-    if lacks("python3") {
-        return;
-    }
+    let Some(_alone) = alone() else { return };
     let (_, ended) = run_with(adapter("acting.py", "poll"), Transport::Tcp, script);
     assert!(matches!(&ended, Err(Stopped::Unsupported(why)) if why.starts_with(reason)), "{ended:?}");
 }
 
 #[test]
 fn a_kind_that_the_adapter_does_not_make_is_unsupported() {
-    let _alone = alone();
-    if lacks("python3") {
-        return;
-    }
+    let Some(_alone) = alone() else { return };
     for (transport, script) in [
         (Transport::Fifo, "own and peer are connected, add own"),
         (Transport::UnixDgram, "own and peer are connected, add own"),
@@ -174,10 +167,7 @@ fn a_kind_that_the_adapter_does_not_make_is_unsupported() {
 /// registered.
 #[test]
 fn an_adapter_with_numbers_sees_that_a_number_is_used_again() {
-    let _alone = alone();
-    if lacks("python3") {
-        return;
-    }
+    let Some(_alone) = alone() else { return };
     let script = "own and peer are connected, other and far are connected, add own for reading, own closes, \
                   wait as closed, other takes the number of own, wait as idle, far sends 1, wait as reused";
     for (poller, expected) in [("poll", ["NVAL", "silent", "IN"]), ("select", ["EBADF", "silent", "r"])] {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -212,10 +211,8 @@ impl Expectations {
         let mut answers = Self::default();
         for adapter in std::iter::once(None).chain(adapters.iter().copied().map(Some)) {
             let path = dir.join(answers_file(os, adapter));
-            match metadata::read_text(&path) {
-                Ok(text) => answers.read(&text, &path.display().to_string())?,
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(source) => return Err(ExpectationsError::Read { path, source }),
+            if let Some(text) = ExpectationsError::read_file(&path)? {
+                answers.read(&text, &path.display().to_string())?;
             }
         }
         Ok(answers)

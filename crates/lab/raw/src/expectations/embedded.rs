@@ -29,35 +29,21 @@ const ANSWERS: [(Os, &str, &str); 6] = answers! {
 };
 
 macro_rules! adapters {
-    ($($os:ident $file:literal $adapter:literal)*) => {
-        [$((
+    ($($os:ident $file:literal: $($adapter:literal)*;)*) => {
+        [$($((
             Os::$os,
             $adapter,
             concat!("expectations/adapters/", $adapter, "/", $file, ".yml"),
             include_str!(concat!("../../data/adapters/", $adapter, "/", $file, ".yml")),
-        ),)*]
+        ),)*)*]
     };
 }
 
 const ADAPTERS: [(Os, &str, &str, &str); 18] = adapters! {
-    Linux "linux" "go-netpoll"
-    Linux "linux" "io-uring"
-    Linux "linux" "java-nio"
-    Linux "linux" "libev-epoll"
-    Linux "linux" "libev-poll"
-    Linux "linux" "libev-select"
-    Linux "linux" "libevent-epoll"
-    Linux "linux" "libevent-poll"
-    Linux "linux" "libevent-select"
-    Linux "linux" "libkqueue"
-    Linux "linux" "libuv"
-    Linux "linux" "mio"
-    Linux "linux" "node-net"
-    Linux "linux" "polling"
-    Linux "linux" "python-epoll"
-    Linux "linux" "python-poll"
-    Linux "linux" "python-select"
-    Linux "linux" "tokio"
+    Linux "linux":
+        "go-netpoll" "io-uring" "java-nio" "libev-epoll" "libev-poll" "libev-select" "libevent-epoll"
+        "libevent-poll" "libevent-select" "libkqueue" "libuv" "mio" "node-net" "polling" "python-epoll"
+        "python-poll" "python-select" "tokio";
 };
 
 const DIVERGENCES: &str = include_str!("../../data/divergences.yml");
@@ -71,14 +57,7 @@ impl Expectations {
     /// A built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
-        READ.get_or_init(|| {
-            let mut answers = Expectations::default();
-            for (_, file, text) in ANSWERS {
-                answers.read(text, file)?;
-            }
-            Ok(answers)
-        })
-        .as_ref()
+        READ.get_or_init(|| Self::of_files(ANSWERS.map(|(_, file, text)| (file, text)))).as_ref()
     }
 
     /// Parses the built-in expectations of one system, and of these adapters on it.
@@ -86,11 +65,7 @@ impl Expectations {
     /// # Errors
     /// As [`built_in`](Self::built_in).
     pub fn built_in_of(os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
-        let mut answers = Self::default();
-        for (file, text) in built_in_files(os, adapters) {
-            answers.read(text, file)?;
-        }
-        Ok(answers)
+        Self::of_files(built_in_files(os, adapters))
     }
 
     /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a
@@ -99,11 +74,17 @@ impl Expectations {
     /// # Errors
     /// As [`built_in`](Self::built_in).
     pub fn built_in_about(behaviour: &str, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
+        let files = built_in_files(os, adapters);
+        Self::of_files(files.filter_map(|(file, text)| Some((file, excerpt(text, behaviour)?))))
+    }
+
+    /// Parses files: their names and texts.
+    fn of_files<N: AsRef<str>, T: AsRef<str>>(
+        files: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
-        for (file, text) in built_in_files(os, adapters) {
-            if let Some(text) = excerpt(text, behaviour) {
-                answers.read(&text, file)?;
-            }
+        for (file, text) in files {
+            answers.read(text.as_ref(), file.as_ref())?;
         }
         Ok(answers)
     }

@@ -1,7 +1,7 @@
 //! Errors in the files of expectations.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use matrix::YamlError;
 use serde::de::DeserializeOwned;
@@ -42,6 +42,14 @@ impl ExpectationsError {
                                   the expectations built into pollmatrix"
                 .into(),
             Self::Malformed { help, .. } => help.clone(),
+        }
+    }
+
+    /// Reads a file, if it exists.
+    pub(crate) fn read_file(path: &Path) -> Result<Option<String>, Self> {
+        match metadata::read_text(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some).map_err(|source| Self::Read { path: path.to_owned(), source }),
         }
     }
 

@@ -3,7 +3,6 @@
 //! They are not expectations. An expectation has a range of versions, and an answer of an old version says
 //! nothing about the versions between it and today.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use metadata::{Evidence, Os, did_you_mean};
@@ -58,10 +57,9 @@ impl History {
     /// The file cannot be read, or has an error: see [`History::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
         let path = dir.join("history.yml");
-        match metadata::read_text(&path) {
-            Ok(text) => Self::parse(&text, &path.display().to_string()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(ExpectationsError::Read { path, source }),
+        match ExpectationsError::read_file(&path)? {
+            Some(text) => Self::parse(&text, &path.display().to_string()),
+            None => Ok(Self::default()),
         }
     }
 

@@ -5,6 +5,7 @@ use metadata::{Asked, Check, Defect, Evidence, Os, Status};
 use crate::expectations::answers::{Compared, Expectation, Expectations};
 use crate::expectations::error_numbers::with_usual_names;
 use crate::expectations::version::{Version, Versions};
+use crate::keys::is_api_of;
 
 /// Stands for the expected answer of a question without an expectation.
 pub const NOT_KNOWN: &str = "not known";
@@ -78,7 +79,7 @@ impl Expectations {
         asked: Asked,
         answer: &str,
     ) -> Asked {
-        if is_own(&asked, adapter) {
+        if is_api_of(&asked.api, adapter) {
             return asked;
         }
         let effect = side_effect(&asked, adapter);
@@ -93,11 +94,6 @@ impl Expectations {
     pub fn expected(&self, os: Os, version: Option<&Version>, asked: &Asked) -> Option<&Expectation> {
         self.find(os, version, (&asked.behaviour, &asked.variant, &asked.api, asked.trigger.as_deref()))
     }
-}
-
-/// Returns whether a question is to the poller: `poll`, `poll-events0`.
-fn is_own(asked: &Asked, poller: &str) -> bool {
-    asked.api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Returns the question about a side effect of the adapter on a system call.
@@ -129,7 +125,7 @@ impl Observed {
 
     /// Returns whether one of the answers is the poller's own, and not that of a system call.
     pub fn has_answer_of(&self, poller: &str) -> bool {
-        self.checks.iter().filter_map(|check| check.asked.as_ref()).any(|asked| is_own(asked, poller))
+        self.checks.iter().filter_map(|check| check.asked.as_ref()).any(|asked| is_api_of(&asked.api, poller))
     }
 
     /// Returns the status of a run with these answers, and the reason if it is no pass.
