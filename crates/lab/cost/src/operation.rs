@@ -1,55 +1,27 @@
 //! The operations that are measured.
 
-use std::fmt;
-
-/// An operation of a poller.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Operation {
+metadata::named! {
+    /// An operation of a poller.
+    Operation, "operation":
     /// Registers another descriptor.
-    Register,
+    Register = "register",
     /// Changes the interest of a registered descriptor.
-    Modify,
+    Modify = "modify",
     /// Removes a registered descriptor.
-    Remove,
+    Remove = "remove",
     /// Removes a registered descriptor and closes it.
-    Close,
+    Close = "close",
     /// A wait while one of the descriptors is ready.
-    WaitOne,
+    WaitOne = "wait-one",
     /// A wait while all descriptors are ready; the cost of one event.
-    WaitAll,
+    WaitAll = "wait-all",
     /// Wakes a thread that waits, until it answers.
-    Wake,
+    Wake = "wake",
     /// Moves a descriptor from the poller of one thread to that of another one.
-    HandOver,
+    HandOver = "hand-over",
 }
 
 impl Operation {
-    /// Every operation.
-    pub const ALL: [Self; 8] = [
-        Self::Register,
-        Self::Modify,
-        Self::Remove,
-        Self::Close,
-        Self::WaitOne,
-        Self::WaitAll,
-        Self::Wake,
-        Self::HandOver,
-    ];
-
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Register => "register",
-            Self::Modify => "modify",
-            Self::Remove => "remove",
-            Self::Close => "close",
-            Self::WaitOne => "wait-one",
-            Self::WaitAll => "wait-all",
-            Self::Wake => "wake",
-            Self::HandOver => "hand-over",
-        }
-    }
-
     /// Returns what is measured, and what its floor is.
     pub const fn about(self) -> (&'static str, &'static str) {
         match self {
@@ -69,11 +41,5 @@ impl Operation {
     /// Whether several threads can do it at once without meaning anything else.
     pub(crate) const fn is_of_one_poller(self) -> bool {
         !matches!(self, Self::Wake | Self::HandOver)
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

@@ -30,7 +30,7 @@ fn not_measured(make: MakeSelector, plan: &Plan) -> String {
 
 #[test]
 fn every_operation_of_poll_and_select_is_measured() {
-    for operation in Operation::ALL {
+    for &operation in Operation::ALL {
         for descriptors in [2, 20, 40] {
             measured(&poller_poll::selector, &plan(operation, descriptors));
         }
@@ -46,7 +46,7 @@ fn every_operation_of_poll_and_select_is_measured() {
 
 #[test]
 fn several_threads_have_pollers_of_their_own() {
-    for operation in Operation::ALL.into_iter().filter(|operation| has_threads(*operation)) {
+    for operation in Operation::ALL.iter().copied().filter(|operation| has_threads(*operation)) {
         let processors = Processors::here().count() as u32;
         let several = Plan { threads: processors.min(3), ..plan(operation, 10) };
         measured(&poller_poll::selector, &several);

@@ -219,14 +219,7 @@ mod tests {
     use crate::compare::single;
 
     fn every_feature() -> Features {
-        Features::every(&[
-            Mode::Level,
-            Mode::Edge,
-            Mode::OneShot,
-            Mode::Dispatch,
-            Mode::Exclusive,
-            Mode::ExclusiveEdge,
-        ])
+        Features::every(Mode::ALL)
     }
 
     const LINE: &str = "unix level: own and peer are connected, add own?, wait, peer closes, wait";

@@ -30,7 +30,6 @@ pub struct About {
 pub struct Features {
     /// The names of the modes of registrations.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
-    #[serde(with = "names")]
     pub modes: Vec<Mode>,
     /// Several threads may wait at once.
     pub shared_wait: bool,
@@ -44,21 +43,6 @@ pub struct Features {
     pub same_process: bool,
     /// The poller itself bounds the number of events of a wait.
     pub room: bool,
-}
-
-/// Modes by their names.
-mod names {
-    use metadata::Mode;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(modes: &[Mode], serializer: S) -> Result<S::Ok, S::Error> {
-        modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<Mode>, D::Error> {
-        let names = Vec::<String>::deserialize(deserializer)?;
-        names.iter().map(|name| name.parse().map_err(serde::de::Error::custom)).collect()
-    }
 }
 
 impl Features {

@@ -221,7 +221,7 @@ pub fn perform_operation(args: &OperationArgs) -> Result<ExitCode, Error> {
     descriptor_limits::raise_to_hard_limit();
     let poller = environment::poller_of(&*lab::boxed(), &args.poller, true, NonZeroU32::MIN)?;
     let plan = Plan {
-        operation: one(&args.operation, &Operation::ALL, "operation", |operation| operation.name())?,
+        operation: one(&args.operation, Operation::ALL, "operation", |operation| operation.name())?,
         mode: one(&args.mode, &MODES, "mode", |mode| mode.name())?,
         threads: 1,
         descriptors: usize::try_from(args.descriptors).unwrap_or(usize::MAX),
@@ -245,7 +245,7 @@ fn machine() -> String {
 /// Returns every measurement, in an order in which the pollers of one figure follow each other: a drift of
 /// the machine concerns all of them.
 fn plans(environment: &Environment, args: &CostArgs) -> Result<Vec<(Poller, Plan)>, Error> {
-    let operations = chosen(&args.operations, &Operation::ALL, "operation", |operation| operation.name())?;
+    let operations = chosen(&args.operations, Operation::ALL, "operation", |operation| operation.name())?;
     let modes = chosen(&args.modes, &MODES, "mode", |mode| mode.name())?;
     let pollers: Vec<_> = match args.backends.as_slice() {
         [] => environment.pollers().collect(),

@@ -219,11 +219,10 @@ fn one_shot_once(context: &Context) -> Verdict {
 }
 
 fn other_modes(context: &Context) -> Verdict {
-    let all = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::Exclusive, Mode::ExclusiveEdge];
     let has = context.selector.capabilities().modes;
     let pipe = context.readable_pipe()?;
-    for mode in all.into_iter().filter(|mode| !has.contains(mode)) {
-        match context.selector.add(pipe.fd, 1, Interest::READ, mode) {
+    for mode in Mode::ALL.iter().filter(|mode| !has.contains(mode)) {
+        match context.selector.add(pipe.fd, 1, Interest::READ, *mode) {
             Changed::Unsupported(Unsupported(reason)) if !reason.is_empty() => {}
             other => {
                 return failed(format!(
