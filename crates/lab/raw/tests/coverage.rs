@@ -131,6 +131,7 @@ fn every_scenario_has_a_unique_id_a_question_and_bug_urls() {
         assert!(scenario.bugs.iter().all(|bug| bug.starts_with("https://")), "{}", scenario.id);
         assert!(!scenario.transports.is_empty() && !scenario.modes.is_empty(), "{}", scenario.id);
     }
+    assert!(names.len() > 200, "{}", names.len());
 }
 
 /// A script in canonical form is run exactly as it is written.

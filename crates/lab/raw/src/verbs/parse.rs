@@ -202,17 +202,11 @@ impl Words {
     }
 
     fn number(&mut self, of: &str) -> Result<usize, ParseError> {
-        match self.peek().and_then(|word| word.parse().ok()) {
-            Some(number) => {
-                self.next += 1;
-                Ok(number)
-            }
-            None => self.error(&format!("a number of {of}"), &[]),
-        }
+        self.maybe_number().map_or_else(|| self.error(&format!("a number of {of}"), &[]), Ok)
     }
 
     /// Parses a number, if the next word is one.
-    fn maybe_number(&mut self) -> Option<usize> {
+    fn maybe_number<T: FromStr>(&mut self) -> Option<T> {
         let number = self.peek()?.parse().ok()?;
         self.next += 1;
         Some(number)
@@ -244,8 +238,7 @@ impl Words {
     fn clause(mut self, names: &mut Names) -> Result<Clause, ParseError> {
         let in_child = self.eat("in");
         if in_child {
-            self.expect_word("a")?;
-            self.expect_word("child")?;
+            self.expect_words(["a", "child"])?;
         }
         let action = self.action(names)?;
         let is_question = self.eat("?");
@@ -379,8 +372,7 @@ impl Words {
         let name = self.take("a verb or the name of a descriptor")?;
         if self.eat("and") {
             let other = self.take("the name of the other end")?;
-            self.expect_word("are")?;
-            self.expect_word("connected")?;
+            self.expect_words(["are", "connected"])?;
             names.define(&name);
             names.define(&other);
             return Ok(Action::Connect(name, other));
@@ -539,9 +531,7 @@ impl Words {
             "resets" => Call::Resets,
             "closes" => Call::Closes,
             "takes" => {
-                self.expect_word("the")?;
-                self.expect_word("number")?;
-                self.expect_word("of")?;
+                self.expect_words(["the", "number", "of"])?;
                 Call::TakesNumberOf(self.known(names)?)
             }
             "moves" => {
@@ -618,13 +608,7 @@ impl Words {
 
     /// Parses a number of any sign.
     fn parse_number<T: FromStr>(&mut self, of: &str) -> Result<T, ParseError> {
-        match self.peek().and_then(|word| word.parse().ok()) {
-            Some(number) => {
-                self.next += 1;
-                Ok(number)
-            }
-            None => self.error(&format!("a number: {of}"), &[]),
-        }
+        self.maybe_number().map_or_else(|| self.error(&format!("a number: {of}"), &[]), Ok)
     }
 
     fn times(&mut self) -> usize {
