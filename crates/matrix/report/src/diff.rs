@@ -613,16 +613,6 @@ mod tests {
     }
 
     #[test]
-    fn equal_statuses_are_no_difference() {
-        let mut results = samples::results("here", &[("a", "poll", Pass)]);
-        let before = results.clone();
-        results.cells[0].duration_ms = 99;
-        let diff = Diff::new(&before, &results);
-        assert!(diff.is_empty());
-        assert_eq!(diff.text(), "0 regressions; 0 changed, 0 added, 0 deleted, 1 unchanged\n");
-    }
-
-    #[test]
     fn a_missing_target_takes_one_line_with_the_reason() {
         let old = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
         let mut new = samples::results("there", &[("a", "poll", Pass)]);
