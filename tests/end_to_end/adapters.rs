@@ -1,16 +1,10 @@
 //! Adapters: as columns of a run, and checked by `adapter check`.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use adapters::testing::lacks;
 use serde_json::Value;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, empty_expectations};
+use crate::sandbox::{Answer, BAD, EXAMPLE, Sandbox, empty_expectations, pollmatrix, python};
 
-const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../adapters/python/adapter.py");
-/// The example with one mistake. Its first argument selects the mistake.
-const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
 const SCENARIO: &str = "readiness/pipe-idle";
 
 /// Creates a sandbox whose matrix has one characterisation scenario and one contract scenario.
@@ -20,23 +14,23 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-fn cells(sandbox: &Sandbox) -> Vec<Value> {
-    sandbox.results()["cells"].as_array().expect("cells is a list").clone()
+fn check(arguments: &[&str]) -> Answer {
+    pollmatrix(&[&["adapter", "check"], arguments].concat())
 }
 
-fn check(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).args(["adapter", "check"]).args(arguments))
+/// Asks an adapter, beside the pollers of `more`.
+fn probe(script: &str, transport: &str, adapter: &str, more: &[&str]) -> Answer {
+    let asked = ["probe", script, "--transport", transport, "--adapter", adapter];
+    pollmatrix(&[&asked, more].concat())
 }
 
 #[test]
 fn built_in_and_external_adapters_run_characterisation_cells_only() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(example) = python(EXAMPLE) else { return };
     let sandbox = sandbox();
-    let python = format!("python3 '{EXAMPLE}' poll");
+    let python = format!("{example} poll");
     sandbox.run(&["run", "--adapter", "mio", "--adapter", &python]).expect(0, &[" as expected"]);
-    let cells = cells(&sandbox);
+    let cells = sandbox.cells();
     assert!(!cells.is_empty());
     for cell in &cells {
         assert_eq!((&cell["scenario"], &cell["status"]), (&SCENARIO.into(), &"pass".into()), "{cell}");
@@ -52,32 +46,26 @@ fn built_in_and_external_adapters_run_characterisation_cells_only() {
     }
     // The reproducer runs the cell again.
     let cell = cells.iter().find(|cell| cell["backend"] == "python-poll").expect("the adapter has cells");
-    let command = cell["reproducer"].as_str().and_then(|command| command.strip_prefix("pollmatrix "));
-    let words =
-        shlex::split(command.expect("the reproducer is a command")).expect("the command is valid in a shell");
-    answer(Command::new(POLLMATRIX).args(words).current_dir(sandbox.path("."))).expect(0, &["1 as expected"]);
+    sandbox.reproduce(cell).expect(0, &["1 as expected"]);
 }
 
 #[test]
 fn an_adapter_and_a_selected_backend_are_side_by_side() {
     let sandbox = sandbox();
-    let both = ["--adapter", "polling", "--backend", "poll", "--backend", "polling"];
+    let both = ["--backend", "poll", "--backend", "polling"];
     sandbox
-        .run(&[&["list", "--layer", "characterisation"], &both[..]].concat())
+        .run(&[&["list", "--layer", "characterisation", "--adapter", "polling"], &both[..]].concat())
         .expect(0, &["@poll\n", "@polling\n"]);
     let line = "own and peer are connected, watch own, peer sends 1, look at own";
-    let shown = answer(Command::new(POLLMATRIX).args(["probe", line, "--transport", "unix"]).args(both));
-    shown.expect(0, &["poll ", "polling", "IN|OUT", "readable|writable"]);
+    probe(line, "unix", "polling", &both).expect(0, &["poll ", "polling", "IN|OUT", "readable|writable"]);
 }
 
 #[test]
 fn a_protocol_error_of_an_adapter_breaks_the_cell_and_shows_the_line() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = sandbox();
-    sandbox.run(&["run", "--adapter", &format!("python3 '{BAD}' prints poll")]).expect(1, &["broken"]);
-    let cells = cells(&sandbox);
+    sandbox.run(&["run", "--adapter", &format!("{bad} prints poll")]).expect(1, &["broken"]);
+    let cells = sandbox.cells();
     assert!(!cells.is_empty());
     for cell in cells {
         assert_eq!(cell["status"], "broken");
@@ -90,17 +78,15 @@ fn a_protocol_error_of_an_adapter_breaks_the_cell_and_shows_the_line() {
 /// The program aborts in its first wait. That is the answer, and the rest of the script is not missing.
 #[test]
 fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
+    let Some(example) = python(EXAMPLE) else { return };
     let sandbox = sandbox();
-    let adapter = format!("python3 '{BAD}' crashes poll");
-    let expected = sandbox.path("expected");
-    empty_expectations(&expected);
-    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let adapter = format!("{bad} crashes poll");
+    empty_expectations(&sandbox.path("expected"));
+    let run = |command: &[&str]| expecting(&sandbox, command);
     let asked = ["run", "--adapter", &adapter];
     run(&asked).expect(1, &["2 fail", "aborts(SIGABRT): the program ended, which is wrong in every reading"]);
-    let unknown = cells(&sandbox);
+    let unknown = sandbox.cells();
     for cell in &unknown {
         assert_eq!(
             (&cell["status"], &cell["checks"][0]["observed"], &cell["checks"][0]["defect"]),
@@ -115,11 +101,10 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() 
         0,
         &["added ", "python-poll@level: aborts(SIGABRT) (wrong in every reading: the program ended)"],
     );
-    let own = expected.join(format!("adapters/python-poll/{}.yml", std::env::consts::OS));
-    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
+    let text = sandbox.text(&own_answers());
     assert!(text.contains("      python-poll@level: 'aborts(SIGABRT)'\n"), "{text}");
     run(&asked).expect(0, &["2 known-fail"]);
-    let reason = cells(&sandbox)[0]["reason"].to_string();
+    let reason = sandbox.cells()[0]["reason"].to_string();
     assert!(
         reason.contains("which is wrong in every reading; recorded (measured on python-poll"),
         "{reason}"
@@ -127,21 +112,19 @@ fn the_abort_of_a_program_fails_and_once_it_is_recorded_it_is_a_known_failure() 
     run(&["expectations", "judge", "pollmatrix-report"])
         .expect(0, &["known ", "2 are wrong in every reading, and recorded"]);
     // The library without the bug: its answer is right, and the record is out of date.
-    let mended = format!("python3 '{EXAMPLE}' poll");
+    let mended = format!("{example} poll");
     run(&["run", "--adapter", &mended]).expect(1, &["2 unexpected-pass"]);
     run(&["expectations", "judge", "pollmatrix-report"]).expect(1, &["WRONG "]);
 }
 
 #[test]
 fn a_poller_that_times_out_early_fails_without_an_expectation() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: time/never-early-50ms\n");
     empty_expectations(&sandbox.path("expected"));
     let run = |mistake: &str| {
-        let adapter = format!("python3 '{BAD}' {mistake} select");
+        let adapter = format!("{bad} {mistake} select");
         sandbox.run(&["run", "--adapter", &adapter, "--expectations", "expected"])
     };
     let shown = run("early");
@@ -154,16 +137,12 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
             "python-select differs from select in 1 answer of 1: a wait returned before its\n  timeout (1)\n",
         ],
     );
-    assert_eq!(cells(&sandbox)[0]["checks"][0]["defect"], "early");
+    assert_eq!(sandbox.cells()[0]["checks"][0]["defect"], "early");
     // The same adapter without a mistake answers nothing that is known, and passes.
     run("none").expect(0, &["1 new"]);
     let probe = |mistake: &str| {
-        let adapter = format!("python3 '{BAD}' {mistake} select");
-        answer(
-            Command::new(POLLMATRIX)
-                .args(["probe", "time/never-early-50ms", "--adapter", &adapter])
-                .args(["--backend", "python-select"]),
-        )
+        let adapter = format!("{bad} {mistake} select");
+        pollmatrix(&["probe", "time/never-early-50ms", "--adapter", &adapter, "--backend", "python-select"])
     };
     probe("early")
         .expect(1, &[": early x", ": a wait returned before its timeout, which is wrong in every reading"]);
@@ -172,16 +151,9 @@ fn a_poller_that_times_out_early_fails_without_an_expectation() {
 
 #[test]
 fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_expectation() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let probe = |mistake: &str, script: &str| {
-        let adapter = format!("python3 '{BAD}' {mistake} poll");
-        answer(Command::new(POLLMATRIX).args(["probe", script, "--transport", "unix", "--backend"]).args([
-            "python-poll",
-            "--adapter",
-            &adapter,
-        ]))
+        probe(script, "unix", &format!("{bad} {mistake} poll"), &["--backend", "python-poll"])
     };
     let data = "own and peer are connected, add own for reading, t waits, peer sends 1, t answers";
     probe("none", data).expect(0, &["IN"]);
@@ -198,13 +170,11 @@ fn a_poller_that_loses_data_or_reports_a_removed_registration_fails_without_an_e
 
 #[test]
 fn a_run_ends_with_the_differences_of_each_adapter_from_the_interface_below_it() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: readiness/pipe-data-writer-closed\n");
     let run = |mistake: &str| {
-        let adapter = format!("python3 '{BAD}' {mistake} poll");
+        let adapter = format!("{bad} {mistake} poll");
         sandbox.run(&["run", "--adapter", &adapter])
     };
     // It is between the totals and the path of the report.
@@ -223,15 +193,11 @@ fn a_run_ends_with_the_differences_of_each_adapter_from_the_interface_below_it()
 /// Such an event is none of the descriptor that was asked about.
 #[test]
 fn an_event_with_the_token_of_no_registration_is_an_answer_of_its_own() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = sandbox();
-    let adapter = format!("python3 '{BAD}' stale-token poll");
+    let adapter = format!("{bad} stale-token poll");
     let asked = "own and peer are connected, watch own, peer sends 1, wait as data, look at own as data";
-    let columns = ["--adapter", &adapter, "--backend", "python-poll", "--backend", "poll"];
-    let shown = answer(Command::new(POLLMATRIX).args(["probe", asked, "--transport", "pipe"]).args(columns));
-    shown.expect(
+    probe(asked, "pipe", &adapter, &["--backend", "python-poll", "--backend", "poll"]).expect(
         1,
         &[
             "pipe:data   stale-token:IN ",
@@ -241,68 +207,60 @@ fn an_event_with_the_token_of_no_registration_is_an_answer_of_its_own() {
     );
     sandbox.add_scenarios("  - id: readiness/pipe-writer-closed\n");
     sandbox.run(&["run", "readiness/pipe-writer-closed", "--adapter", &adapter]).expect(1, &["fail"]);
-    let cells = cells(&sandbox);
+    let cells = sandbox.cells();
     assert!(cells[0]["reason"].to_string().contains("silent stale-token:HUP"), "{}", cells[0]["reason"]);
 }
 
 /// To start a program is not to make a poller: the failure is that of this process.
 #[test]
 fn a_program_is_not_asked_whether_it_can_be_started() {
-    if lacks("python3") {
-        return;
-    }
-    let adapter = format!("python3 '{EXAMPLE}' poll");
-    answer(Command::new(POLLMATRIX).args([
-        "probe",
-        "T13",
-        "--adapter",
-        &adapter,
-        "--backend",
-        "python-poll",
-    ]))
-    .expect(127, &["python-poll: unsupported: python-poll is in another process: the limits of this"]);
+    let Some(example) = python(EXAMPLE) else { return };
+    let adapter = format!("{example} poll");
+    pollmatrix(&["probe", "T13", "--adapter", &adapter, "--backend", "python-poll"])
+        .expect(127, &["python-poll: unsupported: python-poll is in another process: the limits of this"]);
 }
 
 /// The limit does not depend on the real speed of this machine.
 #[test]
 fn slow_multiplies_the_patience_for_a_fence() {
-    if lacks("python3") {
-        return;
-    }
-    let adapter = format!("python3 '{BAD}' loses-all poll");
+    let Some(bad) = python(BAD) else { return };
+    let adapter = format!("{bad} loses-all poll");
     let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
-    let ran = answer(
-        Command::new(POLLMATRIX)
-            .args(["worker", "cell", &cell, "--seed", "1", "--adapter", &adapter])
-            .args(["--patience-ms", "50", "--slow", "3"]),
-    );
-    let attempt: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let asked = ["worker", "cell", &cell, "--seed", "1", "--adapter", &adapter];
+    let attempt: Value = pollmatrix(&[&asked[..], &["--patience-ms", "50", "--slow", "3"]].concat()).json();
     assert_eq!(attempt["status"], "broken");
     assert_eq!(attempt["reason"], "python-poll did not report the fence within 150ms");
 }
 
-/// Asks Python's poll, and records its answers. Returns the file that they are in, and its text.
-fn recorded(run: &dyn Fn(&[&str]) -> Answer, python: &str, expected: &Path) -> (PathBuf, String) {
-    run(&["run", "--adapter", python]).expect(0, &["answers not known before"]);
-    run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["added ", "python-poll@level: silent"]);
-    let own = expected.join(format!("adapters/python-poll/{}.yml", std::env::consts::OS));
-    let text = std::fs::read_to_string(&own).expect("the answers were recorded");
-    (own, text)
+/// Returns the file of the answers of Python's poll.
+fn own_answers() -> String {
+    format!("expected/adapters/python-poll/{}.yml", std::env::consts::OS)
+}
+
+/// Runs the executable with the expectations of a folder in the sandbox.
+fn expecting(sandbox: &Sandbox, command: &[&str]) -> Answer {
+    sandbox.run(&[command, &["--expectations", "expected"]].concat())
+}
+
+/// Creates a sandbox in which the answers of Python's poll are recorded. Returns their file's text, too.
+fn recorded(python: &str) -> (Sandbox, String) {
+    let sandbox = sandbox();
+    empty_expectations(&sandbox.path("expected"));
+    expecting(&sandbox, &["run", "--adapter", python]).expect(0, &["answers not known before"]);
+    expecting(&sandbox, &["expectations", "record", "pollmatrix-report"])
+        .expect(0, &["added ", "python-poll@level: silent"]);
+    let text = sandbox.text(&own_answers());
+    (sandbox, text)
 }
 
 /// Answers of an adapter have separate files, which only the cells of that adapter read.
 #[test]
 fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() {
-    if lacks("python3") {
-        return;
-    }
-    let sandbox = sandbox();
-    let expected = sandbox.path("expected");
-    empty_expectations(&expected);
-    let python = format!("python3 '{EXAMPLE}' poll");
-    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
+    let Some(example) = python(EXAMPLE) else { return };
+    let python = format!("{example} poll");
+    let (sandbox, text) = recorded(&python);
+    let run = |command: &[&str]| expecting(&sandbox, command);
     let asked = ["run", "--adapter", &python];
-    let (own, text) = recorded(&run, &python, &expected);
     assert!(text.contains("      python-poll@level: 'silent'\n"), "{text}");
     let version = sandbox.results()["runs"][0]["adapters"]["python-poll"].clone();
     let version = version.as_str().expect("the run has the version of the adapter");
@@ -313,27 +271,24 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
     // The cell is in no matrix file.
     let cell = format!("{SCENARIO}/pipe-level-1t1g@python-poll");
     sandbox.run(&["show", &cell]).expect(0, &["status      pass", "observed: silent"]);
-    assert!(std::fs::read_dir(expected.join("answers")).is_ok_and(|mut files| files.next().is_none()));
+    assert!(
+        std::fs::read_dir(sandbox.path("expected/answers")).is_ok_and(|mut files| files.next().is_none())
+    );
     let known = run(&asked);
     known.expect(0, &["as expected"]);
     assert!(!known.stdout.contains("not known before"), "{}", known.stdout);
     // A recorded answer that differs is a failure.
-    std::fs::write(&own, text.replace("'silent'", "'IN'")).expect("writable");
+    sandbox.edit(&own_answers(), "'silent'", "'IN'");
     run(&asked).expect(1, &["fail"]);
 }
 
 /// The kernel has another patch level, or is another one: it is not what has changed.
 #[test]
 fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
-    if lacks("python3") {
-        return;
-    }
-    let sandbox = sandbox();
-    let expected = sandbox.path("expected");
-    empty_expectations(&expected);
-    let python = format!("python3 '{EXAMPLE}' poll");
-    let run = |command: &[&str]| sandbox.run(&[command, &["--expectations", "expected"]].concat());
-    let (own, text) = recorded(&run, &python, &expected);
+    let Some(example) = python(EXAMPLE) else { return };
+    let python = format!("{example} poll");
+    let (sandbox, text) = recorded(&python);
+    let run = |command: &[&str]| expecting(&sandbox, command);
     let text = text.replace("'silent'", "'IN'");
     let of = |key: &str| {
         let line = text.lines().find(|line| line.starts_with(&format!("    {key}: ")));
@@ -343,14 +298,14 @@ fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
     let numbers: Vec<_> = kernel.split(['\'', '.']).collect();
     let other_patch_level = format!("    version: '{}.{}.999'", numbers[1], numbers[2]);
     for other in [kernel.clone(), other_patch_level, "    version: '0.1'".to_owned()] {
-        std::fs::write(&own, text.replace(&kernel, &other)).expect("writable");
+        sandbox.put(&own_answers(), text.replace(&kernel, &other));
         run(&["run", "--adapter", &python]).expect(1, &["fail"]);
         run(&["expectations", "judge", "pollmatrix-report"]).expect(1, &["WRONG"]);
     }
     // Another version of the library: the answer was measured on that one.
-    std::fs::write(&own, text.replace(&poller, "    poller: '2.7.1'")).expect("writable");
+    sandbox.put(&own_answers(), text.replace(&poller, "    poller: '2.7.1'"));
     run(&["run", "--adapter", &python]).expect(0, &["permitted"]);
-    let reason = cells(&sandbox)[0]["reason"].to_string();
+    let reason = sandbox.cells()[0]["reason"].to_string();
     assert!(
         reason.contains("measured on version 2.7.1 of the poller and is a hypothesis for 3."),
         "{reason}"
@@ -360,9 +315,7 @@ fn a_regression_of_a_library_is_a_failure_on_every_kernel() {
 
 #[test]
 fn an_unusable_adapter_is_refused_before_any_cell_runs() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = sandbox();
     let refused = |adapter: &str, says: &[&str]| {
         sandbox.run(&["run", "--adapter", adapter]).expect(2, says);
@@ -370,8 +323,8 @@ fn an_unusable_adapter_is_refused_before_any_cell_runs() {
     };
     refused("moi", &["--adapter moi: 'moi' cannot be started: ", "did you mean 'mio'?", "adapter check"]);
     refused("'open", &["a quote is not closed"]);
-    refused(&format!("python3 '{BAD}' exits-127 poll"), &["exited with 127", "this system cannot run it"]);
-    refused(&format!("python3 '{BAD}' loud poll"), &["'Python, the one and only' is not a name"]);
+    refused(&format!("{bad} exits-127 poll"), &["exited with 127", "this system cannot run it"]);
+    refused(&format!("{bad} loud poll"), &["'Python, the one and only' is not a name"]);
     sandbox
         .run(&["run", "--adapter", "mio", "--adapter", "mio"])
         .expect(2, &["there is already a column 'mio'", "give each adapter once"]);
@@ -402,7 +355,7 @@ fn adapter_check_reports_passed_unsupported_and_failed_checks() {
     check(&[]).expect(2, &["COMMAND"]);
     let shown = check(&["--only", "level", "--format", "json", "mio"]);
     shown.expect(127, &[]);
-    let checks: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let checks: Value = shown.json();
     assert_eq!((&checks[0]["check"], &checks[0]["status"]), (&"level-repeats".into(), &"unsupported".into()));
     assert_eq!(checks[0]["reason"], "there is no Level");
 }

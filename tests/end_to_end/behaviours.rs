@@ -3,10 +3,9 @@
 use std::fs;
 
 use adapters::testing::lacks;
-use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, empty_expectations, eventually, signal};
+use crate::sandbox::{Sandbox, empty_expectations, eventually, interrupted};
 
 const BEHAVIOURS: &str = "behaviours:
   - id: mine/half-close
@@ -18,14 +17,8 @@ const CELL: &str = "mine/half-close/pipe-level-1t1g@poll";
 
 fn sandbox(behaviours: &str) -> Sandbox {
     let sandbox = Sandbox::new(&["pass", "hang"], 300);
-    fs::write(sandbox.path("behaviours.yml"), behaviours).expect("writable");
+    sandbox.put("behaviours.yml", behaviours);
     sandbox
-}
-
-fn cell(sandbox: &Sandbox, id: &str) -> Value {
-    let results = sandbox.results();
-    let cells = results["cells"].as_array().expect("cells is a list");
-    cells.iter().find(|cell| cell["id"] == id).unwrap_or_else(|| panic!("no {id}: {results:#}")).clone()
 }
 
 #[test]
@@ -37,7 +30,7 @@ fn a_behaviour_runs_on_every_backend_and_its_answers_are_new() {
     let run = sandbox.run(&["run", "--behaviours", "behaviours.yml"]);
     run.expect(0, &["characterisation: 2 cells: 2 new, "]);
     assert!(!run.stdout.contains("selftest"), "{}", run.stdout);
-    let found = cell(&sandbox, CELL);
+    let found = sandbox.cell_of(CELL);
     assert_eq!((&found["status"], &found["layer"]), (&"pass".into(), &"characterisation".into()));
     let checks = found["checks"].as_array().expect("checks is a list");
     let asked =
@@ -54,12 +47,10 @@ fn a_behaviour_runs_on_every_backend_and_its_answers_are_new() {
 fn the_reproducer_of_a_behaviour_runs_it() {
     let sandbox = sandbox(BEHAVIOURS);
     sandbox.run(&["run", "--behaviours", "behaviours.yml"]).expect(0, &[]);
-    let reproducer = cell(&sandbox, CELL)["reproducer"].as_str().expect("a command").to_owned();
-    let words = shlex::split(&reproducer).expect("a command line");
-    assert!(words.contains(&sandbox.path("behaviours.yml").display().to_string()), "{reproducer}");
-    let mut command = std::process::Command::new(crate::sandbox::POLLMATRIX);
-    command.args(&words[1..]).current_dir(sandbox.path("."));
-    crate::sandbox::answer(&mut command).expect(0, &["characterisation: 1 cells: 1 new"]);
+    let cell = sandbox.cell_of(CELL);
+    let file = sandbox.path("behaviours.yml").display().to_string();
+    assert!(cell["reproducer"].as_str().is_some_and(|command| command.contains(&file)), "{cell}");
+    sandbox.reproduce(&cell).expect(0, &["characterisation: 1 cells: 1 new"]);
 }
 
 #[test]
@@ -70,7 +61,7 @@ fn results_with_behaviours_are_read_without_the_file() {
     let title = "What does a poller report for a pipe whose writer closed?";
     sandbox.run(&["show", CELL]).expect(0, &[title, "unknown  2"]);
     sandbox.run(&["merge", "pollmatrix-report", "--report-dir", "merged"]).expect(0, &["2 cells: 2 new"]);
-    let merged = fs::read_to_string(sandbox.path("merged/report.html")).expect("there is a report");
+    let merged = sandbox.text("merged/report.html");
     assert!(merged.contains("peer closes, look at own as writer-gone"), "the report has the script");
     sandbox.run(&["diff", "pollmatrix-report", "merged"]).expect(0, &[]);
     sandbox
@@ -95,7 +86,7 @@ fn a_behaviour_that_names_a_behaviour_is_compared_with_its_recorded_answers() {
     let sandbox = sandbox(&behaviour);
     sandbox.run(&["run", "--behaviours", "behaviours.yml"]).expect(0, &["1 cells: 1 as expected"]);
     let wrong = behaviour.replace("peer closes", "peer sends 1");
-    fs::write(sandbox.path("behaviours.yml"), wrong).expect("writable");
+    sandbox.put("behaviours.yml", wrong);
     sandbox.run(&["run", "--behaviours", "behaviours.yml"]).expect(1, &["1 cells: 1 fail", "expected "]);
 }
 
@@ -123,11 +114,9 @@ fn a_run_with_behaviours_is_resumed_with_the_same_behaviours_only() {
     let child =
         sandbox.start(&["run", "--behaviours", "behaviours.yml", "mine", "selftest/hang", "--jobs", "1"]);
     eventually("the first cell runs", || sandbox.cells_alive() == 1);
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the runner ends");
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(130), "{stdout}");
-    let continued = stdout.lines().find(|line| line.starts_with("Interrupted: ")).expect("it says how");
+    let ended = interrupted(child);
+    ended.expect(130, &[]);
+    let continued = ended.line("Interrupted: ");
     assert!(
         continued.contains(&format!(" --behaviours '{}'", sandbox.path("behaviours.yml").display())),
         "{continued}"
@@ -136,25 +125,20 @@ fn a_run_with_behaviours_is_resumed_with_the_same_behaviours_only() {
     sandbox
         .run(&["run", "--resume"])
         .expect(2, &["it has behaviours of a file", "give the same file with --behaviours"]);
-    fs::write(sandbox.path("other.yml"), BEHAVIOURS.replace("peer closes", "peer sends 1"))
-        .expect("writable");
+    sandbox.put("other.yml", BEHAVIOURS.replace("peer closes", "peer sends 1"));
     sandbox
         .run(&["run", "--resume", "--behaviours", "other.yml"])
         .expect(2, &["it has other behaviours", "restore the file of behaviours"]);
     // Without a selection, the run keeps its own: three cells, and not those of the behaviours only.
     let child = sandbox.start(&["run", "--resume", "--behaviours", "behaviours.yml", "--jobs", "2"]);
     eventually("two results after the resumption", || sandbox.journal().len() == 4);
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the runner ends");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("0 of 3 cells already have a result"));
-    assert_eq!(cell(&sandbox, CELL)["status"], "pass");
+    interrupted(child).expect(130, &["0 of 3 cells already have a result"]);
+    assert_eq!(sandbox.cell_of(CELL)["status"], "pass");
 
     let plain = self::sandbox(BEHAVIOURS);
     let child = plain.start(&["run", "--jobs", "1"]);
     eventually("a result", || plain.journal().len() == 2);
-    signal(&child, Signal::SIGINT);
-    child.wait_with_output().expect("the runner ends");
+    interrupted(child);
     plain
         .run(&["run", "--resume", "--behaviours", "behaviours.yml"])
         .expect(2, &["it has no behaviours of a file"]);
@@ -186,8 +170,7 @@ fn a_wrong_file_of_behaviours_is_an_error_with_its_place() {
 
 #[test]
 fn the_behaviours_of_the_documentation_can_be_run() {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/verbs.md");
-    let text = fs::read_to_string(docs).expect("the page is there");
+    let text = include_str!("../../docs/verbs.md");
     let (_, behaviours) = text.split_once("```yaml\n").expect("it has a file of behaviours");
     let (behaviours, _) = behaviours.split_once("```").expect("the block ends");
     let sandbox = sandbox(behaviours);
@@ -203,12 +186,7 @@ fn a_file_of_behaviours_that_changes_during_a_run_ends_it_without_a_report() {
     let child =
         sandbox.start(&["run", "--behaviours", "behaviours.yml", "mine", "selftest/hang", "--jobs", "1"]);
     eventually("the first cell runs", || sandbox.cells_alive() == 1);
-    fs::write(sandbox.path("behaviours.yml"), BEHAVIOURS.replace("peer closes", "peer sends 1"))
-        .expect("writable");
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the runner ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("behaviours.yml was changed while cells were started with it"), "{stderr}");
+    sandbox.put("behaviours.yml", BEHAVIOURS.replace("peer closes", "peer sends 1"));
+    interrupted(child).expect(2, &["behaviours.yml was changed while cells were started with it"]);
     assert!(!sandbox.path("pollmatrix-report/results.json").exists());
 }

@@ -2,7 +2,6 @@
 //! pages.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -10,6 +9,7 @@ use crate::sandbox::{Answer, Sandbox, empty_expectations};
 
 /// A cell whose answers with poll are the same on every system.
 const CELL: &str = "readiness/pipe-idle/pipe-level-1t1g@poll";
+const RESULTS: &str = "pollmatrix-report/results.json";
 
 /// A sandbox whose matrix has the scenarios of one group, with a separate folder of expectations.
 struct Characterisation(Sandbox);
@@ -35,30 +35,26 @@ impl Characterisation {
         self.0.run(&[arguments, &["--expectations", &expected]].concat())
     }
 
-    fn answers(&self) -> PathBuf {
-        self.0.path(&format!("expected/answers/{}.yml", std::env::consts::OS))
-    }
-
     /// Replaces a part of the expected answers.
     fn edit(&self, part: &str, other: &str) {
-        let text = fs::read_to_string(self.answers()).expect("the answers were recorded");
-        assert!(text.contains(part), "{part} is not in:\n{text}");
-        fs::write(self.answers(), text.replace(part, other)).expect("writable");
+        self.0.edit(&answers(), part, other);
     }
 
     fn cell(&self) -> Value {
-        let results = self.0.results();
-        let cells = results["cells"].as_array().expect("cells is a list");
-        cells.iter().find(|cell| cell["id"] == CELL).expect("the cell was run").clone()
+        self.0.cell_of(CELL)
     }
 
     /// Returns the kernel's version in the recorded expectations.
     fn version(&self) -> String {
-        let text = fs::read_to_string(self.answers()).expect("the answers were recorded");
-        let line =
-            text.lines().find(|line| line.starts_with("    version: ")).expect("the source has a version");
-        line.trim_start_matches("    version: ").to_owned()
+        let text = self.0.text(&answers());
+        let version = text.lines().find_map(|line| line.strip_prefix("    version: "));
+        version.expect("the source has a version").to_owned()
     }
+}
+
+/// Returns the file of the expected answers.
+fn answers() -> String {
+    format!("expected/answers/{}.yml", std::env::consts::OS)
 }
 
 #[test]
@@ -86,7 +82,7 @@ fn unknown_answers_are_counted_and_are_no_failure() {
 #[test]
 fn recorded_answers_are_expected_in_the_next_run() {
     let sandbox = Characterisation::recorded();
-    let written = fs::read_to_string(sandbox.answers()).expect("the answers were recorded");
+    let written = sandbox.0.text(&answers());
     sandbox.run(&["expectations", "check"]).expect(0, &[" measured, 0 hypotheses"]);
     sandbox.run(&["run", CELL]).expect(0, &["1 cells: 1 as expected (seed "]);
     let cell = sandbox.cell();
@@ -95,7 +91,7 @@ fn recorded_answers_are_expected_in_the_next_run() {
     assert!(checks.iter().all(|check| check["evidence"] == "M" && check["holds"] == true), "{cell}");
     assert_eq!(checks[0]["asked"]["api"], "poll");
     sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["unchanged, 0 new"]);
-    assert_eq!(fs::read_to_string(sandbox.answers()).expect("the answers were recorded"), written);
+    assert_eq!(sandbox.0.text(&answers()), written);
 }
 
 #[test]
@@ -109,15 +105,13 @@ fn a_difference_from_a_measured_answer_is_a_failure_outside_the_contract_totals(
     );
     let reason = sandbox.cell()["reason"].clone();
     assert!(reason.as_str().is_some_and(|reason| reason.contains(": expected ERR|")), "{reason}");
-    let junit =
-        fs::read_to_string(sandbox.0.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    let junit = sandbox.0.text("pollmatrix-report/junit.xml");
     for suite in
         ["<testsuite name=\"poll\" tests=\"1\"", "<testsuite name=\"poll (characterisation)\" tests=\"1\""]
     {
         assert!(junit.contains(suite), "{junit}");
     }
-    let report =
-        fs::read_to_string(sandbox.0.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    let report = sandbox.0.text("pollmatrix-report/report.md");
     assert!(
         report.contains("## Characterisation\n\n| | poll |") && report.contains("| selftest | P1 |"),
         "{report}"
@@ -172,7 +166,7 @@ fn a_difference_from_an_answer_of_another_version_is_permitted_and_bounds_the_ol
 #[test]
 fn an_answer_that_varies_is_never_a_failure() {
     let sandbox = Characterisation::recorded();
-    let text = fs::read_to_string(sandbox.answers()).expect("the answers were recorded");
+    let text = sandbox.0.text(&answers());
     let line =
         text.lines().find_map(|line| line.strip_prefix("      poll@level: '")).expect("poll was asked");
     sandbox.edit(
@@ -189,7 +183,7 @@ fn a_dry_run_writes_nothing() {
     sandbox
         .run(&["expectations", "record", "pollmatrix-report", "--dry-run"])
         .expect(0, &["+behaviours:\n", "would be written"]);
-    assert!(!sandbox.answers().exists());
+    assert!(!sandbox.0.path(&answers()).exists());
 }
 
 #[test]
@@ -200,11 +194,10 @@ fn results_that_do_not_describe_the_kernel_are_not_recorded() {
         |more: &[&str]| sandbox.run(&[&["expectations", "record", "pollmatrix-report"], more].concat());
     record(&[])
         .expect(2, &["it has no answers of raw pollers", "help: run them first: `pollmatrix run --layer"]);
-    let path = sandbox.0.path("pollmatrix-report/results.json");
-    let results = fs::read_to_string(&path).expect("there is a report");
+    let results = sandbox.0.text(RESULTS);
     let edited = |part: &str, other: &str| {
-        assert!(results.contains(part), "{part}");
-        fs::write(&path, results.replace(part, other)).expect("writable");
+        sandbox.0.put(RESULTS, &results);
+        sandbox.0.edit(RESULTS, part, other);
     };
     edited("\"runner\": \"native\"", "\"runner\": \"prefix\", \"emulator\": \"qemu-s390x\"");
     record(&[]).expect(2, &["here was run prefix (qemu-s390x)", "give --emulated"]);
@@ -220,18 +213,17 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     let sandbox = Characterisation::new();
     // It also asks read(2).
     sandbox.run(&["run", "readiness/pipe-drained-writer-closed/pipe-level-1t1g@poll"]).expect(0, &[]);
-    let path = sandbox.0.path("pollmatrix-report/results.json");
-    let results = fs::read_to_string(&path).expect("there is a report").replace("poll\"", "kqueue\"");
+    let results = sandbox.0.text(RESULTS).replace("poll\"", "kqueue\"");
     assert!(results.contains("\"api\":\"read\"") && results.contains("\"api\":\"kqueue\""), "{results}");
-    let (answers, os) = (sandbox.answers(), std::env::consts::OS);
-    let of_library = sandbox.0.path(&format!("expected/adapters/libkqueue/{os}.yml"));
+    let os = std::env::consts::OS;
+    let of_library = format!("expected/adapters/libkqueue/{os}.yml");
     let library = results.replace("\"repeat\": 1,", "\"repeat\": 1, \"kqueue\": \"libkqueue 2.7.0\",");
-    fs::write(&path, &library).expect("writable");
+    sandbox.0.put(RESULTS, &library);
     sandbox
         .run(&["expectations", "record", "pollmatrix-report"])
         .expect(0, &["added ", "kqueue@level: ", "written"]);
-    assert!(!answers.exists(), "the kernel gave none of the answers");
-    let text = fs::read_to_string(&of_library).expect("the answers are recorded");
+    assert!(!sandbox.0.path(&answers()).exists(), "the kernel gave none of the answers");
+    let text = sandbox.0.text(&of_library);
     assert!(text.contains("kqueue@level") && !text.contains("read:"), "{text}");
     assert!(text.contains(&format!("text: 'measured on libkqueue 2.7.0 on {os} ")), "{text}");
     assert!(text.contains("recorded-libkqueue-2.7.0-") && text.contains("\n    poller: '2.7.0'\n"), "{text}");
@@ -240,17 +232,15 @@ fn the_answers_of_a_library_with_kqueue_are_its_own_and_never_the_kernels() {
     judge().expect(0, &["1 as expected"]);
     let observed = text.split_once("kqueue@level: '").and_then(|(_, rest)| rest.split_once('\''));
     let observed = observed.expect("the answer is recorded").0;
-    fs::write(&of_library, text.replace(&format!("@level: '{observed}'"), "@level: 'ERR'"))
-        .expect("writable");
+    sandbox.0.edit(&of_library, &format!("@level: '{observed}'"), "@level: 'ERR'");
     judge().expect(1, &["WRONG ", "expected ERR, observed"]);
-    let newer = |text: &str| text.replace("libkqueue 2.7.0", "libkqueue 2.8.0");
-    fs::write(&path, newer(&library)).expect("writable");
+    sandbox.0.edit(RESULTS, "libkqueue 2.7.0", "libkqueue 2.8.0");
     judge().expect(0, &["differs ", "contradict a hypothesis"]);
-    fs::remove_file(&of_library).expect("it was written");
+    fs::remove_file(sandbox.0.path(&of_library)).expect("it was written");
     // A kernel's kqueue, and the answers of read(2), belong to the kernel.
-    fs::write(&path, results).expect("writable");
+    sandbox.0.put(RESULTS, results);
     sandbox.run(&["expectations", "record", "pollmatrix-report"]).expect(0, &["kqueue@level: "]);
-    let text = fs::read_to_string(&answers).expect("the answers are recorded");
+    let text = sandbox.0.text(&answers());
     assert!(text.contains("kqueue@level") && text.contains("read:") && !text.contains("libkqueue"), "{text}");
 }
 
@@ -267,8 +257,7 @@ fn judge_gives_results_the_verdicts_of_other_expectations() {
     let wrong = format!("WRONG {CELL}: poll@level");
     judge(&["--output", "judged.json"]).expect(1, &[&wrong, "expected ERR|", "2 contradict a measurement\n"]);
     assert_eq!(sandbox.cell()["status"], "pass", "the results stay as they are");
-    let judged = fs::read_to_string(sandbox.0.path("judged.json")).expect("the file was written");
-    let judged: Value = serde_json::from_str(&judged).expect("results");
+    let judged = sandbox.0.json("judged.json");
     let cells = judged["cells"].as_array().expect("cells is a list");
     assert!(cells.iter().any(|cell| cell["id"] == CELL && cell["status"] == "fail"), "{judged}");
 
@@ -280,7 +269,6 @@ fn judge_gives_results_the_verdicts_of_other_expectations() {
 #[test]
 fn judge_counts_the_answers_of_each_run() {
     let sandbox = Characterisation::recorded();
-    let path = sandbox.0.path("pollmatrix-report/results.json");
     let mut results = sandbox.0.results();
     let (mut run, mut cells) = (results["runs"][0].clone(), results["cells"].clone());
     run["target"] = "other".into();
@@ -288,7 +276,7 @@ fn judge_counts_the_answers_of_each_run() {
     let cells = cells.as_array_mut().expect("cells");
     cells.iter_mut().for_each(|cell| cell["target"] = "other".into());
     results["cells"].as_array_mut().expect("cells").splice(0..0, cells.drain(..));
-    fs::write(&path, results.to_string()).expect("writable");
+    sandbox.0.put(RESULTS, results.to_string());
     let judged = sandbox.run(&["expectations", "judge", "pollmatrix-report"]);
     judged.expect(0, &[]);
     let lines: Vec<_> = judged.stdout.lines().collect();
@@ -309,7 +297,7 @@ fn list_selects_cells_by_layer() {
     let contract = sandbox.run(&["list", "--layer", "contract"]);
     assert_eq!(contract.stdout, "selftest/pass/tcp-level-1t1g@poll\n");
     let rest = sandbox.run(&["list", "--layer", "characterisation", "--format", "json"]);
-    let cells: Vec<Value> = serde_json::from_str(&rest.stdout).expect("a list");
+    let cells: Vec<Value> = rest.json();
     assert!(
         cells.len() > 20 && cells.iter().all(|cell| cell["layer"] == "characterisation"),
         "{}",
@@ -324,7 +312,7 @@ fn equal_answers_of_different_runs_give_equal_pages() {
     let sandbox = Characterisation::recorded();
     let page = || {
         sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
-        fs::read_to_string(sandbox.0.path("pages/behaviours/V05.html")).expect("the file was written")
+        sandbox.0.text("pages/behaviours/V05.html")
     };
     let first = page();
     for text in ["<code>readiness&#x2f;pipe-idle</code>", "look at own", "poll@level", "measured on "] {
@@ -337,10 +325,9 @@ fn equal_answers_of_different_runs_give_equal_pages() {
 #[test]
 fn a_behaviour_has_a_column_for_each_kernel_and_marks_where_two_differ() {
     let sandbox = Characterisation::recorded();
-    let path = sandbox.0.path("pollmatrix-report/results.json");
-    let recorded = fs::read_to_string(&path).expect("the report has results");
+    let recorded = sandbox.0.results();
     let page_beside = |answer: Option<&str>| {
-        let mut results: Value = serde_json::from_str(&recorded).expect("results");
+        let mut results = recorded.clone();
         let mut run = results["runs"][0].clone();
         run["target"] = "older".into();
         run["kernel"] = "5.4.1".into();
@@ -356,9 +343,9 @@ fn a_behaviour_has_a_column_for_each_kernel_and_marks_where_two_differ() {
             }
         }
         *cells = older.into_iter().chain(cells.drain(..)).collect();
-        fs::write(&path, results.to_string()).expect("writable");
+        sandbox.0.put(RESULTS, results.to_string());
         sandbox.run(&["site", "pollmatrix-report", "--out", "pages"]).expect(0, &[]);
-        fs::read_to_string(sandbox.0.path("pages/behaviours/V05.html")).expect("the file was written")
+        sandbox.0.text("pages/behaviours/V05.html")
     };
     let (same, other) = (page_beside(None), page_beside(Some("never seen")));
     assert!(same.contains(" 5.4.1, ") && !same.contains("never seen"));

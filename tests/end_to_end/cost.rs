@@ -4,13 +4,9 @@ use std::fs;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::io::Read;
 
-use adapters::testing::lacks;
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::sandbox::{Answer, Sandbox, eventually, signal};
-
-const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
+use crate::sandbox::{Answer, BAD, Sandbox, eventually, expect_published_form, interrupted, python};
 
 /// Any spread is a figure.
 const QUICK: [&str; 4] = ["--pairs", "3", "--noise", "1e9"];
@@ -21,9 +17,7 @@ impl Sandbox {
     }
 
     fn costs(&self) -> Value {
-        let text =
-            fs::read_to_string(self.path("pollmatrix-costs/results.json")).expect("the report was written");
-        serde_json::from_str(&text).expect("JSON")
+        self.json("pollmatrix-costs/results.json")
     }
 }
 
@@ -41,10 +35,7 @@ fn every_operation_of_every_poller_has_a_figure_or_a_reason() {
         ],
     );
     let results = sandbox.costs();
-    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("the schema is valid");
-    let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    expect_published_form(&results);
     let costs = results["costs"].as_array().expect("a list");
     let of = |poller: &str, operation: &str| {
         let is_it = |cost: &&Value| cost["poller"] == poller && cost["operation"] == operation;
@@ -69,14 +60,12 @@ fn every_operation_of_every_poller_has_a_figure_or_a_reason() {
             |mode: &str| of_mio.iter().any(|cost| cost["mode"] == mode && cost["outcome"] == "measured");
         assert!(measured("edge") && !measured("level"), "{operation}: mio has edges only");
     }
-    let page =
-        fs::read_to_string(sandbox.path("pollmatrix-costs/report.html")).expect("the page was written");
+    let page = sandbox.text("pollmatrix-costs/report.html");
     assert!(
         page.contains("<svg class=\"curve\"")
             && page.contains("Not measured: it has no level mode (mio: 10, 20)")
     );
-    let markdown =
-        fs::read_to_string(sandbox.path("pollmatrix-costs/report.md")).expect("the page was written");
+    let markdown = sandbox.text("pollmatrix-costs/report.md");
     assert!(markdown.contains("| descriptors | 10 | 20 |"));
 }
 
@@ -130,8 +119,7 @@ fn system_calls_of_each_operation_are_counted() {
     assert_eq!(wake["counted"]["by_name"]["poll"], 1.0, "{wake}");
     assert_eq!(wake["counted"]["by_name"]["write"], 1.0, "{wake}");
     assert_eq!(of("epoll", "wake", 10)["counted"]["by_name"]["epoll_wait"], 1.0);
-    let page =
-        fs::read_to_string(sandbox.path("pollmatrix-costs/report.html")).expect("the page was written");
+    let page = sandbox.text("pollmatrix-costs/report.html");
     assert!(page.contains("<td class=\"calls\">epoll_ctl 1.00</td>"), "{page}");
 }
 
@@ -178,14 +166,9 @@ fn an_interrupted_run_leaves_a_report_and_is_resumed() {
     let journal = sandbox.path("pollmatrix-costs/costs.jsonl");
     let read = || fs::read_to_string(&journal).unwrap_or_default();
     eventually("two costs are measured", || read().lines().count() > 2);
-    signal(&child, Signal::SIGINT);
-    let ended = child.wait_with_output().expect("it ends");
-    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
-    let printed = String::from_utf8_lossy(&ended.stdout);
-    assert!(printed.contains("Interrupted: `pollmatrix cost close --backend poll "), "{printed}");
+    interrupted(child).expect(130, &["Interrupted: `pollmatrix cost close --backend poll "]);
     let partial = sandbox.costs();
-    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
-    assert!(jsonschema::is_valid(&schema, &partial), "{partial}");
+    expect_published_form(&partial);
     let known = partial["costs"].as_array().expect("a list").clone();
     assert!((2..30).contains(&known.len()), "{} of 30 were measured", known.len());
     assert!(known.iter().all(|cost| cost["outcome"] == "measured"), "{known:?}");
@@ -213,13 +196,10 @@ fn an_interrupted_run_leaves_a_report_and_is_resumed() {
 /// Each call of this adapter takes 1000 ns by its own account, which the way to it is no part of.
 #[test]
 fn a_program_is_measured_by_its_own_clock_or_not_at_all() {
-    const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let sandbox = Sandbox::new(&["pass"], 20);
     let cost = |mistake: &str, operations: &[&str]| {
-        let adapter = format!("python3 {BAD} {mistake} poll");
+        let adapter = format!("{bad} {mistake} poll");
         let of = ["--adapter", &adapter, "--backend", "python-poll", "--mode", "level"];
         sandbox.cost(&[operations, &of, &["--descriptors", "4", "--threads", "1"]].concat()).expect(0, &[]);
         sandbox.costs()["costs"].as_array().expect("a list").clone()
@@ -291,7 +271,7 @@ fn costs_are_merged_into_a_report_of_cells_and_compared() {
     sandbox.run(&["run", "selftest/pass"]).expect(0, &[]);
     let both = ["merge", "pollmatrix-report", "pollmatrix-costs", "--report-dir", "both", "--allow-mixed"];
     sandbox.run(&both).expect(0, &["1 cells: 1 pass"]);
-    let merged = fs::read_to_string(sandbox.path("both/results.json")).expect("the report was written");
+    let merged = sandbox.text("both/results.json");
     assert!(merged.contains("\"operation\":\"modify\""));
 
     // Intervals of their own, because those of a busy machine overlap.
@@ -303,7 +283,7 @@ fn costs_are_merged_into_a_report_of_cells_and_compared() {
         }
         let total = calls.as_object().map_or(0, |calls| calls.len());
         cost["calls"] = json!({"counted": {"total": total, "by_name": calls}});
-        fs::write(sandbox.path(name), results.to_string()).expect("writable");
+        sandbox.put(name, results.to_string());
     };
     write("fast.json", 2.0, json!({"poll": 1.0}));
     write("slower.json", 18.0, json!({"poll": 1.0}));

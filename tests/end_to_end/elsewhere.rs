@@ -2,27 +2,17 @@
 //! machines.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use adapters::testing::lacks;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
-use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id};
+use crate::sandbox::{POLLMATRIX, Sandbox, eventually, id, signal};
 
 /// Self-tests whose results do not depend on the machine.
 const CELLS: [&str; 6] = ["pass", "fail", "unsupported", "broken", "panic", "flaky"];
 const TOTALS: &str = "6 cells: 2 pass, 1 fail, 1 unsupported, 1 broken, 1 crash";
 
 impl Sandbox {
-    /// Writes a script into the sandbox, and returns its path.
-    pub fn script(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the mode can be changed");
-        path.display().to_string()
-    }
-
     /// Returns the lines of a file that a script writes.
     fn lines(&self, name: &str) -> Vec<String> {
         fs::read_to_string(self.path(name)).unwrap_or_default().lines().map(str::to_owned).collect()
@@ -31,9 +21,7 @@ impl Sandbox {
     /// Returns the id, status and reason of every cell, which do not differ from run to run.
     fn statuses(&self) -> Vec<(String, String, Option<String>)> {
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-        let results = self.results();
-        let cells = results["cells"].as_array().expect("cells is a list");
-        cells
+        self.cells()
             .iter()
             .map(|cell| (text(&cell["id"]).unwrap(), text(&cell["status"]).unwrap(), text(&cell["reason"])))
             .collect()
@@ -100,8 +88,7 @@ fn cells_of_a_machine_that_does_not_answer_have_the_reason() {
 fn results_of_an_executor_with_another_matrix_or_other_options_are_refused() {
     let sandbox = Sandbox::new(&["pass"], 300);
     let other = sandbox.path("other.yml");
-    let text =
-        fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix") + "# another hash\n";
+    let text = sandbox.text("matrix.yml") + "# another hash\n";
     fs::write(&other, text).expect("the sandbox is writable");
     let swap = |from: &str, to: &str| {
         let text = format!(
@@ -175,8 +162,7 @@ fn the_executor_and_its_cells_end_with_a_killed_driver() {
     // The first result was kept. The other cell runs again, and is interrupted again.
     let mut child = sandbox.start(&["run", "--resume", "--jobs", "1", "--prefix", &prefix]);
     eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() >= 1);
-    kill(Pid::from_raw(i32::try_from(child.id()).expect("a process id fits")), Signal::SIGINT)
-        .expect("the driver is alive");
+    signal(&child, Signal::SIGINT);
     assert_eq!(child.wait().expect("the driver ends").code(), Some(130));
     assert_eq!(sandbox.cell("pass")["status"], "pass");
     assert_eq!(sandbox.cells_alive(), 0);
@@ -256,7 +242,7 @@ fn executor_output_with_console_messages_is_imported() {
     let printed = sandbox.run(&["worker", "exec", "--all", "--seed", "2"]);
     printed.expect(1, &["{\"line\":\"begin\"", "{\"line\":\"end\",\"cells\":6}"]);
     let console = printed.stdout.replace("{\"line\":\"cell\"", "[    7.1] eth0: link up {\"line\":\"cell\"");
-    fs::write(sandbox.path("console"), console.replace('\n', "\r\n")).expect("the sandbox is writable");
+    sandbox.put("console", console.replace('\n', "\r\n"));
     sandbox.run(&["run", "--import", "console"]).expect(1, &[TOTALS]);
 
     // A report can be imported, too.
@@ -267,12 +253,12 @@ fn executor_output_with_console_messages_is_imported() {
     // After truncated output the other cells are not run, with a warning.
     let whole: Vec<_> = printed.stdout.lines().collect();
     let cut = format!("{}\n{}", whole[..3].join("\n"), &whole[3][..whole[3].len() / 2]);
-    fs::write(sandbox.path("cut"), cut).expect("the sandbox is writable");
+    sandbox.put("cut", cut);
     sandbox
         .run(&["run", "--import", "cut"])
         .expect(1, &["the imported results are not complete", "cut: line 4 cannot be read", "4 not-run"]);
 
-    fs::write(sandbox.path("foreign"), "login: ").expect("the sandbox is writable");
+    sandbox.put("foreign", "login: ");
     sandbox
         .run(&["run", "--import", "foreign"])
         .expect(2, &["foreign has no results of here", "it seems to be plain text", "help: "]);
@@ -289,7 +275,7 @@ fn the_exit_code_of_an_executor_is_that_of_its_cells() {
     sandbox
         .run(&["worker", "exec", "selftest/pass", "--self", "/bin/true"])
         .expect(0, &["/bin/true does not start here: using"]);
-    fs::write(sandbox.path("ids"), id("fali")).expect("the sandbox is writable");
+    sandbox.put("ids", id("fali"));
     sandbox
         .run(&["worker", "exec", "--cells", "ids"])
         .expect(2, &["did you mean 'selftest/fail/tcp-level-1t1g@poll'?"]);
@@ -301,9 +287,9 @@ fn an_executor_continues_from_its_kept_results() {
     let exec = ["worker", "exec", "--all", "--seed", "2", "--keep", "kept"];
     let first = sandbox.run(&exec);
     first.expect(1, &[]);
-    let kept = fs::read_to_string(sandbox.path("kept")).expect("the file is kept");
+    let kept = sandbox.text("kept");
     // The state after a kill in the middle of the last line.
-    fs::write(sandbox.path("kept"), &kept[..kept.len() - 20]).expect("the sandbox is writable");
+    sandbox.put("kept", &kept[..kept.len() - 20]);
     let second = sandbox.run(&exec);
     second.expect(1, &["kept: the last line (3) is truncated"]);
     let cell_line = |text: &str, name: &str| {
@@ -321,7 +307,7 @@ fn an_executor_continues_from_its_kept_results() {
         let at = lines.iter().position(|line| line.contains(&id(spoiled))).expect("the line was kept");
         let bytes = kept.replace(lines[at], "?").into_bytes();
         let bytes = bytes.into_iter().map(|byte| if byte == b'?' { 0xff } else { byte }).collect::<Vec<_>>();
-        fs::write(sandbox.path("kept"), bytes).expect("the sandbox is writable");
+        sandbox.put("kept", bytes);
         let third = sandbox.run(&exec);
         third.expect(1, &[&format!("kept: line {} cannot be read; the other results are used", at + 1)]);
         assert_eq!(cell_line(&first.stdout, other), cell_line(&third.stdout, other));
@@ -414,6 +400,6 @@ fn missing_requirements_of_a_runner_are_reported() {
         .expect(2, &["nowhere is not a file", "help: "]);
     sandbox.run(&["list", "--targets"]).expect(0, &["here", "native", "can run"]);
     let json = sandbox.run(&["list", "--targets", "--format", "json"]);
-    let targets: serde_json::Value = serde_json::from_str(&json.stdout).expect("the text is JSON");
+    let targets: serde_json::Value = json.json();
     assert_eq!(targets[0]["runners"][0]["possible"], true);
 }

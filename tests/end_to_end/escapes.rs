@@ -51,13 +51,13 @@ fn results(sandbox: &Sandbox) -> Value {
 fn control_sequences_in_a_result_file_are_escaped() {
     let sandbox = Sandbox::new(&["pass", "fail", "unsupported"], 20);
     let results = results(&sandbox);
-    fs::write(sandbox.path("pollmatrix-report/results.json"), results.to_string()).expect("writable");
+    sandbox.put("pollmatrix-report/results.json", results.to_string());
     fs::remove_file(sandbox.path("pollmatrix-report/journal.jsonl")).expect("there is one");
     let mut other = results.clone();
     for cell in other["cells"].as_array_mut().expect("cells is a list") {
         cell["status"] = if cell["status"] == "fail" { "pass" } else { "fail" }.into();
     }
-    fs::write(sandbox.path("other.json"), other.to_string()).expect("writable");
+    sandbox.put("other.json", other.to_string());
     let report = sandbox.path("pollmatrix-report").display().to_string();
     let file = sandbox.path("other.json").display().to_string();
     let fail = id("fail");
@@ -96,7 +96,7 @@ fn control_sequences_in_a_result_file_are_escaped() {
 fn an_id_that_a_shell_would_run_is_refused() {
     let sandbox = Sandbox::new(&["fail"], 20);
     let text = results(&sandbox).to_string().replace("tcp-level-1t1g@poll", "x'; echo gotcha; '@poll");
-    fs::write(sandbox.path("other.json"), text).expect("writable");
+    sandbox.put("other.json", text);
     let merged = sandbox.run(&["merge", "other.json", "--report-dir", "merged"]);
     merged.expect(2, &["the field `cells[0].id` is 'selftest/fail/x'; echo gotcha; '@poll'"]);
 }
@@ -140,7 +140,7 @@ fn control_sequences_from_an_adapter_and_in_file_names_are_escaped() {
             printed.stderr
         );
     }
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is one");
+    let text = sandbox.text("matrix.yml");
     fs::write(&named, text.replace("selftest/pass,", "selftest/pass, triggers: [\"\\e[8m\\e]0;title\\a\"],"))
         .expect("writable");
     let printed = answer(Command::new(POLLMATRIX).args(["--matrix", &named, "list"]));

@@ -1,17 +1,10 @@
 //! `pollmatrix expectations`, and the effect of documented divergences on a run.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
-
-/// Runs the executable with its built-in matrix and expectations.
-fn pollmatrix(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).args(arguments))
-}
+use crate::sandbox::{Answer, Sandbox, empty_expectations, pollmatrix};
 
 /// A divergence of the self-test that answers 41 where 42 or forty-two is expected.
 const DIVERGENCE: &str = "divergences:
@@ -28,9 +21,9 @@ const DIVERGENCE: &str = "divergences:
 /// Creates a sandbox with this text as divergences.yml, for this system.
 fn sandbox(selftests: &[&str], divergences: &str) -> Sandbox {
     let sandbox = Sandbox::new(selftests, 20);
-    fs::create_dir_all(sandbox.path("expected/answers")).expect("writable");
+    empty_expectations(&sandbox.path("expected"));
     let text = divergences.replace("OS", std::env::consts::OS);
-    fs::write(sandbox.path("expected/divergences.yml"), text).expect("writable");
+    sandbox.put("expected/divergences.yml", text);
     sandbox
 }
 
@@ -51,11 +44,9 @@ fn a_documented_difference_is_permitted_in_every_form_of_the_results() {
     let again = format!("--expectations '{}'", sandbox.path("expected").display());
     assert!(cell["reproducer"].as_str().is_some_and(|text| text.contains(&again)), "{cell}");
     assert_eq!((&cell["checks"][0]["observed"], &cell["checks"][0]["holds"]), (&"41".into(), &false.into()));
-    let report =
-        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    let report = sandbox.text("pollmatrix-report/report.md");
     assert!(report.contains("a book") && report.contains("observed: 41"), "{report}");
-    let junit =
-        fs::read_to_string(sandbox.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    let junit = sandbox.text("pollmatrix-report/junit.xml");
     assert!(junit.contains("failures=\"0\"") && junit.contains("a book"), "{junit}");
 }
 
@@ -86,8 +77,7 @@ fn a_pass_despite_a_known_failure_fails_the_run() {
         let sandbox = sandbox(&["pass"], &always);
         run(&sandbox, &[]).expect(1, &["1 unexpected-pass", "'the answer' held, but according to"]);
         let sometimes = always.replace("always", "sometimes");
-        fs::write(sandbox.path("expected/divergences.yml"), sometimes.replace("OS", std::env::consts::OS))
-            .expect("writable");
+        sandbox.put("expected/divergences.yml", sometimes.replace("OS", std::env::consts::OS));
         run(&sandbox, &[]).expect(0, &["1 pass"]);
     }
 }
@@ -131,7 +121,7 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
         .expect(2, &["divergences.yml:2:", "no cell matches 'selftest/fail/*@poll'"]);
     let sandbox = sandbox(&["fail"], DIVERGENCE);
     let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V99:\n    'x':\n      poll: '-'\n";
-    fs::write(sandbox.path("expected/answers/linux.yml"), text).expect("writable");
+    sandbox.put("expected/answers/linux.yml", text);
     check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no behaviour 'V99' in the catalogue"]);
 }
 
@@ -147,16 +137,9 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
             "K kernel source",
         ],
     );
-    let line = |asked: &str| {
-        shown
-            .stdout
-            .lines()
-            .find(|line| line.trim_start().starts_with(asked))
-            .expect("the question is listed")
-    };
-    let words: Vec<_> = line("poll@level").split_whitespace().collect();
+    let words: Vec<_> = shown.line("poll@level").split_whitespace().collect();
     assert_eq!(words, ["poll@level", "HUP", "(M)", "IN|HUP", "(M)", "IN|HUP", "(K)", "differs"]);
-    assert!(!line("poll-events0@level").ends_with("differs"), "{}", shown.stdout);
+    assert!(!shown.line("poll-events0@level").ends_with("differs"), "{}", shown.stdout);
 
     let one = pollmatrix(&["expectations", "show", "V26", "--os", "freebsd"]);
     one.expect(0, &["fifo:read-end", ", 0 with different answers"]);
@@ -165,16 +148,10 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
         .expect(0, &["since 24.4, macOS 15.4", "https://github.com/NixOS/nix"]);
     pollmatrix(&["expectations", "show", "V14/tcp:W-only"]).expect(0, &["SO_ERROR=0 x9"]);
     let sizes = pollmatrix(&["expectations", "show", "V29/tcp:full", "V21/unix-dgram"]);
-    let line = |asked: &str| {
-        sizes
-            .stdout
-            .lines()
-            .find(|line| line.trim_start().starts_with(asked))
-            .expect("the question is listed")
-    };
-    assert!(line("capacity").ends_with("(M, varies: size)"), "{}", sizes.stdout);
+    assert!(sizes.line("capacity").ends_with("(M, varies: size)"), "{}", sizes.stdout);
     assert!(
-        line("write").contains("after * x 100 B: ENOBUFS (M)") && line("write").ends_with("differs"),
+        sizes.line("write").contains("after * x 100 B: ENOBUFS (M)")
+            && sizes.line("write").ends_with("differs"),
         "{}",
         sizes.stdout
     );
@@ -184,7 +161,7 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
 fn answers_as_json_have_their_sources() {
     let json = pollmatrix(&["expectations", "show", "V07/tcp", "--format", "json"]);
     json.expect(0, &[]);
-    let questions: Vec<Value> = serde_json::from_str(&json.stdout).expect("a list");
+    let questions: Vec<Value> = json.json();
     let poll = questions.iter().find(|question| question["asked"] == "poll@level").expect("poll is asked");
     assert_eq!((&poll["behaviour"], &poll["differs"]), (&"V07".into(), &true.into()));
     let freebsd = &poll["answers"]["freebsd"][0];

@@ -1,34 +1,23 @@
 //! `pollmatrix explore`: finds the shortest script to which two pollers answer differently.
 
 use std::fs;
-use std::process::Command;
 
-use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::sandbox::{Answer, POLLMATRIX, answer, empty_expectations, eventually, signal};
+use crate::sandbox::{Answer, BAD, Sandbox, empty_expectations, eventually, interrupted, python, signal};
 
-/// The example adapter with one mistake. Its first argument selects the mistake.
-const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/tests/bad_adapter.py");
-
-fn command(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(POLLMATRIX);
-    command.arg("explore").args(arguments).current_dir(folder.path());
-    command
+fn explore(folder: &Sandbox, arguments: &[&str]) -> Answer {
+    folder.run(&[&["explore"], arguments].concat())
 }
 
-fn explore(folder: &TempDir, arguments: &[&str]) -> Answer {
-    answer(&mut command(folder, arguments))
+/// Explores, and returns the outcome as JSON.
+fn json(folder: &Sandbox, arguments: &[&str]) -> Value {
+    explore(folder, &[arguments, &["--format", "json"]].concat()).json()
 }
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a folder can be made")
-}
-
-fn json(answer: &Answer) -> Value {
-    serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {}", answer.stdout))
+fn folder() -> Sandbox {
+    Sandbox::new(&[], 20)
 }
 
 /// Few lines, over pipes, whose answers do not depend on timing.
@@ -37,8 +26,8 @@ const SMALL: [&str; 8] = ["--left", "poll", "--right", "select", "--transport", 
 #[test]
 fn two_backends_differ_as_the_catalogue_says() {
     let folder = folder();
-    let arguments = [&SMALL[..], &["--lines", "100", "--format", "json"]].concat();
-    let found = json(&explore(&folder, &arguments));
+    let arguments = [&SMALL[..], &["--lines", "100"]].concat();
+    let found = json(&folder, &arguments);
     assert_eq!((found["lines"].as_u64(), &found["left"]["name"]), (Some(100), &"poll".into()));
     let closed = found["disagreements"]
         .as_array()
@@ -48,14 +37,13 @@ fn two_backends_differ_as_the_catalogue_says() {
     let closed = closed.unwrap_or_else(|| panic!("{found:#}"));
     assert_eq!((&closed["left"], &closed["right"]), (&"NVAL".into(), &"EBADF".into()));
     assert!(closed["catalogue"].as_array().unwrap().contains(&"A05 registration/closed".into()), "{closed}");
-    let again = json(&explore(&folder, &[&arguments[..], &["--corpus", "other"]].concat()));
+    let again = json(&folder, &[&arguments[..], &["--corpus", "other"]].concat());
     assert_eq!(again["disagreements"], found["disagreements"], "the same seed finds the same");
     // The corpus is a file per transport and mode, with a script per line.
-    let text =
-        fs::read_to_string(folder.path().join("pollmatrix-corpus/poll-select/pipe-level.txt")).unwrap();
+    let text = folder.text("pollmatrix-corpus/poll-select/pipe-level.txt");
     let scripts: Vec<_> = text.lines().skip(1).collect();
     assert_eq!(scripts.len() as u64, found["corpus"].as_u64().unwrap());
-    let replayed = json(&explore(&folder, &[&SMALL[..], &["--lines", "0", "--format", "json"]].concat()));
+    let replayed = json(&folder, &[&SMALL[..], &["--lines", "0"]].concat());
     assert!(replayed["replayed"].as_u64().unwrap() >= scripts.len() as u64, "{replayed:#}");
 }
 
@@ -63,13 +51,13 @@ fn two_backends_differ_as_the_catalogue_says() {
 fn every_line_of_a_mode_and_a_transport_is_performed() {
     let folder = folder();
     let all = ["--every", "2", "--mode", "level"];
-    let found = json(&explore(&folder, &[&SMALL[..6], &all, &["--format", "json"]].concat()));
+    let found = json(&folder, &[&SMALL[..6], &all].concat());
     assert_eq!(found["every"], 2);
     let lines = found["lines"].as_u64().unwrap();
     assert!((20..2000).contains(&lines), "{found:#}");
     explore(&folder, &[&SMALL[..6], &all].concat())
         .expect(0, &["every line of at most 2 clauses was performed"]);
-    let corpus = fs::read_dir(folder.path().join("pollmatrix-corpus/poll-select")).unwrap();
+    let corpus = fs::read_dir(folder.path("pollmatrix-corpus/poll-select")).unwrap();
     let names: Vec<_> = corpus.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| name == "pipe-level.txt" || name == "state.json"), "{names:?}");
     explore(&folder, &["--right", "poll", "--every", "2", "--resume"])
@@ -79,10 +67,9 @@ fn every_line_of_a_mode_and_a_transport_is_performed() {
 #[test]
 fn the_reproducer_shows_the_disagreement() {
     let folder = folder();
-    let found = json(&explore(&folder, &[&SMALL[..], &["--lines", "0", "--format", "json"]].concat()));
+    let found = json(&folder, &[&SMALL[..], &["--lines", "0"]].concat());
     let one = &found["disagreements"][0];
-    let reproducer = shlex::split(one["reproducer"].as_str().unwrap()).unwrap();
-    let shown = answer(Command::new(POLLMATRIX).args(&reproducer[1..]));
+    let shown = folder.reproduce(one);
     for side in ["left", "right"] {
         shown.expect(0, &[one[side].as_str().unwrap()]);
     }
@@ -90,11 +77,9 @@ fn the_reproducer_shows_the_disagreement() {
 
 #[test]
 fn a_bad_adapter_is_found_and_proposed_as_a_row() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
-    let bad = format!("python3 '{BAD}' keeps-removed poll");
+    let bad = format!("{bad} keeps-removed poll");
     let arguments = ["--left", "poll", "--right", &bad, "--lines", "0", "--transport", "pipe", "--seed", "1"];
     let found = explore(&folder, &[&arguments[..], &["--propose", "--confirm", "2/2"]].concat());
     let scripts = [
@@ -107,12 +92,12 @@ fn a_bad_adapter_is_found_and_proposed_as_a_row() {
     let proposed =
         explore(&folder, &[&arguments[..], &["--propose=behaviours.yml", "--confirm", "2/2"]].concat());
     proposed.expect(1, &["pollmatrix run --behaviours behaviours.yml"]);
-    let behaviours = fs::read_to_string(folder.path().join("behaviours.yml")).expect("it was written");
+    let behaviours = folder.text("behaviours.yml");
     assert!(found.stdout.contains(&behaviours), "the same behaviours are printed: {behaviours}");
-    let mut command = Command::new(POLLMATRIX);
-    command.args(["run", "--behaviours", "behaviours.yml", "--backend", "poll", "--backend", "python-poll"]);
-    let run = answer(command.args(["--adapter", &bad]).current_dir(folder.path()));
-    run.expect(0, &["4 cells: 3 new, 1 unsupported", "explored/poll-python-poll-1"]);
+    let run = ["run", "--behaviours", "behaviours.yml", "--backend", "poll", "--backend", "python-poll"];
+    folder
+        .run_built_in(&[&run[..], &["--adapter", &bad]].concat())
+        .expect(0, &["4 cells: 3 new, 1 unsupported", "explored/poll-python-poll-1"]);
 }
 
 #[test]
@@ -125,42 +110,31 @@ fn recorded_answers_are_compared_elsewhere() {
     // Both answer as the catalogue says, but the recorded side cannot be asked.
     explore(&folder, &["--left", "select", "--against", "poll.json"])
         .expect(1, &["own closes, wait", " 0 in the catalogue, "]);
-    fs::write(folder.path().join("wrong.json"), "{}").unwrap();
+    folder.put("wrong.json", "{}");
     explore(&folder, &["--against", "wrong.json"]).expect(2, &["wrong.json is not a recording"]);
 }
 
 #[test]
 fn an_interrupted_exploration_keeps_its_corpus_and_continues() {
     let folder = folder();
-    let arguments = [&SMALL[..6], &["--duration", "1h", "--seed", "5"]].concat();
-    let child = command(&folder, &arguments)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let corpus = folder.path().join("pollmatrix-corpus/poll-select");
+    let arguments = [&["explore"], &SMALL[..6], &["--duration", "1h", "--seed", "5"]].concat();
+    let child = folder.start(&arguments);
+    let corpus = folder.path("pollmatrix-corpus/poll-select");
     eventually("the first round", || corpus.join("state.json").exists());
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    interrupted(child).expect(130, &[]);
     assert!(fs::read_to_string(corpus.join("pipe-level.txt")).unwrap().lines().count() > 20);
-    let state = || -> Value {
-        serde_json::from_str(&fs::read_to_string(corpus.join("state.json")).unwrap()).unwrap()
-    };
+    let state = || folder.json("pollmatrix-corpus/poll-select/state.json");
     let before = state();
-    let resumed = [&SMALL[..6], &["--resume", "--lines", "10", "--format", "json"]].concat();
-    let resumed = json(&explore(&folder, &resumed));
+    let resumed = json(&folder, &[&SMALL[..6], &["--resume", "--lines", "10"]].concat());
     assert_eq!(resumed["seed"], "0x5");
     assert_eq!(state()["rounds"].as_u64(), before["rounds"].as_u64().map(|rounds| rounds + 1));
 }
 
 #[test]
 fn a_poller_that_hangs_does_not_extend_the_duration() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
-    let bad = format!("python3 '{BAD}' wait-hangs poll");
+    let bad = format!("{bad} wait-hangs poll");
     // Without the limit, each of hundreds of lines that hang would have 20 seconds.
     let arguments =
         ["--left", "poll", "--right", &bad, "--duration", "4s", "--transport", "pipe", "--seed", "1"];
@@ -171,39 +145,35 @@ fn a_poller_that_hangs_does_not_extend_the_duration() {
 /// Zero disagreements of zero comparisons are no agreement.
 #[test]
 fn sides_that_cannot_be_compared_get_no_verdict() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
-    let acting = format!("python3 '{BAD}' none acting-poll");
+    let acting = format!("{bad} none acting-poll");
     let arguments = ["--left", "poll", "--right", &acting, "--lines", "0", "--transport", "fifo"];
     let why = "no verdict: no line could be compared: of ";
     explore(&folder, &arguments).expect(1, &["0 disagreements: ", why]);
-    let found = json(&explore(&folder, &[&arguments[..], &["--format", "json"]].concat()));
+    let found = json(&folder, &arguments);
     assert_eq!((&found["compared"], found["no_verdict"].is_string()), (&0.into(), true), "{found:#}");
 }
 
 #[test]
 fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
-    let bad = format!("python3 '{BAD}' keeps-removed poll");
+    let bad = format!("{bad} keeps-removed poll");
     let right = |right: &str, more: &[&str]| {
         let sides = ["--left", "poll", "--right", right, "--transport", "pipe"];
         explore(&folder, &[&sides[..], &["--lines", "0", "--confirm", "1/1"], more].concat())
     };
     right(&bad, &["--propose=known.txt"]).expect(1, &["explore --known known.txt` accepts them"]);
-    let known = fs::read_to_string(folder.path().join("known.txt")).expect("it was written");
+    let known = folder.text("known.txt");
     let removed = "pipe level: own and peer are connected, remove own? => left: ENOENT; right: done";
     let why = "# poll answers 'ENOENT', and python-poll '0'. Why is that accepted?";
     assert!(known.contains(&format!("\n{why}\n{removed}\n")), "{known}");
     let all = right(&bad, &["--known", "known.txt", "--propose=new.txt"]);
     all.expect(0, &["Accepted before:\n\n  known.txt:", ", 2 accepted, 0 unexplained"]);
-    assert!(!folder.path().join("new.txt").exists(), "there is no new one");
+    assert!(!folder.path("new.txt").exists(), "there is no new one");
     // A new one fails, and one of an adapter without the mistake is gone.
-    fs::write(folder.path().join("one.txt"), format!("# One\n{removed}\n")).expect("writable");
+    folder.put("one.txt", format!("# One\n{removed}\n"));
     right(&bad, &["--known", "one.txt"]).expect(1, &["  one.txt:2\n", ", 1 accepted, 1 unexplained"]);
     let good = bad.replace("keeps-removed", "none");
     let gone = format!("Accepted before, and not seen:\n\n  one.txt:2: {removed}\n");
@@ -217,7 +187,7 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
     // The new ones alone would replace the known ones.
     let over = right(&bad, &["--known", "one.txt", "--propose=./one.txt"]);
     over.expect(2, &["./one.txt cannot be used", "write to another file"]);
-    fs::write(folder.path().join("bad.txt"), "# One\n\npipe level: own is fersh => only left: IN\n").unwrap();
+    folder.put("bad.txt", "# One\n\npipe level: own is fersh => only left: IN\n");
     right(&good, &["--known", "bad.txt"])
         .expect(2, &["bad.txt:3: column 8: ", "help: correct or remove the line: docs/explore.md"]);
     right(&good, &["--known", "none.txt"]).expect(2, &["cannot read none.txt", "--propose=FILE.txt"]);
@@ -227,12 +197,10 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
 /// the corpus of an earlier exploration and of the one that proposed.
 #[test]
 fn what_was_proposed_is_accepted_by_the_same_command_and_a_gross_regression_is_not() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
     let right = |mistake: &str, more: &[&str]| {
-        let bad = format!("python3 '{BAD}' {mistake} poll");
+        let bad = format!("{bad} {mistake} poll");
         let sides = ["--left", "poll", "--right", &bad, "--transport", "pipe", "--confirm", "1/1"];
         explore(&folder, &[&sides[..], &["--lines", "96"], more].concat())
     };
@@ -241,13 +209,13 @@ fn what_was_proposed_is_accepted_by_the_same_command_and_a_gross_regression_is_n
     right("loses-modified-hang-ups", &[&seed[..], &["--propose=known.txt"]].concat())
         .expect(1, &["explore --known known.txt` accepts them"]);
     let modified = "own and peer are connected, add own?, peer closes, modify own?, wait";
-    let known = fs::read_to_string(folder.path().join("known.txt")).expect("it was written");
+    let known = folder.text("known.txt");
     assert!(known.contains(&format!("\npipe level: {modified} => only left: HUP\n")), "{known}");
     let known = ["--known", "known.txt", "--propose=new.txt"];
     for more in [&[][..], &["--corpus", "empty"]] {
         right("loses-modified-hang-ups", &[&seed[..], &known, more].concat())
             .expect(0, &[modified, ", 0 unexplained"]);
-        assert!(!folder.path().join("new.txt").exists(), "there is no new one");
+        assert!(!folder.path("new.txt").exists(), "there is no new one");
     }
     // Each hang-up is lost. The accepted line still shows the same words.
     let gross = right("loses-hang-ups", &[&seed[..], &known].concat());
@@ -262,9 +230,9 @@ fn what_was_proposed_is_accepted_by_the_same_command_and_a_gross_regression_is_n
 #[test]
 fn a_file_that_is_too_long_is_not_read_to_its_end() {
     let folder = folder();
-    fs::create_dir(folder.path().join("c")).expect("writable");
+    fs::create_dir(folder.path("c")).expect("writable");
     for (name, option) in [("long.txt", ["--known", "long.txt"]), ("c/pipe-level.txt", ["--corpus", "c"])] {
-        let file = fs::File::create(folder.path().join(name)).expect("writable");
+        let file = fs::File::create(folder.path(name)).expect("writable");
         file.set_len((64 << 20) + 1).expect("a sparse file can be made");
         let refused = format!("cannot read {name}: it is longer than 64 MiB\nhelp: ");
         explore(&folder, &[&SMALL[..], &["--lines", "0"], &option].concat()).expect(2, &[&refused]);
@@ -274,14 +242,11 @@ fn a_file_that_is_too_long_is_not_read_to_its_end() {
 /// The folder has the answers of one side. Those of the other one are built in.
 #[test]
 fn recorded_answers_in_a_folder_explain_a_disagreement() {
-    if lacks("python3") {
-        return;
-    }
+    let Some(bad) = python(BAD) else { return };
     let folder = folder();
-    let bad = format!("python3 '{BAD}' keeps-removed poll");
-    empty_expectations(&folder.path().join("expected"));
-    let run =
-        |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
+    let bad = format!("{bad} keeps-removed poll");
+    empty_expectations(&folder.path("expected"));
+    let run = |arguments: &[&str]| folder.run_built_in(arguments);
     let expected = ["--expectations", "expected"];
     let asked = ["run", "registration/absent", "registration/two-pollers", "--adapter", &bad];
     run(&[&asked[..], &expected].concat()).expect(1, &["wrong in every reading", "answers not known before"]);
@@ -297,18 +262,17 @@ fn recorded_answers_in_a_folder_explain_a_disagreement() {
 #[test]
 fn expectations_that_cannot_be_read_are_refused_before_the_exploration() {
     let folder = folder();
-    fs::create_dir(folder.path().join("expected")).expect("writable");
-    fs::write(folder.path().join("expected/divergences.yml"), "divergences: [\n").expect("writable");
+    folder.put("expected/divergences.yml", "divergences: [\n");
     let arguments = [&SMALL[..], &["--lines", "0", "--expectations", "expected"]].concat();
     explore(&folder, &arguments).expect(2, &["divergences.yml"]);
-    assert!(!folder.path().join("pollmatrix-corpus").exists(), "it has explored");
+    assert!(!folder.path("pollmatrix-corpus").exists(), "it has explored");
 }
 
 #[test]
 fn a_corpus_that_cannot_be_written_loses_no_disagreement() {
     let folder = folder();
     // A folder in place of the file that is written last. Permissions do not stop the superuser.
-    fs::create_dir_all(folder.path().join("c/state.json")).expect("writable");
+    fs::create_dir_all(folder.path("c/state.json")).expect("writable");
     let arguments = [&SMALL[..], &["--lines", "64", "--corpus", "c"]].concat();
     let found = explore(&folder, &arguments);
     found.expect(2, &["A05 registration/closed", " in the catalogue, ", "error: cannot write c/state.json"]);
@@ -318,13 +282,9 @@ fn a_corpus_that_cannot_be_written_loses_no_disagreement() {
 #[test]
 fn two_explorations_do_not_use_one_corpus_at_a_time() {
     let folder = folder();
-    let long = [&SMALL[..6], &["--duration", "1h"]].concat();
-    let child = command(&folder, &long)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let corpus = folder.path().join("pollmatrix-corpus/poll-select");
+    let long = [&["explore"], &SMALL[..6], &["--duration", "1h"]].concat();
+    let child = folder.start(&long);
+    let corpus = folder.path("pollmatrix-corpus/poll-select");
     eventually("the first round", || corpus.join("state.json").exists());
     let second = [&SMALL[..6], &["--lines", "0"]].concat();
     let refused = "poll-select cannot be used: another exploration uses it\nhelp: wait until that one ends";
@@ -343,8 +303,7 @@ fn missing_answers_of_a_recording_are_counted() {
     let folder = folder();
     let record = ["--left", "poll", "--record", "poll.json", "--lines", "64", "--transport", "pipe"];
     explore(&folder, &record).expect(0, &[]);
-    let path = folder.path().join("poll.json");
-    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let mut recording = folder.json("poll.json");
     let lines = recording["lines"].as_array_mut().expect("a list");
     let all = lines.len();
     lines[0]["runs"] = Value::Array(Vec::new());
@@ -354,7 +313,7 @@ fn missing_answers_of_a_recording_are_counted() {
             let all = recording["lines"].as_array_mut().unwrap().iter_mut().take(lines);
             all.for_each(|line| line["runs"] = Value::Array(Vec::new()));
         }
-        fs::write(&path, recording.to_string()).unwrap();
+        folder.put("poll.json", recording.to_string());
         explore(&folder, &["--left", "poll", "--against", "poll.json"])
             .expect(1, &["0 disagreements", expected]);
     };
@@ -370,8 +329,7 @@ fn a_wrong_argument_has_a_suggestion() {
     explore(&folder, &["--right", "select", "--confirm", "5/4"]).expect(2, &["write K/N"]);
     explore(&folder, &["--left", "poll", "--right", "select", "--resume"])
         .expect(2, &["has no exploration of poll and select"]);
-    fs::create_dir_all(folder.path().join("c")).unwrap();
-    fs::write(folder.path().join("c/pipe-level.txt"), "own is fersh\n").unwrap();
+    folder.put("c/pipe-level.txt", "own is fersh\n");
     explore(&folder, &["--left", "poll", "--right", "select", "--corpus", "c"])
         .expect(2, &["pipe-level.txt:1: column"]);
     explore(&folder, &["--left", "poll", "--right", "mio", "--lines", "1"])

@@ -1,13 +1,12 @@
 //! The kill matrix and its record.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, eventually, signal};
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, eventually, interrupted, pollmatrix, signal};
 
 /// Adds scenarios to the matrix, one per line.
 fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
@@ -18,15 +17,13 @@ fn add_scenarios(sandbox: &Sandbox, lines: &[&str]) {
 /// The axes that the lines have in common.
 const SHAPE: &str = "triggers: [level], groups: [1]";
 
-/// Runs `faults` with the built-in matrix, and a report directory in the sandbox.
+/// Runs `faults` with the built-in matrix.
 fn faults(sandbox: &Sandbox, arguments: &[&str]) -> Answer {
-    let mut command = Command::new(POLLMATRIX);
-    command.arg("faults").args(arguments).arg("--report-dir").arg(sandbox.path("kills"));
-    answer(&mut command)
+    sandbox.run_built_in(&[&["faults"], arguments].concat())
 }
 
 fn tries(sandbox: &Sandbox) -> String {
-    fs::read_to_string(sandbox.path("kills/kill-matrix.jsonl")).expect("the attempts are written")
+    sandbox.text("pollmatrix-report/kill-matrix.jsonl")
 }
 
 /// The control and a scenario of the core.
@@ -60,11 +57,10 @@ fn a_fault_is_killed_by_a_cell_that_passes_without_it() {
         &["deletion/disown/pipe-level-1t1g@poll", "--fault", "disown-closes", "--seed", "7"],
     );
     found.expect(0, &["disown-closes  F", KILLED, "1 proven to kill one"]);
-    let text = fs::read_to_string(sandbox.path("kills/kill-matrix.json")).expect("the file is written");
-    let matrix: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
+    let matrix = sandbox.json("pollmatrix-report/kill-matrix.json");
     let kill = &matrix["faults"][0]["pairs"][0]["kill"];
-    assert_eq!((&kill["how"], &kill["proof"]), (&"fail".into(), &"always".into()), "{text}");
-    assert!(sandbox.path("kills/kill-matrix.md").exists());
+    assert_eq!((&kill["how"], &kill["proof"]), (&"fail".into(), &"always".into()), "{matrix}");
+    assert!(sandbox.path("pollmatrix-report/kill-matrix.md").exists());
     // The cell is tried with several seeds, each with the fault and without it, and with the fault in the
     // control.
     let lines = tries(&sandbox);
@@ -113,19 +109,18 @@ fn a_resumed_run_repeats_no_attempt() {
     let first = faults(&sandbox, &arguments);
     let lines = tries(&sandbox);
     // The state after a kill in the middle of the last line.
-    fs::write(sandbox.path("kills/kill-matrix.jsonl"), &lines[..lines.len() - 5]).expect("writable");
+    sandbox.put("pollmatrix-report/kill-matrix.jsonl", &lines[..lines.len() - 5]);
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count());
     // The state after damage to the third line, the first attempt: only this attempt is repeated.
-    let file = sandbox.path("kills/kill-matrix.jsonl");
     let third = lines.lines().nth(2).expect("the file has lines");
-    fs::write(&file, lines.replacen(third, "{", 1)).expect("writable");
+    sandbox.put("pollmatrix-report/kill-matrix.jsonl", lines.replacen(third, "{", 1));
     let again = faults(&sandbox, &[&arguments[..], &["--resume"]].concat());
     again.expect(0, &["kill-matrix.jsonl: line 3 cannot be read; the other results are used"]);
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(tries(&sandbox).lines().count(), lines.lines().count() + 1);
-    fs::write(&file, lines.replacen("begin", "bgein", 1)).expect("writable");
+    sandbox.put("pollmatrix-report/kill-matrix.jsonl", lines.replacen("begin", "bgein", 1));
     faults(&sandbox, &[&arguments[..], &["--resume"]].concat())
         .expect(2, &["is not a journal of this pollmatrix: line 1 does not identify", "help: omit --resume"]);
 }
@@ -134,9 +129,8 @@ fn a_resumed_run_repeats_no_attempt() {
 fn the_record_is_verified_and_must_be_complete() {
     let sandbox = Sandbox::new(&["pass"], 20);
     add_scenarios(&sandbox, &[CONTROL]);
-    let record = sandbox.path("kills.tsv");
-    let quick = || sandbox.run(&["faults", "--quick", "--recorded", &record.display().to_string()]);
-    fs::write(&record, "# nothing\n").expect("writable");
+    let quick = || sandbox.run(&["faults", "--quick", "--recorded", "kills.tsv"]);
+    sandbox.put("kills.tsv", "# nothing\n");
     quick().expect(
         1,
         &[
@@ -146,8 +140,7 @@ fn the_record_is_verified_and_must_be_complete() {
         ],
     );
     let os = std::env::consts::OS;
-    fs::write(&record, format!("{os}\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails\n"))
-        .expect("writable");
+    sandbox.put("kills.tsv", format!("{os}\tdouble-close\tselftest/pass/tcp-level-1t1g@poll\tfails\n"));
     quick().expect(1, &["double-close is no longer killed by selftest/pass", "SURVIVES   double-close"]);
 }
 
@@ -155,7 +148,6 @@ fn the_record_is_verified_and_must_be_complete() {
 fn unknown_names_in_a_record_are_errors() {
     let sandbox = Sandbox::new(&["pass"], 20);
     add_scenarios(&sandbox, &[CONTROL]);
-    let record = sandbox.path("kills.tsv");
     let again = "--record";
     for (line, says, help) in [
         (
@@ -188,9 +180,9 @@ fn unknown_names_in_a_record_are_errors() {
             "delete this line",
         ),
     ] {
-        fs::write(&record, format!("# a comment\n{line}\n")).expect("writable");
+        sandbox.put("kills.tsv", format!("# a comment\n{line}\n"));
         sandbox
-            .run(&["faults", "--quick", "--recorded", &record.display().to_string()])
+            .run(&["faults", "--quick", "--recorded", "kills.tsv"])
             .expect(2, &[says, "kills.tsv:2: ", help]);
     }
     assert!(!sandbox.path("pollmatrix-report").exists(), "no cell runs");
@@ -213,12 +205,10 @@ fn a_fault_that_fails_the_control_is_no_kill_of_the_scenario() {
     );
     let alone = sandbox.run(&["faults", "deletion/disown", "--fault", "leak-on-close"]);
     alone.expect(1, &["KILLS NONE deletion/disown", "0 killed, 1 caught by the harness, 0 survive"]);
-    let text =
-        fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.json")).expect("the file is written");
-    let matrix: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
+    let matrix = sandbox.json("pollmatrix-report/kill-matrix.json");
     let pair = &matrix["faults"][0]["pairs"][0];
-    assert_eq!((&pair["killed"], &pair["harness"]), (&0.into(), &2.into()), "{text}");
-    assert_eq!(pair["kill"]["proof"], "harness", "{text}");
+    assert_eq!((&pair["killed"], &pair["harness"]), (&0.into(), &2.into()), "{matrix}");
+    assert_eq!(pair["kill"]["proof"], "harness", "{matrix}");
 }
 
 #[test]
@@ -243,11 +233,10 @@ fn a_selected_scenario_is_tried_in_all_its_cells() {
 #[test]
 fn a_recorded_kill_must_belong_to_the_scenario_or_to_the_control() {
     let sandbox = core(&[CONTROL, DISOWN]);
-    let (record, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
+    let os = std::env::consts::OS;
     let quick = |cell: &str, more: &str| {
-        let text = format!("{os}\tleak-on-close\t{cell}\tfails\n{more}");
-        fs::write(&record, text).expect("writable");
-        sandbox.run(&["faults", "--quick", "--recorded", &record.display().to_string()])
+        sandbox.put("kills.tsv", format!("{os}\tleak-on-close\t{cell}\tfails\n{more}"));
+        sandbox.run(&["faults", "--quick", "--recorded", "kills.tsv"])
     };
     quick("deletion/disown/pipe-level-1t1g@poll", "").expect(
         1,
@@ -267,7 +256,7 @@ fn a_recorded_kill_must_belong_to_the_scenario_or_to_the_control() {
 #[test]
 fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     let sandbox = core(&[CONTROL, DISOWN, "id: deletion/own-handler, transports: [pipe], threads: [1]"]);
-    let (file, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
+    let os = std::env::consts::OS;
     // This is not the first cell to be tried.
     let recorded = format!("{os}\tdisown-closes\tdeletion/disown/unix-level-1t1g@poll\tfails");
     let others = [
@@ -278,12 +267,12 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
     let wrong = format!("{os}\tno-group-check\tdeletion/disown/pipe-level-1t1g@poll\tfails");
     let excuse = format!("{os}\t-\tdeletion/disown\tnothing kills it");
     let lines = [&others[..], &[recorded.clone(), wrong, excuse]].concat();
-    fs::write(&file, lines.join("\n") + "\n").expect("writable");
+    sandbox.put("kills.tsv", lines.join("\n") + "\n");
     let mut arguments = vec!["faults", "deletion/disown", "--record", "--recorded", "kills.tsv"];
     arguments.extend(["--fault", "disown-closes", "--fault", "no-group-check"]);
     sandbox.run(&arguments).expect(0, &["wrote: kills.tsv, 1 kill, 3 other lines kept"]);
     let written = || {
-        let text = fs::read_to_string(&file).expect("the file is written");
+        let text = sandbox.text("kills.tsv");
         text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     let proof = format!("\t{}\t8", kernel());
@@ -297,7 +286,7 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
         format!("{os}\tdelete-twice\tdeletion/disown/pipe-level-1t1g@poll\tfails"),
         format!("{os}\tdisown-closes\tdeletion/own-handler/pipe-level-1t1g@poll\tfails"),
     ];
-    fs::write(&file, both.join("\n") + "\n").expect("writable");
+    sandbox.put("kills.tsv", both.join("\n") + "\n");
     sandbox
         .run(&[
             "faults",
@@ -318,9 +307,8 @@ fn recording_a_selection_changes_the_lines_of_that_selection_only() {
 #[test]
 fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
     let sandbox = core(&[CONTROL, DISOWN]);
-    let (file, os) = (sandbox.path("kills.tsv"), std::env::consts::OS);
-    fs::write(&file, format!("{os}\tleak-on-close\tdeletion/disown/pipe-level-1t1g@poll\tfails\n"))
-        .expect("writable");
+    let os = std::env::consts::OS;
+    sandbox.put("kills.tsv", format!("{os}\tleak-on-close\tdeletion/disown/pipe-level-1t1g@poll\tfails\n"));
     let record = |scenario: &str| {
         sandbox.run(&["faults", scenario, "--record", "--recorded", "kills.tsv", "--fault", "leak-on-close"])
     };
@@ -333,7 +321,7 @@ fn a_fault_that_only_the_harness_catches_is_recorded_with_the_control() {
         ],
     );
     record("harness/control").expect(0, &["1 kill, 0 other lines kept"]);
-    let text = fs::read_to_string(&file).expect("the file is written");
+    let text = sandbox.text("kills.tsv");
     assert!(text.contains("leak-on-close\tharness/control/pipe-level-1t1g@poll\tfails\t"), "{text}");
 }
 
@@ -342,11 +330,8 @@ fn a_run_is_not_resumed_on_another_machine_or_kernel() {
     let sandbox = core(&[CONTROL, DISOWN]);
     let arguments = ["faults", "deletion/disown", "--fault", "disown-closes"];
     sandbox.run(&arguments).expect(0, &[KILLED]);
-    let log = sandbox.path("pollmatrix-report/kill-matrix.jsonl");
-    let text = fs::read_to_string(&log).expect("the attempts are written");
     let old = format!("\"kernel\":\"{}\"", kernel());
-    assert!(text.contains(&old), "{text}");
-    fs::write(&log, text.replace(&old, "\"kernel\":\"0.0.1-older\"")).expect("writable");
+    sandbox.edit("pollmatrix-report/kill-matrix.jsonl", &old, "\"kernel\":\"0.0.1-older\"");
     sandbox.run(&[&arguments[..], &["--resume"]].concat()).expect(
         2,
         &[
@@ -364,13 +349,12 @@ fn a_record_keeps_the_lines_of_other_systems_and_gets_this_kernel_and_the_number
     let (other, own) = (other_system(), std::env::consts::OS);
     let cell = "deletion/disown/pipe-level-1t1g@poll";
     let kept = format!("{other}\tdisown-closes\t{cell}\thangs\t0.1\t3");
-    fs::write(sandbox.path("kills.tsv"), format!("{own}\tdisown-closes\t{cell}\tfails\n{kept}\n"))
-        .expect("writable");
+    sandbox.put("kills.tsv", format!("{own}\tdisown-closes\t{cell}\tfails\n{kept}\n"));
     let record = ["--fault", "disown-closes", "--record", "--recorded", "kills.tsv"];
     sandbox
         .run(&[&["faults", "deletion/disown/pipe"], &record[..]].concat())
         .expect(0, &[KILLED, "1 kill, 1 other lines kept"]);
-    let text = fs::read_to_string(sandbox.path("kills.tsv")).expect("the file is written");
+    let text = sandbox.text("kills.tsv");
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
     let new = format!("{own}\tdisown-closes\t{cell}\tfails\t{}\t8", kernel());
     let mut expected = [kept.as_str(), new.as_str()];
@@ -396,12 +380,8 @@ fn a_fault_that_this_system_cannot_have_is_killed_elsewhere_or_not_run() {
         ("epoll-ignores-eexist", "epoll")
     };
     let other = other_system();
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
-    let text = text.replace(
-        "backends:\n",
-        &format!("backends:\n  - {{ id: {backend}, os: [{other}], triggers: [level] }}\n"),
-    );
-    fs::write(sandbox.path("matrix.yml"), text).expect("writable");
+    let with_other = format!("backends:\n  - {{ id: {backend}, os: [{other}], triggers: [level] }}\n");
+    sandbox.edit("matrix.yml", "backends:\n", &with_other);
     let faults = || sandbox.run(&["faults", "--fault", fault, "--record", "--recorded", "kills.tsv"]);
     faults().expect(
         0,
@@ -411,8 +391,7 @@ fn a_fault_that_this_system_cannot_have_is_killed_elsewhere_or_not_run() {
         ],
     );
     let cell = format!("deletion/disown/pipe-level-1t1g@{backend}");
-    fs::write(sandbox.path("kills.tsv"), format!("{other}\t{fault}\t{cell}\tfails\t14.3-RELEASE\t8\n"))
-        .expect("writable");
+    sandbox.put("kills.tsv", format!("{other}\t{fault}\t{cell}\tfails\t14.3-RELEASE\t8\n"));
     let found = faults();
     found.expect(
         0,
@@ -422,8 +401,7 @@ fn a_fault_that_this_system_cannot_have_is_killed_elsewhere_or_not_run() {
         ],
     );
     assert!(!found.stdout.contains("not run    "), "{}", found.stdout);
-    let report =
-        fs::read_to_string(sandbox.path("pollmatrix-report/kill-matrix.md")).expect("the file is written");
+    let report = sandbox.text("pollmatrix-report/kill-matrix.md");
     assert!(report.contains("killed on"), "{report}");
 }
 
@@ -445,7 +423,7 @@ fn cells_end_with_a_killed_or_interrupted_run_of_faults() {
 
 #[test]
 fn a_soak_ends_clean_or_with_the_violation_and_its_rerun_arguments() {
-    let soak = |arguments: &[&str]| answer(Command::new(POLLMATRIX).arg("soak").args(arguments));
+    let soak = |arguments: &[&str]| pollmatrix(&[&["soak"], arguments].concat());
     let shape = ["--threads", "3", "--groups", "2", "--seed", "5"];
     let clean = soak(&[&shape[..], &["--duration", "2s", "--backend", "poll"]].concat());
     clean.expect(0, &["takeovers", "no violation", "poll, 3 threads in 2 groups, seed 0x5"]);
@@ -474,10 +452,9 @@ fn an_interrupted_soak_reports_its_counters() {
     let mut stderr = BufReader::new(child.stderr.take().expect("standard error is a pipe")).lines();
     let line = stderr.next().expect("the soak announces its start").expect("the line is text");
     assert!(line.contains("2 threads in 2 groups"), "{line}");
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the command ends");
-    assert_eq!(output.status.code(), Some(130));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let ended = interrupted(child);
+    ended.expect(130, &[]);
+    let report: serde_json::Value = ended.json();
     assert_eq!((&report["interrupted"], &report["violation"]), (&true.into(), &serde_json::Value::Null));
     assert!(report["takeovers"].as_u64().is_some_and(|takeovers| takeovers > 0), "{report}");
 }

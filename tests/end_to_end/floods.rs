@@ -1,7 +1,6 @@
 //! Programs with unlimited output are killed, and the results of their cells have the reason.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -22,13 +21,6 @@ fn limited(command: &mut Command) -> Answer {
         command.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, ROOM, ROOM)?));
     }
     answer(command)
-}
-
-fn script(sandbox: &Sandbox, text: &str) -> String {
-    let path = sandbox.path("script");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the sandbox is writable");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the mode can be changed");
-    path.display().to_string()
 }
 
 fn reason(sandbox: &Sandbox, cell: &str) -> String {
@@ -62,7 +54,7 @@ fn an_executor_that_floods_a_stream_is_killed_and_its_cells_have_the_reason() {
         ),
     ] {
         let sandbox = Sandbox::new(&["pass"], 300);
-        let prefix = script(&sandbox, &text);
+        let prefix = sandbox.script("script", &text);
         let answer = run(&sandbox, &["run", "--prefix", &prefix]);
         answer.expect(1, &[why]);
         assert_eq!(sandbox.cell("pass")["status"], "not-run");
@@ -78,7 +70,7 @@ fn an_executor_that_floods_between_its_results_loses_no_result() {
     let sandbox = Sandbox::new(&["pass", "fail"], 300);
     // Each executor writes one result and then floods.
     let text = "case $3 in exec) \"$@\" | head -n 2; exec yes;; *) exec \"$@\";; esac";
-    let prefix = script(&sandbox, text);
+    let prefix = sandbox.script("script", text);
     run(&sandbox, &["run", "--seed", "2", "--jobs", "1", "--prefix", &prefix])
         .expect(1, &["2 cells: 1 pass, 1 fail", "that is not a result, and was killed"]);
 }
@@ -86,13 +78,13 @@ fn an_executor_that_floods_between_its_results_loses_no_result() {
 #[test]
 fn a_program_that_floods_instead_of_an_answer_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 300);
-    let ssh = script(&sandbox, "exec yes");
+    let ssh = sandbox.script("script", "exec yes");
     run(&sandbox, &["run", "--host", "there", "--ssh", &ssh])
         .expect(2, &["error: there: it wrote more than 64 MiB to standard output, and was killed", "help: "]);
     // An executor does without a prefix that floods. An adapter that floods is an error.
     run(&sandbox, &["worker", "exec", "--all", "--prefix", &ssh])
         .expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
-    run(&sandbox, &["list", "--adapter", &script(&sandbox, "tr -d '\\n' </dev/zero")])
+    run(&sandbox, &["list", "--adapter", &sandbox.script("script", "tr -d '\\n' </dev/zero")])
         .expect(2, &["longer than 1048576 bytes"]);
 }
 
@@ -130,6 +122,6 @@ fn an_endless_list_of_cells_is_refused() {
     let sandbox = Sandbox::new(&["pass"], 300);
     run(&sandbox, &["worker", "exec", "--cells", "/dev/zero"])
         .expect(2, &["error: cannot read the cells in /dev/zero: it is longer than 16 MiB", "help: "]);
-    fs::write(sandbox.path("cells"), format!("{}\n", id("pass")).repeat(3)).expect("the sandbox is writable");
+    sandbox.put("cells", format!("{}\n", id("pass")).repeat(3));
     run(&sandbox, &["worker", "exec", "--cells", "cells"]).expect(0, &["{\"line\":\"end\",\"cells\":1}"]);
 }

@@ -114,7 +114,7 @@ fn no_time_makes_the_soak_panic() {
 #[test]
 fn no_number_in_a_matrix_makes_a_command_panic() {
     let sandbox = Sandbox::new(&["hang"], 300);
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
+    let text = sandbox.text("matrix.yml");
     let mut found = Vec::new();
     for (key, value) in [
         ("timeout: 300 }\n", "timeout: N }\n"),
@@ -128,7 +128,7 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
         assert!(text.contains(key), "{key}");
         for number in NUMBERS {
             let edited = text.replace(key, &value.replace('N', number));
-            fs::write(sandbox.path("matrix.yml"), edited).expect("the sandbox is writable");
+            sandbox.put("matrix.yml", edited);
             let commands = [
                 &["run", "--slow", "4294967295"][..],
                 &["run", "--prefix", "env"],
@@ -144,9 +144,9 @@ fn no_number_in_a_matrix_makes_a_command_panic() {
 #[test]
 fn an_excessive_time_is_refused_with_its_position() {
     let sandbox = Sandbox::new(&["pass"], 300);
-    let text = fs::read_to_string(sandbox.path("matrix.yml")).expect("there is a matrix");
+    let text = sandbox.text("matrix.yml");
     let text = text.replace("pass, timeout: 300", "pass, timeout: 18446744073709551615");
-    fs::write(sandbox.path("matrix.yml"), text).expect("the sandbox is writable");
+    sandbox.put("matrix.yml", text);
     sandbox.run(&["list"]).expect(2, &["matrix.yml:", "selftest/pass", "help: ", "at most 31536000"]);
     sandbox
         .run(&["soak", "--duration", "500000000000y", "--matrix", "/dev/null"])
@@ -190,7 +190,7 @@ fn a_process_limit_causes_no_panic_and_is_the_reason() {
         assert!(!stderr.contains("panicked at") && !stderr.contains("] crash "), "limit {limit}:\n{stderr}");
         // A cell that could not be tried is neither a failure nor a timeout.
         assert!(!stderr.contains("] fail ") && !stderr.contains("] timeout "), "limit {limit}:\n{stderr}");
-        let results = fs::read_to_string(sandbox.path("report/results.json")).expect("there is a report");
+        let results = sandbox.text("report/results.json");
         assert!(limit > 1 || results.contains("cannot start the cell"), "{results}");
         let results: Value = serde_json::from_str(&results).expect("results.json is JSON");
         for cell in results["cells"].as_array().expect("cells is a list") {
@@ -302,7 +302,7 @@ fn characterised() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.add_scenarios("  - id: readiness/*\n");
     empty_expectations(&sandbox.path("inner/expected"));
-    fs::write(sandbox.path("README.md"), "keep me\n").expect("writable");
+    sandbox.put("README.md", "keep me\n");
     sandbox.run(&["run", "readiness/pipe-idle/pipe-level-1t1g@poll"]).expect(0, &[]);
     sandbox
 }
@@ -363,13 +363,13 @@ fn no_name_in_results_leads_a_command_out_of_its_folder() {
         &["run", "--import", "bad.json", "--report-dir", "inner/imported"],
         &["show", "readiness/pipe-idle/pipe-level-1t1g@poll", "--report-dir", "bad"],
     ];
-    fs::write(sandbox.path("good.json"), good.to_string()).expect("writable");
+    sandbox.put("good.json", good.to_string());
     fs::create_dir(sandbox.path("bad")).expect("writable");
     for (expected, edit) in leading_out() {
         let mut bad = good.clone();
         edit(&mut bad);
         for file in ["bad.json", "bad/results.json"] {
-            fs::write(sandbox.path(file), bad.to_string()).expect("writable");
+            sandbox.put(file, bad.to_string());
         }
         let before = files(&sandbox);
         for command in commands {
@@ -401,7 +401,7 @@ fn no_name_in_a_journal_or_in_lines_of_an_executor_leads_out_of_a_folder() {
         ("\"runner\":\"native\"", "\"runner\":\"../x\"", 1, "the field `runner` is '../x'"),
     ] {
         assert!(lines.contains(from), "{lines}");
-        fs::write(sandbox.path("lines"), lines.replace(from, to)).expect("writable");
+        sandbox.put("lines", lines.replace(from, to));
         let expected_line = format!("line {line}: {expected}");
         sandbox
             .run(&["run", "--import", "lines", "--report-dir", "inner/imported"])

@@ -7,7 +7,7 @@ use std::process::Child;
 use adapters::testing::lacks;
 use nix::sys::signal::Signal;
 
-use crate::sandbox::{Sandbox, answer, eventually, id, signal};
+use crate::sandbox::{Sandbox, answer, ended, eventually, id, interrupted, signal};
 
 /// The last cell hangs for longer than any test waits.
 const CELLS: [&str; 4] = ["pass", "fail", "flaky", "hang"];
@@ -39,15 +39,12 @@ fn ctrl_c_kills_the_cells_and_writes_the_results_so_far() {
         let sandbox = Sandbox::new(&CELLS, 300);
         let child = started(&sandbox);
         signal(&child, sent);
-        let output = child.wait_with_output().expect("the runner ends");
-        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        ended(child).expect(code, &["Interrupted: `pollmatrix run --resume --matrix "]);
         assert_eq!(sandbox.cells_alive(), 0);
         assert_eq!(sandbox.cell("fail")["status"], "fail");
         let cell = sandbox.cell("hang");
         assert_eq!((&cell["status"], &cell["reason"]), (&"not-run".into(), &"interrupted".into()));
         assert_eq!(sandbox.results()["runs"][0]["interrupted"], true);
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        assert!(stdout.contains("Interrupted: `pollmatrix run --resume --matrix "), "{stdout}");
     }
 }
 
@@ -71,9 +68,7 @@ fn a_killed_run_resumes_without_repeating_a_cell() {
     // interrupted again.
     let child = sandbox.start(&["run", "--resume"]);
     eventually("the run is resumed", || sandbox.journal().len() == 5 && sandbox.cells_alive() == 1);
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the runner ends");
-    assert_eq!(output.status.code(), Some(130));
+    interrupted(child).expect(130, &[]);
     assert_eq!(sandbox.journal()[..4], before[..]);
     let run = &sandbox.results()["runs"][0];
     assert_eq!((&run["seed"], &run["resumed"]), (&"0x2".into(), &1.into()));
@@ -106,10 +101,7 @@ fn a_truncated_last_line_of_the_journal_is_ignored_with_a_warning() {
     sandbox.write_to_journal("{\"line\":\"cell\",\"id\":\"selft");
     let child = sandbox.start(&["run", "--resume"]);
     eventually("the run is resumed", || sandbox.cells_alive() == 1);
-    signal(&child, Signal::SIGINT);
-    let output = child.wait_with_output().expect("the runner ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("journal.jsonl: the last line (5) is truncated; the other results"), "{stderr}");
+    interrupted(child).expect(130, &["journal.jsonl: the last line (5) is truncated; the other results"]);
     assert_eq!(sandbox.cell("fail")["status"], "fail");
     for line in sandbox.journal() {
         assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
@@ -128,7 +120,7 @@ fn a_damaged_line_in_the_journal_repeats_its_own_cell_only() {
         let at = before.iter().position(|line| line.contains(&id("fail"))).expect("the cell has a line");
         let mut lines: Vec<_> = before.iter().map(|line| line.as_bytes()).collect();
         lines[at] = damage;
-        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), lines.join(&b'\n')).expect("writable");
+        sandbox.put("pollmatrix-report/journal.jsonl", lines.join(&b'\n'));
         // The last line has lost its line break, too.
         let resumed = sandbox.run(&["run", "--resume"]);
         let says = format!("journal.jsonl: line {} cannot be read, the last line (5) is truncated;", at + 1);
@@ -144,7 +136,7 @@ fn a_journal_with_a_damaged_line_is_not_complete() {
     let sandbox = Sandbox::new(&["pass"], 20);
     sandbox.run(&["run"]).expect(0, &[]);
     let damaged = sandbox.journal().join("\n").replace("\"line\":\"cell\"", "\"line\":\"cell") + "\n";
-    fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), damaged).expect("writable");
+    sandbox.put("pollmatrix-report/journal.jsonl", damaged);
     sandbox.run(&["run"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
 }
 
@@ -159,7 +151,7 @@ fn a_journal_without_the_identity_of_its_run_is_refused() {
         let sandbox = Sandbox::new(&["pass"], 20);
         sandbox.run(&["run"]).expect(0, &[]);
         let text = damage(sandbox.journal().join("\n") + "\n");
-        fs::write(sandbox.path("pollmatrix-report/journal.jsonl"), text).expect("writable");
+        sandbox.put("pollmatrix-report/journal.jsonl", text);
         sandbox
             .run(&["run", "--resume"])
             .expect(2, &["journal.jsonl is not a journal", why, "help: omit --resume"]);
@@ -197,8 +189,7 @@ fn a_new_run_keeps_the_journal_of_an_interrupted_one() {
     let sandbox = killed();
     let before = sandbox.journal();
     sandbox.run(&["run", "selftest/pass"]).expect(0, &["is kept as pollmatrix-report/journal-1.jsonl"]);
-    let kept =
-        fs::read_to_string(sandbox.path("pollmatrix-report/journal-1.jsonl")).expect("the file is kept");
+    let kept = sandbox.text("pollmatrix-report/journal-1.jsonl");
     assert_eq!(kept.lines().collect::<Vec<_>>(), before);
     // The new run is complete, so its journal is not kept.
     let again = sandbox.run(&["run", "selftest/pass"]);
@@ -227,7 +218,7 @@ fn a_second_run_in_the_same_report_directory_is_refused() {
 #[test]
 fn a_report_directory_that_cannot_be_created_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    fs::write(sandbox.path("file"), "").expect("the sandbox is writable");
+    sandbox.put("file", "");
     let answer = sandbox.run(&["run", "--report-dir", "file/report"]);
     answer.expect(2, &["cannot create the report directory file/report", "help: make it writable"]);
 }

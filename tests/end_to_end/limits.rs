@@ -9,7 +9,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
 use serde_json::Value;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer};
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, pollmatrix};
 
 /// Returns a command with the built-in matrix, and with these limits of descriptors.
 fn limited((soft, hard): (rlim_t, rlim_t), arguments: &[&str]) -> Command {
@@ -32,16 +32,10 @@ fn run_in(sandbox: &Sandbox, command: &mut Command) -> Answer {
     answer(command.arg("--report-dir").arg(sandbox.path("pollmatrix-report")))
 }
 
-/// Returns every cell of the report.
-fn cells(sandbox: &Sandbox) -> Vec<Value> {
-    sandbox.results()["cells"].as_array().expect("cells is a list").clone()
-}
-
 /// Returns the cell with the most threads of every contract scenario, on the backend other than poll and
 /// select.
 fn largest_cells() -> Vec<String> {
-    let listed = answer(Command::new(POLLMATRIX).args(["list", "--layer", "contract", "--format", "json"]));
-    let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("the text is JSON");
+    let listed: Vec<Value> = pollmatrix(&["list", "--layer", "contract", "--format", "json"]).json();
     let mut largest: Vec<(String, u64, String)> = Vec::new();
     for cell in listed.iter().filter(|cell| cell["unsupported"].is_null()) {
         let text = |key: &str| cell[key].as_str().expect("the value is text").to_owned();
@@ -104,7 +98,7 @@ fn a_low_hard_limit_causes_no_failures_and_no_broken_cells() {
         let arguments = [&["run", "--seed", "1"][..], &selected, &characterisation].concat();
         let answer = run_in(&sandbox, &mut limited((limit, limit), &arguments));
         answer.expect(0, &[]);
-        let cells = cells(&sandbox);
+        let cells = sandbox.cells();
         let passed = cells.iter().filter(|cell| cell["status"] == "pass").count();
         assert!(passed > cells.len() / 2, "limit {limit}: {}", answer.stdout);
         let lacks_descriptors =
@@ -161,7 +155,7 @@ fn without_a_loopback_interface_tcp_and_udp_are_unsupported() {
     let mut command = unshare(&[POLLMATRIX, "run", "--backend", "poll"]);
     let answer = run_in(&sandbox, command.args(cells));
     answer.expect(0, &[]);
-    let cells = self::cells(&sandbox);
+    let cells = sandbox.cells();
     for cell in &cells {
         let is_inet =
             ["tcp", "udp"].contains(&cell["params"]["transport"].as_str().expect("the value is text"));
@@ -187,7 +181,7 @@ fn a_temporary_folder_with_a_long_path_is_the_reason_of_cells_that_bind_sockets_
     command.arg("run").args(cells).env("TMPDIR", &folder);
     run_in(&sandbox, &mut command).expect(1, &["1 pass"]);
     let expected = "bytes): set TMPDIR to a shorter path";
-    for cell in self::cells(&sandbox).iter().filter(|cell| cell["status"] != "pass") {
+    for cell in sandbox.cells().iter().filter(|cell| cell["status"] != "pass") {
         assert_eq!(cell["status"], "broken", "{cell}");
         assert!(cell["reason"].as_str().is_some_and(|reason| reason.contains(expected)), "{cell}");
     }

@@ -4,9 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Answer, Sandbox, id};
-
-const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
+use crate::sandbox::{Answer, Sandbox, expect_published_form, id};
 
 impl Sandbox {
     /// Runs these self-tests and keeps the results as `NAME.json`.
@@ -14,24 +12,14 @@ impl Sandbox {
         let ids: Vec<_> = selftests.iter().map(|selftest| id(selftest)).collect();
         let ids = ids.iter().map(String::as_str);
         self.run(&["run", "--seed", "2"].into_iter().chain(ids).collect::<Vec<_>>());
-        self.write(name, &self.results());
-    }
-
-    fn write(&self, name: &str, results: &Value) {
-        fs::write(self.path(&format!("{name}.json")), format!("{results:#}"))
-            .expect("the sandbox is writable");
-    }
-
-    fn read(&self, name: &str) -> Value {
-        let text = fs::read_to_string(self.path(&format!("{name}.json"))).expect("the file was written");
-        serde_json::from_str(&text).expect("the text is JSON")
+        self.put(&format!("{name}.json"), self.results().to_string());
     }
 
     /// Writes an edited copy of the results `from` as `to`.
     pub fn edited(&self, from: &str, to: &str, edit: impl FnOnce(&mut Value)) {
-        let mut results = self.read(from);
+        let mut results = self.json(&format!("{from}.json"));
         edit(&mut results);
-        self.write(to, &results);
+        self.put(&format!("{to}.json"), results.to_string());
     }
 
     /// Writes a copy of the results `from` as `to`, for another target.
@@ -55,11 +43,6 @@ impl Sandbox {
         let command = ["merge", "--report-dir", "merged"].into_iter().chain(inputs);
         self.run(&command.chain(options.iter().copied()).collect::<Vec<_>>())
     }
-
-    /// Returns the text of a file in the folder `merged`.
-    fn merged(&self, name: &str) -> String {
-        fs::read_to_string(self.path("merged").join(name)).expect("the file was written")
-    }
 }
 
 /// Creates a sandbox with the results of one target in two files, and those of another target.
@@ -82,8 +65,8 @@ fn results_of_several_targets_and_shards_are_merged_into_one_report() {
             "prefix (qemu-some)",
         ],
     );
-    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("the text is JSON");
-    let cells: Vec<_> = results["cells"].as_array().expect("cells is a list").iter().collect();
+    let results = sandbox.json("merged/results.json");
+    let cells = results["cells"].as_array().expect("cells is a list");
     let cells: Vec<_> = cells
         .iter()
         .map(|cell| {
@@ -93,20 +76,17 @@ fn results_of_several_targets_and_shards_are_merged_into_one_report() {
     let expected = [("fail", "here"), ("pass", "here"), ("pass", "there"), ("unsupported", "here")];
     assert_eq!(cells, expected.map(|(cell, target)| [id(cell), target.to_owned()]));
 
-    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
-    let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    expect_published_form(&results);
 
     // Every run keeps all its fields.
     let runs = results["runs"].as_array().expect("runs is a list");
     assert_eq!(runs.len(), 3);
     for name in ["pass", "others", "there"] {
-        assert!(runs.contains(&sandbox.read(name)["runs"][0]), "{name}: {runs:#?}");
+        assert!(runs.contains(&sandbox.json(&format!("{name}.json"))["runs"][0]), "{name}: {runs:#?}");
     }
-    assert!(sandbox.merged("report.md").contains("| here<br>poll | there<br>poll |"));
-    assert!(sandbox.merged("junit.xml").contains("name=\"there/poll\""));
-    let page = sandbox.merged("report.html");
+    assert!(sandbox.text("merged/report.md").contains("| here<br>poll | there<br>poll |"));
+    assert!(sandbox.text("merged/junit.xml").contains("name=\"there/poll\""));
+    let page = sandbox.text("merged/report.html");
     assert!(page.starts_with("<!DOCTYPE html>\n<!-- pollmatrix report -->"), "{page}");
     for text in
         ["4 cells: 2 pass, 1 fail, 1 unsupported", "prefix (qemu-some)", "1 of 3 contract cells do not hold"]
@@ -117,31 +97,11 @@ fn results_of_several_targets_and_shards_are_merged_into_one_report() {
 }
 
 #[test]
-fn the_order_of_the_inputs_does_not_matter() {
-    let sandbox = parts();
-    let files = ["results.json", "report.html", "report.md", "junit.xml"];
-    let merged = |order: &[&str]| {
-        sandbox.merge(order, &[]).expect(1, &[]);
-        files.map(|file| sandbox.merged(file))
-    };
-    let first = merged(&["pass", "others", "there"]);
-    assert_eq!(merged(&["there", "pass", "others"]), first);
-    assert_eq!(merged(&["others", "there", "pass", "others"]), first);
-}
-
-#[test]
-fn the_exit_code_is_that_of_a_run_with_these_cells() {
-    let sandbox = parts();
-    sandbox.merge(&["pass", "there"], &[]).expect(0, &["2 cells: 2 pass"]);
-    sandbox.merge(&["pass", "others"], &[]).expect(1, &["1 fail"]);
-}
-
-#[test]
 fn printed_and_written_formats_are_equal() {
     let sandbox = parts();
     for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
         let printed = sandbox.merge(&["pass", "there"], &["--format", format]);
-        assert_eq!(printed.stdout, sandbox.merged(file));
+        assert_eq!(printed.stdout, sandbox.text(&format!("merged/{file}")));
     }
 }
 
@@ -171,15 +131,6 @@ fn conflicting_results_are_refused_without_prefer() {
     ] {
         sandbox.merge(&inputs, &["--prefer", prefer]).expect(code, &["--prefer decided"]);
     }
-}
-
-#[test]
-fn equal_results_are_merged_with_a_note() {
-    let sandbox = parts();
-    sandbox.merge(&["pass", "pass"], &[]).expect(
-        0,
-        &["note: 1 cells are in several inputs with the same status", "1 runs of 1 targets: 1 cells: 1 pass"],
-    );
 }
 
 #[test]
@@ -237,18 +188,18 @@ fn targets_are_listed_as_not_run_until_they_have_a_run() {
         0,
         &["not run  here: built, not run: no such machine", "1 runs of 1 targets: 1 cells: 1 pass"],
     );
-    let results = fs::read_to_string(sandbox.path("merged/results.json")).expect("the file was written");
-    fs::write(sandbox.path("listed.json"), results).expect("the sandbox is writable");
+    let results = sandbox.text("merged/results.json");
+    sandbox.put("listed.json", results);
     let entry = json!([{
         "target": "here",
         "os": std::env::consts::OS,
         "reason": "built, not run: no such machine",
     }]);
-    assert_eq!(sandbox.read("listed")["not_run"], entry);
-    assert!(sandbox.merged("report.md").contains("| selftest | P1 | not run |"));
+    assert_eq!(sandbox.json("listed.json")["not_run"], entry);
+    assert!(sandbox.text("merged/report.md").contains("| selftest | P1 | not run |"));
 
     sandbox.merge(&["listed", "pass"], &[]).expect(0, &["2 runs of 2 targets"]);
-    assert!(!sandbox.merged("report.md").contains("not run"), "{}", sandbox.merged("report.md"));
+    assert!(!sandbox.text("merged/report.md").contains("not run"), "{}", sandbox.text("merged/report.md"));
 }
 
 #[test]
@@ -272,7 +223,7 @@ fn results_in_version_1_of_the_format_are_merged() {
         *results = json!({ "schema": 1, "run": run, "cells": results["cells"] });
     });
     sandbox.merge(&["old", "there"], &[]).expect(0, &["2 runs of 2 targets"]);
-    let results: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("the text is JSON");
+    let results = sandbox.json("merged/results.json");
     assert_eq!((&results["schema"], &results["runs"][0]["runner"]), (&2.into(), &"native".into()));
 }
 
@@ -280,7 +231,7 @@ fn results_in_version_1_of_the_format_are_merged() {
 fn files_that_are_no_results_are_refused_with_their_likely_kind() {
     let sandbox = parts();
     let refused = |name: &str, text: &[u8], expected: &[&str]| {
-        fs::write(sandbox.path(name), text).expect("the sandbox is writable");
+        sandbox.put(name, text);
         for command in [["merge", "pass.json", name], ["diff", "pass.json", name]] {
             sandbox.run(&command).expect(2, &[&[name, "help: "], expected].concat());
         }
@@ -318,7 +269,7 @@ fn show_prints_a_cell_on_each_target() {
 
     let json = |arguments: &[&str]| -> Value {
         let answer = show(&[&[pass.as_str(), "--format", "json"], arguments].concat());
-        serde_json::from_str(&answer.stdout).expect("the text is JSON")
+        answer.json()
     };
     let cells = json(&[]);
     assert_eq!(
@@ -353,7 +304,7 @@ fn columns_are_those_of_kernels_instead_of_targets() {
     sandbox.edited("one", "new", |results| on_kernel(results, "here", "6.18.44"));
     sandbox.edited("one", "odd", |results| on_kernel(results, "here", "unknown"));
     sandbox.merge(&["old", "new"], &["--by-kernel"]).expect(1, &["4 cells: 2 pass, 2 fail"]);
-    let merged: Value = serde_json::from_str(&sandbox.merged("results.json")).expect("it is JSON");
+    let merged = sandbox.json("merged/results.json");
     let targets: Vec<_> =
         merged["runs"].as_array().unwrap().iter().map(|run| run["target"].clone()).collect();
     assert_eq!(targets, ["linux-6.1.192-x86_64", "linux-6.18.44-x86_64"]);

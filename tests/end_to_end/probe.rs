@@ -1,13 +1,11 @@
 //! `pollmatrix probe`: runs a script on every backend and shows the answers side by side.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::sandbox::{Answer, POLLMATRIX, answer};
+use crate::sandbox::{Answer, Sandbox, pollmatrix};
 
 fn probe(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).arg("probe").args(arguments))
+    pollmatrix(&[&["probe"], arguments].concat())
 }
 
 const SCRIPT: &str = "own and peer are connected, peer sends 3, look at own, own reads? as then";
@@ -15,23 +13,21 @@ const SCRIPT: &str = "own and peer are connected, peer sends 3, look at own, own
 /// 18,000 clauses took ten minutes.
 #[test]
 fn a_script_of_many_clauses_is_refused_with_its_place() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let run =
-        |arguments: &[&str]| answer(Command::new(POLLMATRIX).args(arguments).current_dir(folder.path()));
+    let sandbox = Sandbox::new(&["pass"], 20);
     let script = |clauses: usize| "own is fresh".to_owned() + &", wait".repeat(clauses - 1);
-    let typed = run(&["probe", &script(10_000)]);
+    let typed = sandbox.run(&["probe", &script(10_000)]);
     let expected = ["column 6008: a script has at most 1000 clauses\n  …, wait, ", "ask in several scripts"];
     typed.expect(2, &expected);
     assert!(typed.stderr.len() < 500, "{}", typed.stderr);
     let many = script(200_000);
     let behaviour =
         format!("behaviours:\n  - id: mine/many\n    question: Is it long?\n    script: {many}\n");
-    std::fs::write(folder.path().join("behaviours.yml"), behaviour).expect("writable");
-    run(&["probe", "--behaviours", "behaviours.yml"])
+    sandbox.put("behaviours.yml", behaviour);
+    sandbox
+        .run(&["probe", "--behaviours", "behaviours.yml"])
         .expect(2, &["behaviours.yml:4:6021: a script has at most 1000 clauses"]);
-    std::fs::create_dir(folder.path().join("c")).expect("writable");
-    std::fs::write(folder.path().join("c/tcp-level.txt"), format!("# Mine\n{many}\n")).expect("writable");
-    let explored = run(&["explore", "--left", "poll", "--right", "select", "--corpus", "c"]);
+    sandbox.put("c/tcp-level.txt", format!("# Mine\n{many}\n"));
+    let explored = sandbox.run(&["explore", "--left", "poll", "--right", "select", "--corpus", "c"]);
     explored.expect(2, &["tcp-level.txt:2: column 6008: a script has at most 1000 clauses"]);
 }
 
@@ -96,7 +92,7 @@ fn a_script_that_no_backend_can_run_is_unsupported() {
 fn json_has_the_answers_and_the_trace_in_order() {
     let shown = probe(&[SCRIPT, "--transport", "pipe", "--backend", "poll", "--format", "json"]);
     shown.expect(0, &[]);
-    let runs: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let runs: Value = shown.json();
     assert_eq!((&runs[0]["line"], &runs[0]["transport"]), (&SCRIPT.into(), &"pipe".into()));
     let result = &runs[0]["backends"][0];
     assert_eq!((&result["backend"], &result["status"]), (&"poll".into(), &"performed".into()));

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, eventually};
+use crate::sandbox::{Answer, POLLMATRIX, Sandbox, ended, eventually};
 
 /// The second cell hangs until its time limit. The last two run after that.
 const CELLS: [&str; 4] = ["pass", "hang", "fail", "flaky"];
@@ -28,12 +28,7 @@ fn run_and_replace(sandbox: &Sandbox, arguments: &[&str], recorded: impl Fn() ->
     let child: Child = command.spawn().expect("the executable starts");
     eventually("the cell that hangs", || recorded() && sandbox.cells_alive() == 1);
     replace(&executable);
-    let output = child.wait_with_output().expect("the command ends");
-    Answer {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    ended(child)
 }
 
 fn expect_all_by_the_first(sandbox: &Sandbox) {

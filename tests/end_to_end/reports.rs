@@ -1,14 +1,11 @@
 //! The files in the report directory, and the printed output.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{POLLMATRIX, Sandbox, answer, id};
-
-const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
+use crate::sandbox::{POLLMATRIX, SCHEMA, Sandbox, answer, expect_published_form, id};
 
 fn mixed() -> Sandbox {
     let sandbox =
@@ -22,8 +19,7 @@ fn a_report_of_every_status_fits_the_published_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let results = mixed().results();
-    let errors: Vec<_> = validator.iter_errors(&results).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    expect_published_form(&results);
 
     let mut without = results.clone();
     without.as_object_mut().expect("results are an object").remove("scenarios");
@@ -72,14 +68,11 @@ fn the_schema_of_results_describes_every_field_and_the_page_names_no_other() {
 #[test]
 fn the_page_about_results_has_a_valid_example() {
     let page = include_str!("../../docs/results-json.md");
-    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let (_, example) = page.split_once("```json\n").expect("there is an example");
     let (example, _) = example.split_once("```").expect("the example ends");
     metadata::Results::read(example.as_bytes()).expect("the example is a results file");
     let example: Value = serde_json::from_str(example).expect("the example is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
-    let errors: Vec<_> = validator.iter_errors(&example).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    expect_published_form(&example);
 }
 
 #[test]
@@ -87,8 +80,7 @@ fn a_run_writes_report_html_and_prints_its_path() {
     let sandbox = Sandbox::new(&["pass", "fail"], 20);
     let printed = sandbox.run(&["run"]);
     assert_eq!(printed.stdout.lines().last(), Some("Report: pollmatrix-report/report.html"));
-    let page =
-        fs::read_to_string(sandbox.path("pollmatrix-report/report.html")).expect("the file was written");
+    let page = sandbox.text("pollmatrix-report/report.html");
     assert!(page.contains("1 of 2 contract cells do not hold"), "{page}");
     let described = &sandbox.results()["scenarios"]["selftest/pass"];
     assert_eq!((&described["title"], &described["layer"]), (&"A self-test".into(), &"contract".into()));
@@ -96,11 +88,11 @@ fn a_run_writes_report_html_and_prints_its_path() {
 
 #[test]
 fn cells_are_sorted_and_have_the_fields_that_other_tools_read() {
-    let results = mixed().results();
-    let cells = results["cells"].as_array().expect("cells is a list");
+    let sandbox = mixed();
+    let (results, cells) = (sandbox.results(), sandbox.cells());
     let ids: Vec<_> = cells.iter().map(|cell| cell["id"].as_str().expect("an id is text")).collect();
     assert!(ids.is_sorted(), "{ids:?}");
-    for cell in cells {
+    for cell in &cells {
         for field in ["id", "scenario", "backend", "target", "layer", "status", "reproducer"] {
             assert!(cell[field].is_string(), "{field} of {cell}");
         }
@@ -114,10 +106,8 @@ fn cells_are_sorted_and_have_the_fields_that_other_tools_read() {
 #[test]
 fn markdown_and_junit_list_every_cell_that_did_not_pass() {
     let sandbox = mixed();
-    let markdown =
-        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
-    let junit =
-        fs::read_to_string(sandbox.path("pollmatrix-report/junit.xml")).expect("there is a junit.xml");
+    let markdown = sandbox.text("pollmatrix-report/report.md");
+    let junit = sandbox.text("pollmatrix-report/junit.xml");
     for cell in ["fail", "flaky", "broken", "hang", "panic", "silent"] {
         assert!(markdown.contains(&id(cell)), "{cell}: {markdown}");
         assert!(junit.contains(&id(cell)), "{cell}: {junit}");
@@ -133,9 +123,7 @@ fn printed_and_written_formats_are_equal() {
     for (format, file) in [("json", "results.json"), ("markdown", "report.md")] {
         let printed = sandbox.run(&["run", "--format", format]);
         printed.expect(1, &[]);
-        let written =
-            fs::read_to_string(sandbox.path("pollmatrix-report").join(file)).expect("the file is written");
-        assert_eq!(printed.stdout, written);
+        assert_eq!(printed.stdout, sandbox.text(&format!("pollmatrix-report/{file}")));
     }
 }
 
@@ -206,7 +194,6 @@ fn every_form_of_the_results_names_the_fault() {
     assert!(
         sandbox.cell("fail")["reproducer"].as_str().is_some_and(|text| text.contains("--fault double-close"))
     );
-    let markdown =
-        fs::read_to_string(sandbox.path("pollmatrix-report/report.md")).expect("there is a report.md");
+    let markdown = sandbox.text("pollmatrix-report/report.md");
     assert!(markdown.contains("`double-close` was switched on"), "{markdown}");
 }

@@ -7,19 +7,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
+use crate::sandbox::{POLLMATRIX, Sandbox, answer, id, pollmatrix};
 
 const CELLS: [&str; 4] = ["pass", "fail", "unsupported", "broken"];
 
-/// Runs the executable with the built-in matrix.
-fn pollmatrix(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).args(arguments))
-}
-
 /// Returns the status of each cell in a report.
 fn statuses(sandbox: &Sandbox, report: &str) -> BTreeMap<String, String> {
-    let text = fs::read_to_string(sandbox.path(report).join("results.json")).expect("there is a report");
-    let results: Value = serde_json::from_str(&text).expect("JSON");
+    let results = sandbox.json(&format!("{report}/results.json"));
     let cells = results["cells"].as_array().expect("cells is a list");
     let text = |cell: &Value, key: &str| cell[key].as_str().expect("it is text").to_owned();
     cells.iter().map(|cell| (text(cell, "id"), text(cell, "status"))).collect()
@@ -101,8 +95,7 @@ fn expect_the_job_to_run_every_cell(sandbox: &Sandbox, pod: impl Fn(&Value, Comm
     assert_eq!(container["volumeMounts"][0]["mountPath"], container["workingDir"]);
     assert_eq!(container["volumeMounts"][0]["name"], spec["volumes"][0]["name"]);
     let words: Vec<_> = container["command"].as_array().expect("a list").iter().collect();
-    fs::create_dir(sandbox.path("results")).expect("writable");
-    fs::copy(sandbox.path("matrix.yml"), sandbox.path("results/matrix.yml")).expect("writable");
+    sandbox.put("results/matrix.yml", sandbox.text("matrix.yml"));
     for index in 0..pods {
         let mut command = Command::new(words[0].as_str().expect("a word"));
         for word in &words[1..] {

@@ -81,7 +81,7 @@ fn a_target_that_was_run_on_two_kernels_has_a_column_for_each() {
     let mut results = sandbox.results();
     let target = results["runs"][0]["target"].as_str().expect("a target").to_owned();
     results["runs"][0]["kernel"] = "5.4.1".into();
-    fs::write(sandbox.path("older.json"), results.to_string()).expect("writable");
+    sandbox.put("older.json", results.to_string());
     sandbox.site(&["pollmatrix-report", "older.json"]).expect(0, &[]);
     let index = &sandbox.pages()["index.html"];
     let older = format!("{}-5.4.1-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -94,7 +94,7 @@ fn a_target_that_was_run_on_two_kernels_has_a_column_for_each() {
 fn pages_of_an_earlier_site_are_removed_and_other_files_are_not() {
     let sandbox = with_results();
     sandbox.site(&["pollmatrix-report"]).expect(0, &[]);
-    fs::write(sandbox.path("pages/CNAME"), "example.org").expect("writable");
+    sandbox.put("pages/CNAME", "example.org");
     sandbox.site(&[]).expect(0, &[]);
     let pages = sandbox.pages();
     assert!(!pages.contains_key("report.html") && !pages.contains_key("pollers/poll.html"));
@@ -121,8 +121,8 @@ fn a_folder_with_other_files_is_refused_and_left_as_it_is() {
         ("{}", "is not of `pollmatrix site`"),
         (r#"{"pollmatrix_site": 2, "files": []}"#, "another version"),
     ] {
-        fs::write(sandbox.path("pages/site.json"), text).expect("writable");
-        fs::write(sandbox.path("keep.html"), "").expect("writable");
+        sandbox.put("pages/site.json", text);
+        sandbox.put("keep.html", "");
         sandbox.site(&[]).expect(2, &["pages cannot be used: its site.json ", why]);
         assert!(sandbox.path("keep.html").exists());
     }
@@ -132,7 +132,7 @@ fn a_folder_with_other_files_is_refused_and_left_as_it_is() {
 fn inputs_that_cannot_be_used_are_named_with_a_remedy() {
     let sandbox = with_results();
     sandbox.site(&["none.json"]).expect(2, &["cannot read none.json", "give a results.json"]);
-    fs::write(sandbox.path("cut.json"), r#"{"schema": 2, "runs": ["#).expect("writable");
+    sandbox.put("cut.json", r#"{"schema": 2, "runs": ["#);
     sandbox.site(&["cut.json"]).expect(2, &["cut.json"]);
     sandbox.site(&["--findings", "none"]).expect(2, &["cannot read none", "omit --findings"]);
     sandbox.site(&["--url", "example.org"]).expect(2, &["--url", "https://example.org/pollmatrix"]);
@@ -169,17 +169,16 @@ fn a_site_is_checked_as_it_is_in_its_folder() {
     let check = || sandbox.run(&["site", "--check", "pages"]);
     check().expect(0, &["pages: ", " pages, 0 problems\n"]);
     // Another tool's file is no part of the site, and links to it are fine.
-    fs::write(sandbox.path("pages/404.html"), "<a href=\"index.html\">x</a>\n<a href=\"CNAME\">y</a>")
-        .expect("writable");
+    sandbox.put("pages/404.html", "<a href=\"index.html\">x</a>\n<a href=\"CNAME\">y</a>");
     check().expect(1, &["pages/404.html:2: CNAME leads to no file\n", ", 1 problems\n"]);
-    fs::write(sandbox.path("pages/CNAME"), "example.org").expect("writable");
+    sandbox.put("pages/CNAME", "example.org");
     check().expect(0, &["0 problems"]);
     fs::remove_file(sandbox.path("pages/behaviours/V26.html")).expect("it was built");
     check().expect(
         1,
         &["pages/behaviours/V26.html: the file is missing\n", "behaviours/V26.html leads to no file"],
     );
-    fs::write(sandbox.path("pages/behaviours/V26.html"), b"\xff").expect("writable");
+    sandbox.put("pages/behaviours/V26.html", b"\xff");
     check().expect(
         1,
         &["pages/behaviours/V26.html: the page is not UTF-8\n", "V26.html: the page has no title"],

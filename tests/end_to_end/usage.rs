@@ -2,104 +2,47 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::sandbox::{Answer, POLLMATRIX, Sandbox, answer, id};
-
-/// Runs the executable with the built-in matrix.
-fn pollmatrix(arguments: &[&str]) -> Answer {
-    answer(Command::new(POLLMATRIX).args(arguments))
-}
+use crate::sandbox::{Sandbox, id, pollmatrix};
 
 #[test]
 fn every_command_has_help() {
-    pollmatrix(&["--help"]).expect(
-        0,
-        &[
-            "Exit codes:",
-            "run",
-            "list",
-            "show",
-            "merge",
-            "diff",
-            "faults",
-            "soak",
-            "probe",
-            "expectations",
-            "explore",
-            "cost",
-            "site",
-            "adapter",
-            "generate",
-        ],
-    );
-    pollmatrix(&["run", "--help"]).expect(
-        0,
-        &[
-            "--resume",
-            "--repeat",
-            "--seed",
-            "--fault",
-            "--inject-errors",
-            "--late-data",
-            "--report-dir",
-            "--target",
-            "--runner",
-            "--prefix",
-            "--host",
-            "--vm",
-            "130",
-        ],
-    );
-    pollmatrix(&["list", "--help"]).expect(
-        0,
-        &[
-            "--backend",
-            "--filter",
-            "--layer",
-            "--shard",
-            "--history",
-            "--targets",
-            "--executables",
-            "--format",
-        ],
-    );
-    pollmatrix(&["worker", "exec", "--help"])
-        .expect(0, &["--all", "--cells", "--output", "--keep", "--prefix", "127"]);
-    pollmatrix(&["show", "--help"]).expect(0, &["--report-dir", "--target"]);
-    pollmatrix(&["merge", "--help"])
-        .expect(0, &["--prefer", "--allow-mixed", "--not-run", "--force", "--report-dir", "Exit codes:"]);
-    pollmatrix(&["diff", "--help"]).expect(0, &["--fail-on", "regression", "--format", "Exit codes:"]);
-    pollmatrix(&["faults", "--help"])
-        .expect(0, &["--list", "--quick", "--record", "--fault", "--jobs", "--resume", "Exit codes:"]);
-    pollmatrix(&["soak", "--help"])
-        .expect(0, &["--duration", "--threads", "--groups", "--backend", "--fault", "Exit codes:"]);
-    pollmatrix(&["expectations", "--help"]).expect(0, &["show", "check", "record", "judge"]);
-    pollmatrix(&["expectations", "show", "--help"]).expect(0, &["[PREFIX]", "--os", "--dir"]);
-    pollmatrix(&["adapter", "check", "--help"]).expect(0, &["--only", "--patience", "Exit codes:"]);
-    pollmatrix(&["probe", "--help"])
-        .expect(0, &["--transport", "--mode", "--backend", "--trace", "--format", "127", "Exit codes:"]);
-    pollmatrix(&["expectations", "record", "--help"])
-        .expect(0, &["--dry-run", "--emulated", "--expectations", "Exit codes:"]);
-    pollmatrix(&["generate", "--help"]).expect(0, &["--check"]);
-    let worker = pollmatrix(&["worker", "--help"]);
-    worker.expect(0, &["exec", "cell", "script", "lines", "operation", "guest", "guard"]);
+    for (command, words) in [
+        ("", "run, list, show, merge, diff, faults, soak, probe, expectations, explore"),
+        ("", "cost, site, adapter, generate, Exit codes:"),
+        ("run", "--resume, --repeat, --seed, --fault, --inject-errors, --late-data, --report-dir, --target"),
+        ("run", "--runner, --prefix, --host, --vm, 130"),
+        ("list", "--backend, --filter, --layer, --shard, --history, --targets, --executables, --format"),
+        ("show", "--report-dir, --target"),
+        ("merge", "--prefer, --allow-mixed, --not-run, --force, --report-dir, Exit codes:"),
+        ("diff", "--fail-on, regression, --format, Exit codes:"),
+        ("faults", "--list, --quick, --record, --fault, --jobs, --resume, Exit codes:"),
+        ("soak", "--duration, --threads, --groups, --backend, --fault, Exit codes:"),
+        ("expectations", "show, check, record, judge"),
+        ("expectations show", "[PREFIX], --os, --dir"),
+        ("expectations record", "--dry-run, --emulated, --expectations, Exit codes:"),
+        ("adapter check", "--only, --patience, Exit codes:"),
+        ("probe", "--transport, --mode, --backend, --trace, --format, 127, Exit codes:"),
+        ("generate", "--check"),
+        ("worker", "exec, cell, script, lines, operation, guest, guard"),
+        ("worker exec", "--all, --cells, --output, --keep, --prefix, 127"),
+        ("worker cell", "127  unsupported, one JSON line"),
+    ] {
+        let command: Vec<_> = command.split_whitespace().chain(["--help"]).collect();
+        pollmatrix(&command).expect(0, &words.split(", ").collect::<Vec<_>>());
+    }
     assert!(
         !pollmatrix(&["--help"]).stdout.contains("worker"),
         "only this program and experts start workers"
     );
-    pollmatrix(&["worker", "cell", "--help"]).expect(0, &["127  unsupported", "one JSON line"]);
 }
 
 #[test]
 fn a_malformed_matrix_is_reported_with_line_column_and_help() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let path = sandbox.path("matrix.yml");
-    let text = fs::read_to_string(&path).expect("there is a matrix");
-    fs::write(&path, text.replace("triggers: [level] }\ntargets", "triggers: [levle] }\ntargets"))
-        .expect("writable");
+    sandbox.edit("matrix.yml", "triggers: [level] }\ntargets", "triggers: [levle] }\ntargets");
     for command in ["run", "list"] {
-        let position = format!("{}:4:", path.display());
+        let position = format!("{}:4:", sandbox.path("matrix.yml").display());
         sandbox
             .run(&[command])
             .expect(2, &["error: ", &position, "unknown trigger 'levle'", "did you mean 'level'?", "help: "]);
@@ -116,9 +59,7 @@ fn a_missing_matrix_is_an_error() {
 #[test]
 fn a_matrix_without_this_target_is_an_error() {
     let sandbox = Sandbox::new(&["pass"], 20);
-    let path = sandbox.path("matrix.yml");
-    let text = fs::read_to_string(&path).expect("there is a matrix");
-    fs::write(&path, text.replace("runners: [native]", "runners: []")).expect("writable");
+    sandbox.edit("matrix.yml", "runners: [native]", "runners: []");
     sandbox.run(&["run"]).expect(2, &["has no native target for", "help: add it to `targets`"]);
 }
 
@@ -146,7 +87,7 @@ fn run_cell_prints_one_json_line_and_exits_with_the_code_of_its_status() {
         let printed = sandbox.run(&["worker", "cell", &id(selftest), "--seed", "7"]);
         printed.expect(code, &[]);
         assert_eq!(printed.stdout.lines().count(), 1, "{}", printed.stdout);
-        let line: serde_json::Value = serde_json::from_str(&printed.stdout).expect("the line is JSON");
+        let line: serde_json::Value = printed.json();
         assert_eq!((&line["status"], &line["seed"]), (&selftest.into(), &"0x7".into()));
     }
 }
@@ -156,7 +97,7 @@ fn list_has_one_line_or_object_per_cell_and_marks_unsupported_ones() {
     let text = pollmatrix(&["list", "--filter", "idle-takeover"]);
     text.expect(0, &["migration/idle-takeover/tcp-level-2t1g@poll\n"]);
     let json = pollmatrix(&["list", "--filter", "idle-takeover", "--format", "json"]);
-    let cells: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
+    let cells: Vec<serde_json::Value> = json.json();
     assert_eq!(cells.len(), text.stdout.lines().count());
     let foreign = if cfg!(target_os = "linux") { "kqueue" } else { "epoll" };
     let why = format!("@{foreign}  unsupported: {foreign} does not exist on {}", std::env::consts::OS);
@@ -184,7 +125,7 @@ fn a_selection_combines_prefixes_backends_and_filters() {
 fn faults_are_listed_with_their_origin() {
     pollmatrix(&["faults", "--list"]).expect(0, &["double-close", "HAProxy 64920538f", "closed twice"]);
     let json = pollmatrix(&["faults", "--list", "--format", "json"]);
-    let faults: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
+    let faults: Vec<serde_json::Value> = json.json();
     assert!(faults.iter().all(|fault| fault["name"].is_string() && fault["origin"].is_string()));
 }
 
@@ -197,11 +138,9 @@ fn the_generated_files_are_current() {
 /// Creates a folder that `generate` accepts as the top of a source tree.
 fn source_tree() -> Sandbox {
     let sandbox = Sandbox::new(&["pass"], 20);
-    for folder in ["crates/matrix/report", "expectations/answers"] {
-        fs::create_dir_all(sandbox.path(folder)).expect("writable");
-    }
-    fs::write(sandbox.path("expectations/answers/linux.yml"), ANSWERS).expect("writable");
-    fs::write(sandbox.path("expectations/divergences.yml"), "divergences: []\n").expect("writable");
+    fs::create_dir_all(sandbox.path("crates/matrix/report")).expect("writable");
+    sandbox.put("expectations/answers/linux.yml", ANSWERS);
+    sandbox.put("expectations/divergences.yml", "divergences: []\n");
     sandbox
 }
 
@@ -210,12 +149,11 @@ const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text:
 #[test]
 fn the_site_shows_the_expectations_that_are_given() {
     let sandbox = source_tree();
-    let page = |path: &str| fs::read_to_string(sandbox.path(path)).expect("the file was written");
     sandbox.run(&["site"]).expect(0, &[]);
-    assert!(page("site/search.html").contains("queue-add-before"), "the built-in expectations");
+    assert!(sandbox.text("site/search.html").contains("queue-add-before"), "the built-in expectations");
     sandbox.run(&["site", "--expectations", "expectations"]).expect(0, &[]);
-    assert!(!page("site/search.html").contains("queue-add-before"));
-    assert!(page("site/behaviours/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
+    assert!(!sandbox.text("site/search.html").contains("queue-add-before"));
+    assert!(sandbox.text("site/behaviours/V26.html").contains("<code>HUP</code> <sup>K1</sup>"));
 }
 
 #[test]
@@ -227,12 +165,12 @@ fn generate_writes_every_file_that_check_reports() {
     generate(&[]).expect(0, &["wrote: Cross.toml"]);
     generate(&["--check"]).expect(0, &[]);
     for name in [".github/workflows/conformance.yml", "Cross.toml", "ci/targets.tsv"] {
-        let written = fs::read_to_string(sandbox.path(name)).expect("the file was written");
-        fs::write(sandbox.path(name), format!("{written}# edited\n")).expect("writable");
+        let written = sandbox.text(name);
+        sandbox.put(name, format!("{written}# edited\n"));
         let checked = generate(&["--check"]);
         checked.expect(1, &["`pollmatrix generate` writes them"]);
         assert_eq!(checked.stdout, format!("stale: {name}\n"));
-        fs::write(sandbox.path(name), written).expect("writable");
+        sandbox.put(name, written);
     }
     fs::remove_file(sandbox.path("Cross.toml")).expect("the file was written");
     generate(&["--check"]).expect(1, &["stale: Cross.toml"]);
@@ -243,16 +181,12 @@ fn an_edit_of_the_matrix_makes_the_generated_files_stale() {
     let sandbox = source_tree();
     let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
     generate(&[]).expect(0, &["wrote: .github/workflows/conformance.yml"]);
-    let path = sandbox.path("matrix.yml");
-    let text = fs::read_to_string(&path).expect("there is a matrix");
-    fs::write(&path, text.replace("runners: [native]", "runners: [native], ci: { runs-on: macos-15 }"))
-        .expect("writable");
+    sandbox.edit("matrix.yml", "runners: [native]", "runners: [native], ci: { runs-on: macos-15 }");
     let checked = generate(&["--check"]);
     checked.expect(1, &[]);
     assert_eq!(checked.stdout, "stale: .github/workflows/conformance.yml\nstale: .github/actionlint.yaml\n");
     generate(&[]).expect(0, &[]);
-    let workflow =
-        fs::read_to_string(sandbox.path(".github/workflows/conformance.yml")).expect("the file was written");
+    let workflow = sandbox.text(".github/workflows/conformance.yml");
     assert!(workflow.contains("\"label\": \"macos-15\""), "{workflow}");
 }
 
@@ -274,7 +208,7 @@ fn the_history_is_listed_with_the_scenarios_or_the_reason_for_none() {
         ],
     );
     let json = pollmatrix(&["list", "--history", "--format", "json"]);
-    let entries: serde_json::Value = serde_json::from_str(&json.stdout).expect("the output is JSON");
+    let entries: serde_json::Value = json.json();
     assert_eq!(
         entries.as_array().map(Vec::len),
         Some(85 + 20 + 26),

@@ -20,13 +20,12 @@ impl Sandbox {
     fn machine(&self, script: &str) -> String {
         let text = format!("echo $$ >>\"${{0%/*}}/emulators\"\n{script}").replace("POLLMATRIX", POLLMATRIX);
         let program = self.script("emulator", &text);
-        let file = self.path("machine.yml");
         let text = format!(
             "about: a script\nos: linux\narch: x86_64\nemulator: uml\nprogram: {program}\nmemory: 64\n\
              processors: 1\nsilence: 120\nkernel: {{ console: tty0, port: {{ serial: ttyS0 }} }}\n"
         );
-        fs::write(&file, text).expect("the sandbox is writable");
-        file.display().to_string()
+        self.put("machine.yml", text);
+        self.path("machine.yml").display().to_string()
     }
 
     /// Returns the command that runs the cells in that machine, with a cache in the sandbox.
@@ -73,8 +72,7 @@ fn one_boot_runs_every_cell_and_nothing_is_left() {
 fn a_machine_that_is_silent_is_given_up_with_its_last_lines() {
     let sandbox = Sandbox::new(&["pass"], 300);
     let machine = sandbox.machine("echo 'Kernel panic: no init' >&2; exec sleep 1000");
-    let text = fs::read_to_string(&machine).expect("there is a description");
-    fs::write(&machine, text.replace("silence: 120", "silence: 2")).expect("the sandbox is writable");
+    sandbox.edit("machine.yml", "silence: 120", "silence: 2");
     let reason = "the virtual machine machine does not boot: it was silent for 2 s: Kernel panic: no init";
     sandbox.vm(&machine).expect(1, &["1 cells: 1 not-run", reason]);
     // It is not started again: it would be silent again.
