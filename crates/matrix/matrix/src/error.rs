@@ -83,6 +83,17 @@ pub const REPORT_DIR_HELP: &str =
 pub const REPORT_FILE_HELP: &str = "make it a readable file, or name another place with --report-dir DIR";
 
 impl Error {
+    /// Returns a function that makes the error of a file or another part of the system: what cannot be done
+    /// with it, its name, and the remedy.
+    pub fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+        help: &'static str,
+    ) -> impl Fn(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path: path.clone(), source, help }
+    }
+
     /// Returns the remedy.
     pub fn help(&self) -> String {
         match self {

@@ -19,12 +19,7 @@ const GONE: &str = "build it again: the executable was moved or replaced";
 
 /// Returns the file of this program.
 pub fn own() -> Result<PathBuf, Error> {
-    std::env::current_exe().map_err(|source| Error::Io {
-        action: "find the file of",
-        path: PathBuf::from("this program"),
-        source,
-        help: GONE,
-    })
+    std::env::current_exe().map_err(Error::io("find the file of", "this program", GONE))
 }
 
 /// Identifies a file and its version.
@@ -110,12 +105,7 @@ impl Executable {
         let held = Folder::in_report(dir).ok().and_then(copy);
         let held = held.or_else(|| Folder::temporary().ok().and_then(copy));
         let held = held.unwrap_or_else(|| Self::watch(path));
-        held.hash().map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_path_buf(),
-            source,
-            help: GONE,
-        })?;
+        held.hash().map_err(Error::io("read", path, GONE))?;
         held.check()?;
         Ok(held)
     }

@@ -5,7 +5,7 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, REPORT_DIR_HELP};
 
@@ -31,12 +31,10 @@ pub fn print_line(line: &str) -> Result<(), Error> {
 /// Converts the result of a write to standard output. A closed pipe is not an error.
 pub fn printed(written: io::Result<()>) -> Result<(), Error> {
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Io {
-            action: "write to",
-            path: PathBuf::from("standard output"),
-            source: error,
-            help: "free disk space, or redirect the output elsewhere",
-        }),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let help = "free disk space, or redirect the output elsewhere";
+            Err(Error::io("write to", "standard output", help)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -58,10 +56,15 @@ pub fn colour() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
+/// Creates the folder that a file is in. `help` is the remedy.
+pub fn create_folder_of(path: &Path, help: &'static str) -> Result<(), Error> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(Error::io("create", folder, help))
+}
+
 /// Writes a file atomically: a reader never sees a part of it, and a full disk leaves the old file in place.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    let failed =
-        |source| Error::Io { action: "write", path: path.to_path_buf(), source, help: REPORT_DIR_HELP };
+    let failed = Error::io("write", path, REPORT_DIR_HELP);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(".pollmatrix-")
@@ -69,8 +72,8 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Error> {
         // only.
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+        .map_err(&failed)?;
+    file.write_all(text.as_bytes()).map_err(&failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Requests to stop: signals, and errors that end a run.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -59,10 +58,5 @@ impl Stop {
 
 /// Returns the error for signal handlers that cannot be installed.
 pub fn cannot_start(source: std::io::Error) -> Error {
-    Error::Io {
-        action: "start cells of",
-        path: PathBuf::from("pollmatrix"),
-        source,
-        help: "start pollmatrix again",
-    }
+    Error::io("start cells of", "pollmatrix", "start pollmatrix again")(source)
 }

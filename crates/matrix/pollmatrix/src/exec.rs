@@ -105,7 +105,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ExecArgs) ->
             }
         }
     }
-    let stop = Stop::install().map_err(|source| start_failed(&own.executable, source))?;
+    let failed = matrix::Error::io("start cells of", &own.executable, "start pollmatrix again");
+    let stop = Stop::install().map_err(failed)?;
     let mut problem = None;
     schedule::run(&left, &settings, &stop, |result| {
         statuses.push(result.status);
@@ -164,12 +165,7 @@ fn chosen(source: &Source<'_>, args: &ExecArgs) -> Result<Vec<Planned>, Error> {
         }
         return Ok(source.plan(source.target()?, &selection)?);
     };
-    let failed = |source| matrix::Error::Io {
-        action: "read the cells in",
-        path: list.clone(),
-        source,
-        help: "give a file with one id per line, or `-`",
-    };
+    let failed = matrix::Error::io("read the cells in", list, "give a file with one id per line, or `-`");
     let ids = if list.as_os_str() == "-" {
         read_ids(io::stdin().lock())
     } else {
@@ -227,13 +223,10 @@ fn own_files(given: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
         (Some(given), Ok(found)) if given == found => Ok(vec![found]),
         (Some(given), found) => Ok([given.to_path_buf()].into_iter().chain(found).collect()),
         (None, Ok(found)) => Ok(vec![found]),
-        (None, Err(source)) => Err(matrix::Error::Io {
-            action: "find the file of",
-            path: PathBuf::from("this program"),
-            source,
-            help: "name it with --self FILE",
+        (None, Err(error)) => {
+            Err(matrix::Error::io("find the file of", "this program", "name it with --self FILE")(error)
+                .into())
         }
-        .into()),
     }
 }
 
@@ -256,15 +249,6 @@ fn about(source: &Source<'_>, args: &ExecArgs, settings: &Settings<'_>) -> Resul
     })
 }
 
-fn start_failed(executable: &Path, source: io::Error) -> matrix::Error {
-    matrix::Error::Io {
-        action: "start cells of",
-        path: executable.to_path_buf(),
-        source,
-        help: "start pollmatrix again",
-    }
-}
-
 /// The output for the lines.
 struct Output {
     to: Box<dyn Write + Send>,
@@ -277,7 +261,7 @@ impl Output {
         let to: Box<dyn Write + Send> = if path.as_os_str() == "-" {
             Box::new(io::stdout())
         } else {
-            Box::new(File::create(path).map_err(|source| write_failed(path, source))?)
+            Box::new(File::create(path).map_err(write_failed(path))?)
         };
         Ok(Self { to, path: path.to_path_buf() })
     }
@@ -285,14 +269,14 @@ impl Output {
     /// Writes a line with one call, so that other programs cannot write into the middle of it.
     fn write(&mut self, line: &Line) -> Result<(), Error> {
         let written = self.to.write_all(line.to_text().as_bytes()).and_then(|()| self.to.flush());
-        Ok(written.map_err(|source| write_failed(&self.path, source))?)
+        Ok(written.map_err(write_failed(&self.path))?)
     }
 }
 
-fn write_failed(path: &Path, source: io::Error) -> matrix::Error {
+fn write_failed(path: &Path) -> impl Fn(io::Error) -> matrix::Error {
     let help = "the previous results are written; use --keep FILE to be able to continue from them";
     let path = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
-    matrix::Error::Io { action: "write the results to", path: path.to_path_buf(), source, help }
+    matrix::Error::io("write the results to", path, help)
 }
 
 /// The file of `--keep`, and the results in it.
@@ -305,15 +289,11 @@ struct Kept {
 impl Kept {
     /// Opens the file, and reads the results of the same run.
     fn open(path: &Path, here: &Run) -> Result<Self, Error> {
-        let failed = |source| matrix::Error::Io {
-            action: "keep results in",
-            path: path.to_path_buf(),
-            source,
-            help: "choose another place with --keep FILE, or omit it",
-        };
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        let help = "choose another place with --keep FILE, or omit it";
+        let failed = matrix::Error::io("keep results in", path, help);
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(&failed)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
+        file.read_to_end(&mut bytes).map_err(&failed)?;
         let mut kept = Self { file, path: path.to_path_buf(), results: HashMap::new() };
         let lines = json_lines::read(path, &bytes, |line| Line::find(&String::from_utf8_lossy(line)).0)?;
         if let Some(loss) = lines.loss(path) {
@@ -352,7 +332,7 @@ impl Kept {
 
     fn write(&mut self, line: &Line) -> Result<(), Error> {
         let written = self.file.write_all(line.to_text().as_bytes());
-        Ok(written.map_err(|source| write_failed(&self.path, source))?)
+        Ok(written.map_err(write_failed(&self.path))?)
     }
 }
 

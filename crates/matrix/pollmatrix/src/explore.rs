@@ -141,12 +141,7 @@ pub fn run(args: &ExploreArgs, expectations: Option<&Path>) -> Result<ExitCode, 
 
 /// Returns the side that a recording stands for, and its lines.
 fn read_recording(file: &Path) -> Result<(Recorded, Vec<Line>), Error> {
-    let failed = |source| matrix::Error::Io {
-        action: "read",
-        path: file.to_path_buf(),
-        source,
-        help: "give a file that `pollmatrix explore --record` wrote",
-    };
+    let failed = matrix::Error::io("read", file, "give a file that `pollmatrix explore --record` wrote");
     let bytes = File::open(file).and_then(|file| metadata::read_at_most(file, input::BYTES));
     let text = String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned();
     let read =

@@ -38,7 +38,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
         }
         stale.push(name);
         if !args.check {
-            create_folder(&path)?;
+            output::create_folder_of(&path, HELP)?;
             output::write_file(&path, &text)?;
         }
     }
@@ -64,17 +64,9 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 4] {
     ]
 }
 
-fn create_folder(path: &Path) -> Result<(), matrix::Error> {
-    let Some(folder) = path.parent() else { return Ok(()) };
-    let failed =
-        |source| matrix::Error::Io { action: "create", path: folder.to_path_buf(), source, help: HELP };
-    std::fs::create_dir_all(folder).map_err(failed)
-}
-
 /// Returns the nearest parent folder that is the root of the source tree.
 pub fn find_root() -> Result<PathBuf, Error> {
-    let failed = |source| matrix::Error::Io { action: "find", path: PathBuf::from("."), source, help: HELP };
-    let here = std::env::current_dir().map_err(failed)?;
+    let here = std::env::current_dir().map_err(matrix::Error::io("find", ".", HELP))?;
     let is_root =
         |folder: &&Path| folder.join("matrix.yml").is_file() && folder.join("crates/matrix/report").is_dir();
     here.ancestors().find(is_root).map(Path::to_path_buf).ok_or_else(|| Error::NoSourceTree(here.clone()))

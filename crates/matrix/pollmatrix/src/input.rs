@@ -23,14 +23,9 @@ pub fn file(path: &Path) -> PathBuf {
 /// Reads results, which must exist.
 pub fn read(path: &Path) -> Result<Results, Error> {
     let path = file(path);
-    let failed = |source| matrix::Error::Io {
-        action: "read",
-        path: path.clone(),
-        source,
-        help: "give a results.json, or a report directory that has one: `pollmatrix run` and `pollmatrix merge` write it",
-    };
+    let help = "give a results.json, or a report directory that has one: `pollmatrix run` and `pollmatrix merge` write it";
     let bytes = File::open(&path).and_then(|file| metadata::read_at_most(file, BYTES));
-    parse(&path, &bytes.map_err(failed)?)
+    parse(&path, &bytes.map_err(matrix::Error::io("read", &path, help))?)
 }
 
 /// Reads results, which must exist, and which no fault or injected error may have disturbed.
@@ -86,10 +81,7 @@ pub fn find(dir: &Path) -> Result<Option<Results>, Error> {
     match File::open(&path).and_then(|file| metadata::read_at_most(file, BYTES)) {
         Ok(text) => parse(&path, &text).map(Some),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => {
-            let help = matrix::REPORT_FILE_HELP;
-            Err(matrix::Error::Io { action: "read", path, source, help }.into())
-        }
+        Err(error) => Err(matrix::Error::io("read", path, matrix::REPORT_FILE_HELP)(error).into()),
     }
 }
 

@@ -285,16 +285,11 @@ fn run_in_process(
     let slow = args.chance.slow.factor();
     command.args(["--slow", &slow.to_string()]);
     let limit = LIMIT.saturating_mul(slow.get());
-    let failed = |source| matrix::Error::Io {
-        action: "start",
-        path: executable.to_path_buf(),
-        source,
-        help: "start pollmatrix again",
-    };
+    let failed = matrix::Error::io("start", executable, "start pollmatrix again");
     let Ended { end, stdout, stderr, left, .. } =
-        supervise::run(command, limit, || stop.requested()).map_err(failed)?;
+        supervise::run(command, limit, || stop.requested()).map_err(&failed)?;
     left.iter().for_each(|process| matrix::diagnostics::warning(&format!("{backend}: {process}")));
-    let ending = match end.map_err(failed)? {
+    let ending = match end.map_err(&failed)? {
         End::TimedOut => Ending::Timeout(format!("no answer within {} s", limit.as_secs())),
         End::TooMuchOutput(too_much) => Ending::Broken(too_much.to_string()),
         End::Stopped => Ending::Timeout("it was stopped".into()),

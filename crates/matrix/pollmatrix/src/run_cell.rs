@@ -13,6 +13,9 @@ use metadata::{Attempt, CellId, Layer, Seed, start_error};
 use crate::args::{FaultArg, InjectArg, LateArg, SlowArg};
 use crate::error::Error;
 
+/// How to mend a thread that cannot be started.
+const MORE_THREADS: &str = "raise the limit of threads (ulimit -u)";
+
 #[derive(clap::Args)]
 pub struct CellArgs {
     /// The cell's full id
@@ -65,12 +68,9 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CellArgs) ->
             return Err(Error::NothingToFault(cell.id.to_string()));
         }
         let most = Duration::from_millis(u64::from(milliseconds.get()));
-        scenarios::late::delay_data(args.seed.0, most).map_err(|source| matrix::Error::Io {
-            action: "start the thread that delays the data of",
-            path: cell.id.to_string().into(),
-            source,
-            help: "raise the limit of threads (ulimit -u)",
-        })?;
+        let action = "start the thread that delays the data of";
+        let failed = matrix::Error::io(action, cell.id.to_string(), MORE_THREADS);
+        scenarios::late::delay_data(args.seed.0, most).map_err(failed)?;
     }
     end_a_thread()?;
     let slow = args.slow.factor().get();
@@ -124,10 +124,7 @@ fn end_a_thread() -> Result<(), Error> {
     let ended = thread
         .map_err(start_error)
         .and_then(|thread| thread.join().map_err(|_| std::io::Error::other("it panicked")));
-    ended.map_err(|source| {
-        let help = "raise the limit of threads (ulimit -u)";
-        matrix::Error::Io { action: "start a thread of", path: "this process".into(), source, help }.into()
-    })
+    Ok(ended.map_err(matrix::Error::io("start a thread of", "this process", MORE_THREADS))?)
 }
 
 /// Adds the counts of injected errors to the outcome.

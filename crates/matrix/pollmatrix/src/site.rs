@@ -124,7 +124,6 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
 /// Returns the files that an earlier site has in the folder. Refuses a folder with other content.
 fn known_files(out: &Path) -> Result<BTreeSet<String>, Error> {
     let unfit = |why: &str| Error::Unfit { path: out.to_path_buf(), why: why.to_owned(), help: OUT_HELP };
-    let failed = |source| io("read", out.join(MARK), source);
     let text = match std::fs::read_to_string(out.join(MARK)) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -134,10 +133,10 @@ fn known_files(out: &Path) -> Result<BTreeSet<String>, Error> {
                     Some(_) => Err(unfit("the folder has files, and was not made by `pollmatrix site`")),
                 },
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeSet::new()),
-                Err(error) => Err(io("read", out.to_path_buf(), error)),
+                Err(error) => Err(io("read", out)(error)),
             };
         }
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(io("read", &out.join(MARK))(error)),
     };
     let mark: Mark = serde_json::from_str(&text)
         .map_err(|error| unfit(&format!("its {MARK} is not of `pollmatrix site`: {error}")))?;
@@ -149,8 +148,9 @@ fn known_files(out: &Path) -> Result<BTreeSet<String>, Error> {
     Ok(mark.files)
 }
 
-fn io(action: &'static str, path: PathBuf, source: std::io::Error) -> Error {
-    matrix::Error::Io { action, path, source, help: OUT_HELP }.into()
+fn io(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Error {
+    let failed = matrix::Error::io(action, path, OUT_HELP);
+    move |source| failed(source).into()
 }
 
 fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
@@ -158,21 +158,13 @@ fn write(out: &Path, path: &str, text: &str) -> Result<(), Error> {
     if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    create_folder(&path)?;
-    output::write_file(&path, text)?;
-    Ok(())
-}
-
-fn create_folder(path: &Path) -> Result<(), Error> {
-    let Some(folder) = path.parent() else { return Ok(()) };
-    let failed =
-        |source| matrix::Error::Io { action: "create", path: folder.to_path_buf(), source, help: OUT_HELP };
-    Ok(std::fs::create_dir_all(folder).map_err(failed)?)
+    output::create_folder_of(&path, OUT_HELP)?;
+    Ok(output::write_file(&path, text)?)
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path.to_path_buf(), error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io("remove", path)(error)),
         _ => Ok(()),
     }
 }
@@ -238,14 +230,14 @@ fn pollers(dir: Option<&Path>) -> Result<Vec<Poller>, Error> {
 }
 
 fn folders(dir: &Path) -> Result<BTreeSet<String>, Error> {
-    let failed = |source| io("read", dir.to_path_buf(), source);
+    let failed = io("read", dir);
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
         Err(error) => return Err(failed(error)),
     };
     let name = |entry: std::io::Result<std::fs::DirEntry>| {
-        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(failed))
+        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(&failed))
     };
     entries.filter_map(name).collect()
 }
@@ -318,13 +310,8 @@ fn contract() -> Result<Vec<Contract>, Error> {
 /// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has
 /// its name.
 fn findings(folder: &Path) -> Result<String, Error> {
-    let at = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| {
-            let help = "give a folder with a page of Markdown for each finding, or omit --findings";
-            Error::from(matrix::Error::Io { action: "read", path, source, help })
-        }
-    };
+    let help = "give a folder with a page of Markdown for each finding, or omit --findings";
+    let at = |path: &Path| matrix::Error::io("read", path.to_path_buf(), help);
     let entries =
         fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(at(folder))?;
     let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).collect();

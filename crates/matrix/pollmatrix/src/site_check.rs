@@ -38,12 +38,7 @@ pub fn run(folder: &Path, listed: BTreeSet<String>) -> Result<ExitCode, Error> {
 
 /// Reads the files below a folder, whose path in the site is `under`. Returns the files that are no text.
 fn read(folder: &Path, under: &str, files: &mut Vec<Page>) -> Result<Vec<Problem>, Error> {
-    let failed = |path: PathBuf| {
-        move |source| {
-            let help = "make the folder readable";
-            Error::from(matrix::Error::Io { action: "read", path, source, help })
-        }
-    };
+    let failed = |path: PathBuf| matrix::Error::io("read", path, "make the folder readable");
     let mut unreadable = Vec::new();
     let entries = std::fs::read_dir(folder).map_err(failed(folder.to_path_buf()))?;
     for entry in entries {

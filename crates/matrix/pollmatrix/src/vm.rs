@@ -59,11 +59,11 @@ pub fn run(
         VmAction::Attach => {
             let run = running(machine.unwrap_or_default())?;
             diagnostics::note(&format!("the console of {}; Ctrl-] leaves it", named(&run)));
-            console::attach(&run).map_err(|error| broken("connect to", &run, error))?;
+            console::attach(&run).map_err(broken("connect to", &run))?;
         }
         VmAction::Stop => {
             let run = running(machine.unwrap_or_default())?;
-            console::stop(&run).map_err(|error| broken("end", &run, error))?;
+            console::stop(&run).map_err(broken("end", &run))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -75,7 +75,7 @@ fn needs_machine() -> Error {
 
 /// Runs the machine of a specification until standard input ends.
 pub fn guard(spec: &Path, arguments: &[String]) -> Result<ExitCode, Error> {
-    let code = guard::run(spec, arguments).map_err(|error| broken("run", spec, error))?;
+    let code = guard::run(spec, arguments).map_err(broken("run", spec))?;
     Ok(ExitCode::from(code))
 }
 
@@ -89,19 +89,19 @@ pub fn guest(args: &GuestArgs) -> Result<ExitCode, Error> {
     let own = std::env::current_exe().or_else(|error| {
         std::env::args_os().next().map(PathBuf::from).filter(|name| name.is_absolute()).ok_or(error)
     });
-    let own = own.map_err(|error| broken("find", Path::new("the file of this program"), error))?;
+    let own = own.map_err(broken("find", "the file of this program"))?;
     let ended = if args.commands {
         guest::commands(&own)
     } else {
         guest::Agent::new(&own, args.console.clone()).run()
     };
-    ended.map_err(|error| broken("use", Path::new("the port"), error))?;
+    ended.map_err(broken("use", "the port"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns one line for each machine that is up.
 pub fn up() -> Result<String, Error> {
-    let up = vm::running().map_err(|error| broken("read", Path::new("the cache"), error))?;
+    let up = vm::running().map_err(broken("read", "the cache"))?;
     Ok(up.iter().map(|run| format!("up: {}\n", named(run))).collect())
 }
 
@@ -128,12 +128,12 @@ fn shell(machine: &str, file: Option<&Path>, kernel: Option<&Path>) -> Result<Ex
     prepared.folder.keep();
     let start = prepared.spec.starts.pop().unwrap_or_else(|| unreachable!("every machine can be started"));
     let error = std::process::Command::new(&start.program).args(&start.arguments).exec();
-    Err(broken("start", &start.program, error))
+    Err(broken("start", &start.program)(error).into())
 }
 
 /// Returns the machine that is up and whose name begins so.
 fn running(name: &str) -> Result<PathBuf, Error> {
-    let up = vm::running().map_err(|error| broken("read", Path::new("the cache"), error))?;
+    let up = vm::running().map_err(broken("read", "the cache"))?;
     let mut found = up.iter().filter(|run| named(run).starts_with(name));
     let (first, second) = (found.next(), found.next());
     match (first, second) {
@@ -149,7 +149,6 @@ fn named(run: &Path) -> String {
     run.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn broken(action: &'static str, path: &Path, source: io::Error) -> Error {
-    let help = "`pollmatrix list --targets` shows the machines, and what they lack here";
-    matrix::Error::Io { action, path: path.to_path_buf(), source, help }.into()
+fn broken(action: &'static str, path: impl Into<PathBuf>) -> impl Fn(io::Error) -> matrix::Error {
+    matrix::Error::io(action, path, "`pollmatrix list --targets` shows the machines, and what they lack here")
 }

@@ -72,12 +72,8 @@ impl Added {
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    metadata::read_text(path).map_err(|source| Error::Io {
-        action: "read the behaviours in",
-        path: path.to_path_buf(),
-        source,
-        help: "give a file of behaviours: docs/verbs.md describes it",
-    })
+    let help = "give a file of behaviours: docs/verbs.md describes it";
+    metadata::read_text(path).map_err(Error::io("read the behaviours in", path, help))
 }
 
 fn hash(text: &str) -> String {

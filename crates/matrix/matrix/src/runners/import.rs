@@ -28,18 +28,12 @@ pub struct Imported {
 /// Reads the output of an executor, with foreign text of a console between its lines, or a results.json. `-`
 /// is standard input.
 pub fn read(path: &Path, target: &Target) -> Result<Imported, Error> {
-    let failed = |source| Error::Io {
-        action: "read",
-        path: path.to_path_buf(),
-        source,
-        help: "give the file with the results",
-    };
     let bytes = if path.as_os_str() == "-" {
         read_at_most(io::stdin(), BYTES)
     } else {
         File::open(path).and_then(|file| read_at_most(file, BYTES))
     };
-    let bytes = bytes.map_err(failed)?;
+    let bytes = bytes.map_err(Error::io("read", path, "give the file with the results"))?;
     let text = String::from_utf8_lossy(&bytes);
     let wrong = |Unfit { why, help }: Unfit| {
         let (path, target, help) = (path.to_path_buf(), target.id.clone(), help.into());

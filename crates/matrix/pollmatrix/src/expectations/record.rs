@@ -193,9 +193,9 @@ impl RecordedFile {
         let before = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(source) => {
+            Err(error) => {
                 let help = "make it readable, or name another folder with --expectations DIR";
-                return Err(matrix::Error::Io { action: "read", path, source, help }.into());
+                return Err(matrix::Error::io("read", path, help)(error).into());
             }
         };
         Ok(Self { path, after: before.clone(), before, results: Vec::new() })
@@ -219,14 +219,7 @@ impl RecordedFile {
             let diff = TextDiff::from_lines(&self.before, &self.after);
             output::print(&diff.unified_diff().header(&path.to_string(), &path.to_string()).to_string())?;
         } else if self.after != self.before {
-            if let Some(folder) = self.path.parent() {
-                std::fs::create_dir_all(folder).map_err(|source| matrix::Error::Io {
-                    action: "create",
-                    path: folder.to_path_buf(),
-                    source,
-                    help: "name another folder with --expectations DIR",
-                })?;
-            }
+            output::create_folder_of(&self.path, "name another folder with --expectations DIR")?;
             output::write_file(&self.path, &self.after)?;
         }
         let mut text = String::new();

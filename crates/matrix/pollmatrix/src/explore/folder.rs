@@ -48,10 +48,10 @@ impl Folder {
         let mut lines = Vec::new();
         let entries = match fs::read_dir(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok((folder, lines)),
-            entries => entries.map_err(|source| failed("read", path, source))?,
+            entries => entries.map_err(failed("read", path))?,
         };
         for entry in entries {
-            let entry = entry.map_err(|source| failed("read", path, source))?;
+            let entry = entry.map_err(failed("read", path))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.ends_with(".txt") {
                 folder.files.insert(name);
@@ -59,7 +59,7 @@ impl Folder {
         }
         for name in &folder.files {
             let file = path.join(name);
-            let text = metadata::read_text(&file).map_err(|source| failed("read", &file, source))?;
+            let text = metadata::read_text(&file).map_err(failed("read", &file))?;
             let parsed = parse(name, &text)
                 .map_err(|error| Error::Corpus { path: path.to_path_buf(), message: error.to_string() })?;
             lines.extend(parsed);
@@ -72,7 +72,7 @@ impl Folder {
         let path = self.path.join(STATE);
         match metadata::read_text(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(failed("read", &path, source)),
+            Err(error) => Err(failed("read", &path)(error).into()),
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
                 .map_err(|error| Error::Corpus { path, message: error.to_string() }),
@@ -81,14 +81,14 @@ impl Folder {
 
     /// Writes the corpus and the state.
     pub fn write(&mut self, corpus: &Corpus, state: &State) -> Result<(), Error> {
-        fs::create_dir_all(&self.path).map_err(|source| failed("create", &self.path, source))?;
+        fs::create_dir_all(&self.path).map_err(failed("create", &self.path))?;
         let files = corpus.files();
         for (name, text) in &files {
             self.write_file(name, text)?;
         }
         for name in self.files.iter().filter(|name| !files.contains_key(*name)) {
             let file = self.path.join(name);
-            fs::remove_file(&file).map_err(|source| failed("remove", &file, source))?;
+            fs::remove_file(&file).map_err(failed("remove", &file))?;
         }
         self.files = files.into_keys().collect();
         self.write_file(STATE, &metadata::json(&serde_json::json!(state)))
@@ -96,7 +96,7 @@ impl Folder {
 
     fn write_file(&self, name: &str, text: &str) -> Result<(), Error> {
         output::write_file(&self.path.join(name), text).map_err(|error| match error {
-            matrix::Error::Io { action, path, source, .. } => failed(action, &path, source),
+            matrix::Error::Io { action, path, source, .. } => failed(action, &path)(source).into(),
             other => other.into(),
         })
     }
@@ -117,6 +117,6 @@ fn lock(path: &Path) -> Result<Option<File>, Error> {
     }
 }
 
-fn failed(action: &'static str, path: &Path, source: std::io::Error) -> Error {
-    matrix::Error::Io { action, path: path.to_path_buf(), source, help: HELP }.into()
+fn failed(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> matrix::Error {
+    matrix::Error::io(action, path, HELP)
 }

@@ -8,12 +8,8 @@ use crate::error::Error;
 
 /// Reads the disagreements in a file.
 pub fn read(file: &Path) -> Result<Vec<Accepted>, Error> {
-    let text = metadata::read_text(file).map_err(|source| matrix::Error::Io {
-        action: "read",
-        path: file.to_path_buf(),
-        source,
-        help: "`pollmatrix explore --propose=FILE.txt` writes such a file",
-    })?;
+    let help = "`pollmatrix explore --propose=FILE.txt` writes such a file";
+    let text = metadata::read_text(file).map_err(matrix::Error::io("read", file, help))?;
     parse_accepted(&file.display().to_string(), &text).map_err(|error| Error::Record {
         path: file.to_path_buf(),
         line: error.line,

@@ -65,10 +65,8 @@ fn system() -> String {
 fn local(typed: &str, keep: bool, slow: NonZeroU32) -> Result<Local, Error> {
     let poller = environment::poller_of(&*lab::boxed(), typed, keep, slow)?;
     let patience = SHORT.saturating_mul(slow.get());
-    Local::new(poller.make, backends::queue(), &system(), patience).map_err(|source| {
-        let help = "`pollmatrix list` shows the backends of this machine";
-        matrix::Error::Io { action: "make", path: typed.into(), source, help }.into()
-    })
+    let failed = matrix::Error::io("make", typed, "`pollmatrix list` shows the backends of this machine");
+    Ok(Local::new(poller.make, backends::queue(), &system(), patience).map_err(failed)?)
 }
 
 /// A side whose lines processes of this program perform.

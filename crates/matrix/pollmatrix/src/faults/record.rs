@@ -110,9 +110,7 @@ pub fn read(file: Option<&Path>, known: &[Planned]) -> Result<Record, Error> {
         None => parse(Path::new(FILE), BUILT_IN, known),
         Some(path) => {
             let help = "give a record that `pollmatrix faults --record` wrote";
-            let text = std::fs::read_to_string(path);
-            let text =
-                text.map_err(|source| matrix::Error::Io { action: "read", path: path.into(), source, help })?;
+            let text = std::fs::read_to_string(path).map_err(matrix::Error::io("read", path, help))?;
             parse(path, &text, known)
         }
     }
