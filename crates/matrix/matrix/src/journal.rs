@@ -5,7 +5,7 @@
 //! so a process that is killed leaves whole lines, and at most one truncated line at the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use crate::matrix_yml::Selection;
 use metadata::{CellResult, Layer, PathNameError, PathNames, Run, RunSpec, check_path_name};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};
-use crate::json_lines;
+use crate::error::{Error, REPORT_DIR_HELP};
+use crate::json_lines::{self, Appender};
 
 /// The file name of the journal in the report directory.
 pub const NAME: &str = "journal.jsonl";
@@ -139,17 +139,8 @@ pub fn exists(dir: &Path) -> bool {
 /// The first line does not identify the run, a second run begins, or a name could lead a path elsewhere.
 pub fn read(dir: &Path) -> Result<Option<Contents>, Error> {
     let path = dir.join(NAME);
-    let text = json_lines::content(&path).map_err(|source| Error::Io {
-        action: "read",
-        path: path.clone(),
-        source,
-        help: REPORT_FILE_HELP,
-    })?;
-    let Some(text) = text else { return Ok(None) };
-    let lines = json_lines::read(&path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
-    if lines.is_empty() {
-        return Ok(None);
-    }
+    let lines = json_lines::read_file::<Line>(&path)?.filter(|lines| !lines.is_empty());
+    let Some(lines) = lines else { return Ok(None) };
     let wrong =
         |number, why| Error::NotAJournal { path: path.clone(), reason: format!("line {number} {why}") };
     let loss = lines.loss(&path);
@@ -193,16 +184,11 @@ pub struct Lock(#[allow(dead_code)] Option<File>);
 impl Lock {
     /// Creates the directory if it does not exist, and locks it.
     pub fn take(dir: &Path) -> Result<Self, Error> {
-        let failed = |action, path: &Path, source| Error::Io {
-            action,
-            path: path.to_path_buf(),
-            source,
-            help: REPORT_DIR_HELP,
-        };
-        std::fs::create_dir_all(dir).map_err(|source| failed("create the report directory", dir, source))?;
+        let create = Error::io("create the report directory", dir, REPORT_DIR_HELP);
+        std::fs::create_dir_all(dir).map_err(create)?;
         let path = dir.join(LOCK);
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.map_err(|source| failed("write", &path, source))?;
+        let file = file.map_err(Error::io("write", &path, REPORT_DIR_HELP))?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -221,119 +207,87 @@ impl Lock {
 }
 
 /// A journal that is open for writing.
-pub struct Journal {
-    file: File,
-    path: PathBuf,
-}
+pub struct Journal(Appender);
 
 impl Journal {
     /// Creates a journal in `dir`, which must not have one: see [`move_aside`].
     pub fn create(dir: &Path, identity: &Identity, started: &str) -> Result<Self, Error> {
-        let path = dir.join(NAME);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
-        journal.write(&Line::Run { started: started.to_owned(), identity: Box::new(identity.clone()) })?;
-        Ok(journal)
+        let mut file = Appender::open(dir.join(NAME), None)?;
+        file.write(&Line::Run { started: started.to_owned(), identity: Box::new(identity.clone()) })?;
+        Ok(Self(file))
     }
 
     /// Opens the journal in `dir` to append to it. `contents` are what [`read`] returned for it.
     pub fn resume(dir: &Path, contents: &Contents, now: &str) -> Result<Self, Error> {
-        let path = dir.join(NAME);
-        let file = json_lines::open_to_append(&path, contents.torn_at);
-        let mut journal = Self { file: file.map_err(|source| failed("write", &path, source))?, path };
-        journal.write(&Line::Resumed { at: now.to_owned() })?;
-        Ok(journal)
+        let mut file = Appender::open(dir.join(NAME), contents.torn_at)?;
+        file.write(&Line::Resumed { at: now.to_owned() })?;
+        Ok(Self(file))
     }
 
     /// Appends the provenance that the executor's machine reports.
     pub fn machine(&mut self, run: &Run) -> Result<(), Error> {
-        self.write(&Line::Machine(Box::new(run.clone())))
+        self.0.write(&Line::Machine(Box::new(run.clone())))
     }
 
     /// Appends a result.
     pub fn append(&mut self, result: &CellResult) -> Result<(), Error> {
-        self.write(&Line::Cell(Box::new(result.clone())))
+        self.0.write(&Line::Cell(Box::new(result.clone())))
     }
 
     /// Marks the run as complete.
     pub fn complete(&mut self) -> Result<(), Error> {
-        self.write(&Line::Complete)
-    }
-
-    fn write(&mut self, line: &Line) -> Result<(), Error> {
-        let mut text = serde_json::to_vec(line).expect("the types have string keys and no fallible parts");
-        text.push(b'\n');
-        self.file.write_all(&text).map_err(|source| failed("write", &self.path, source))
+        self.0.write(&Line::Complete)
     }
 }
 
 impl Contents {
     /// Returns the first difference between `identity` and this run, and its remedy, if they differ.
     pub fn difference(&self, identity: &Identity) -> Option<(String, String)> {
-        let new_run = || "omit --resume to start a new run; the old journal is moved aside".to_owned();
-        let mine = &self.identity;
-        let option = |name: &str, value: &Option<String>| match value {
-            Some(value) => format!("with {name} {value}"),
-            None => format!("without {name}"),
+        const NEW_RUN: &str = "omit --resume to start a new run; the old journal is moved aside";
+        let (mine, was, is) = (&self.identity, &self.identity.spec, &identity.spec);
+        let differs = |difference: &str| Some((difference.to_owned(), NEW_RUN.to_owned()));
+        let resumable = |difference: String, how: &str| Some((difference, format!("{how}, or {NEW_RUN}")));
+        let started = |was: String| resumable(format!("it was started {was}"), &format!("resume it {was}"));
+        let option = |name: &str, value: Option<String>| match value {
+            Some(value) => started(format!("with {name}{value}")),
+            None => started(format!("without {name}")),
         };
-        if (&mine.target, &mine.runner) != (&identity.target, &identity.runner) {
-            let was = format!("--target {} --runner {}", mine.target, mine.runner);
-            return Some((
-                format!("it was started with {was}"),
-                format!("resume it with {was}, or {}", new_run()),
-            ));
-        }
-        if mine.matrix != identity.matrix {
-            return Some(("it has another matrix".into(), new_run()));
-        }
-        match (&mine.behaviours, &identity.behaviours) {
-            (was, is) if was == is => {}
-            (Some(_), None) => {
-                let help = format!("give the same file with --behaviours, or {}", new_run());
-                return Some(("it has behaviours of a file".into(), help));
+        let rate = |rate: Option<NonZeroU32>| rate.map(|rate| format!("={rate}"));
+        match () {
+            () if (&mine.target, &mine.runner) != (&identity.target, &identity.runner) => {
+                started(format!("with --target {} --runner {}", mine.target, mine.runner))
             }
-            (Some(_), Some(_)) => {
-                let help = format!("restore the file of behaviours as it was, or {}", new_run());
-                return Some(("it has other behaviours".into(), help));
+            () if mine.matrix != identity.matrix => differs("it has another matrix"),
+            () if mine.behaviours != identity.behaviours => {
+                let (difference, how) = match (&mine.behaviours, &identity.behaviours) {
+                    (None, _) => ("it has no behaviours of a file", "omit --behaviours"),
+                    (Some(_), None) => {
+                        ("it has behaviours of a file", "give the same file with --behaviours")
+                    }
+                    (Some(_), Some(_)) => {
+                        ("it has other behaviours", "restore the file of behaviours as it was")
+                    }
+                };
+                resumable(difference.to_owned(), how)
             }
-            (None, _) => {
-                let help = format!("omit --behaviours, or {}", new_run());
-                return Some(("it has no behaviours of a file".into(), help));
+            () if mine.executable != identity.executable => {
+                differs("it was written by another build of pollmatrix")
             }
-        }
-        if mine.executable != identity.executable {
-            return Some(("it was written by another build of pollmatrix".into(), new_run()));
-        }
-        if mine.spec.fault != identity.spec.fault {
-            let was = option("--fault", &mine.spec.fault);
-            return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
-        }
-        for (name, was, is) in [
-            ("--inject-errors", mine.spec.inject_errors, identity.spec.inject_errors),
-            ("--late-data", mine.spec.late_data, identity.spec.late_data),
-        ] {
-            if was != is {
-                let was =
-                    was.map_or_else(|| format!("without {name}"), |value| format!("with {name}={value}"));
-                return Some((format!("it was started {was}"), format!("resume it {was}, or {}", new_run())));
+            () if was.fault != is.fault => {
+                option("--fault", was.fault.as_ref().map(|fault| format!(" {fault}")))
             }
+            () if was.inject_errors != is.inject_errors => option("--inject-errors", rate(was.inject_errors)),
+            () if was.late_data != is.late_data => option("--late-data", rate(was.late_data)),
+            () if was.seed != is.seed => {
+                resumable(format!("it has the seed {}", was.seed), "omit --seed to resume with the same one")
+            }
+            () if was.repeat != is.repeat => started(format!("with --repeat {}", was.repeat)),
+            () if mine.selection != identity.selection => resumable(
+                format!("it has other cells: {}", mine.selection.selection().describe()),
+                "omit the cells to resume with the same ones",
+            ),
+            () => None,
         }
-        if mine.spec.seed != identity.spec.seed {
-            let help = format!("omit --seed to resume with the same one, or {}", new_run());
-            return Some((format!("it has the seed {}", mine.spec.seed), help));
-        }
-        if mine.spec.repeat != identity.spec.repeat {
-            let was = format!("--repeat {}", mine.spec.repeat);
-            return Some((
-                format!("it was started with {was}"),
-                format!("resume it with {was}, or {}", new_run()),
-            ));
-        }
-        if mine.selection != identity.selection {
-            let help = format!("omit the cells to resume with the same ones, or {}", new_run());
-            return Some((format!("it has other cells: {}", mine.selection.selection().describe()), help));
-        }
-        None
     }
 }
 
@@ -347,14 +301,10 @@ pub fn move_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
     if let Ok(Some(contents)) = read(dir)
         && contents.complete
     {
-        std::fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;
+        std::fs::remove_file(&path).map_err(Error::io("remove", &path, REPORT_DIR_HELP))?;
         return Ok(None);
     }
-    json_lines::set_aside(&path).map(Some).map_err(|source| failed("move aside", &path, source))
-}
-
-fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::Io { action, path: path.to_path_buf(), source, help: REPORT_DIR_HELP }
+    json_lines::set_aside(&path).map(Some)
 }
 
 #[cfg(test)]

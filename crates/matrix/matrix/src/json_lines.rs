@@ -1,12 +1,14 @@
 //! Files of JSON lines that grow during a run. A damaged line does not affect the others.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use metadata::{PathNames, read_at_most};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::error::Error;
+use crate::error::{Error, REPORT_DIR_HELP, REPORT_FILE_HELP};
 
 /// The greatest length of a file, that of results.
 const BYTES: u64 = 1 << 30;
@@ -25,10 +27,7 @@ pub struct Lines<T> {
 }
 
 /// Returns the content of a file; `None` if there is no file.
-///
-/// # Errors
-/// The errors of open(2) and read(2); the file is longer than any such file.
-pub fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
+fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match File::open(path).and_then(|file| read_at_most(file, BYTES)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
@@ -62,30 +61,58 @@ pub fn read<T: PathNames>(
     Ok(lines)
 }
 
-/// Opens a file to append lines. A truncated line begins at `torn_at`, and is removed, so that the next line
-/// does not continue it.
+/// Reads the lines of the file at `path`, as [`read`] does; `None` if there is no file.
 ///
 /// # Errors
-/// The errors of open(2) and ftruncate(2).
-pub fn open_to_append(path: &Path, torn_at: Option<u64>) -> io::Result<File> {
-    let file = OpenOptions::new().append(true).open(path)?;
-    if let Some(length) = torn_at {
-        file.set_len(length)?;
+/// The file cannot be read, or a line has a name that could lead a path elsewhere.
+pub fn read_file<T: PathNames + DeserializeOwned>(path: &Path) -> Result<Option<Lines<T>>, Error> {
+    let bytes = content(path).map_err(Error::io("read", path, REPORT_FILE_HELP))?;
+    bytes.map(|bytes| read(path, &bytes, |line| serde_json::from_slice(line).ok())).transpose()
+}
+
+/// A file of a report directory, open to append lines. Each line is written with one call.
+pub struct Appender {
+    file: File,
+    path: PathBuf,
+}
+
+impl Appender {
+    /// Opens the file, or creates it. With `keep`, only its first bytes stay: a truncated line is removed, so
+    /// that the next line does not continue it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn open(path: PathBuf, keep: Option<u64>) -> Result<Self, Error> {
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).open(&path)?;
+            keep.map(|length| file.set_len(length)).transpose()?;
+            Ok(file)
+        };
+        let file = open().map_err(Error::io("write", &path, REPORT_DIR_HELP))?;
+        Ok(Self { file, path })
     }
-    Ok(file)
+
+    /// Appends a line.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, line: &impl Serialize) -> Result<(), Error> {
+        let text = metadata::json_line(line);
+        self.file.write_all(text.as_bytes()).map_err(Error::io("write", &self.path, REPORT_DIR_HELP))
+    }
 }
 
 /// Renames `NAME.jsonl` to the first free one of `NAME-1.jsonl`, `NAME-2.jsonl`, …, and returns the new path.
 ///
 /// # Errors
-/// The errors of rename(2).
-pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+/// The file cannot be renamed.
+pub fn set_aside(path: &Path) -> Result<PathBuf, Error> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let aside = (1..)
         .map(|number| path.with_file_name(format!("{stem}-{number}.jsonl")))
         .find(|name| !name.exists())
         .unwrap_or_else(|| unreachable!("there are more numbers than files"));
-    std::fs::rename(path, &aside)?;
+    std::fs::rename(path, &aside).map_err(Error::io("move aside", path, REPORT_DIR_HELP))?;
     Ok(aside)
 }
 

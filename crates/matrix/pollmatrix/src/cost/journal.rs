@@ -1,11 +1,10 @@
 //! The costs that are measured so far: one JSON line each, appended when it is measured, so that an
 //! interrupted run can be resumed.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use matrix::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
+use matrix::diagnostics;
+use matrix::json_lines::{self, Appender};
 use metadata::{Cost, CostOutcome, PathNameError, PathNames, check_path_name};
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +73,7 @@ impl PathNames for Line {
 
 /// A journal that is open for writing.
 pub struct Journal {
-    file: File,
-    path: PathBuf,
+    file: Appender,
     /// The costs that are known. Noise is none of them: it is measured again.
     pub known: Vec<Cost>,
     /// When the run started.
@@ -100,10 +98,9 @@ impl Journal {
                 aside.display(),
             ));
         }
-        let file = File::create(&path).map_err(|source| failed("write", &path, source))?;
-        let mut journal = Self { file, path, known: Vec::new(), started: now.to_owned(), resumed: 0 };
-        journal.write(&Line::Begin { started: now.to_owned(), identity: identity.clone() })?;
-        Ok(journal)
+        let mut file = Appender::open(path, Some(0))?;
+        file.write(&Line::Begin { started: now.to_owned(), identity: identity.clone() })?;
+        Ok(Self { file, known: Vec::new(), started: now.to_owned(), resumed: 0 })
     }
 
     fn resume(dir: &Path, path: PathBuf, contents: Contents, identity: &Identity) -> Result<Self, Error> {
@@ -113,27 +110,20 @@ impl Journal {
         if let Some(loss) = &contents.loss {
             diagnostics::warning(&format!("{loss}, and the others are measured again"));
         }
-        let file = json_lines::open_to_append(&path, contents.torn_at);
-        let file = file.map_err(|source| failed("write", &path, source))?;
+        let mut file = Appender::open(path, contents.torn_at)?;
+        file.write(&Line::Resumed)?;
         let Contents { known, started, resumed, .. } = contents;
-        let mut journal = Self { file, path, known, started, resumed: resumed + 1 };
-        journal.write(&Line::Resumed)?;
-        Ok(journal)
+        Ok(Self { file, known, started, resumed: resumed + 1 })
     }
 
     /// Appends a cost.
     pub fn append(&mut self, cost: &Cost) -> Result<(), Error> {
-        self.write(&Line::Cost(Box::new(cost.clone())))
+        Ok(self.file.write(&Line::Cost(Box::new(cost.clone())))?)
     }
 
     /// Marks the run as complete.
     pub fn complete(&mut self) -> Result<(), Error> {
-        self.write(&Line::Complete)
-    }
-
-    fn write(&mut self, line: &Line) -> Result<(), Error> {
-        let text = metadata::json_line(line);
-        self.file.write_all(text.as_bytes()).map_err(|source| failed("write", &self.path, source))
+        Ok(self.file.write(&Line::Complete)?)
     }
 }
 
@@ -152,23 +142,14 @@ struct Contents {
 
 /// Reads a journal. `None` if there is none.
 fn read(path: &Path) -> Result<Option<Contents>, Error> {
-    let text = json_lines::content(path).map_err(|source| matrix::Error::Io {
-        action: "read",
-        path: path.to_path_buf(),
-        source,
-        help: REPORT_FILE_HELP,
-    })?;
-    let Some(text) = text else { return Ok(None) };
-    let lines = json_lines::read(path, &text, |line| serde_json::from_slice::<Line>(line).ok())?;
-    if lines.is_empty() {
-        return Ok(None);
-    }
+    let lines = json_lines::read_file::<Line>(path)?.filter(|lines| !lines.is_empty());
+    let Some(lines) = lines else { return Ok(None) };
     let loss = lines.loss(path);
     let torn_at = lines.torn.map(|(_, offset)| offset);
     let mut all = lines.whole.into_iter();
+    let wrong = |why: &str| matrix::Error::NotAJournal { path: path.to_path_buf(), reason: why.to_owned() };
     let Some((1, Line::Begin { started, identity })) = all.next() else {
-        let reason = "line 1 does not identify the run".to_owned();
-        return Err(matrix::Error::NotAJournal { path: path.to_path_buf(), reason }.into());
+        return Err(wrong("line 1 does not identify the run").into());
     };
     let mut contents =
         Contents { started, identity, known: Vec::new(), resumed: 0, complete: false, loss, torn_at };
@@ -183,10 +164,7 @@ fn read(path: &Path) -> Result<Option<Contents>, Error> {
                 contents.complete = false;
             }
             Line::Complete => contents.complete = true,
-            Line::Begin { .. } => {
-                let reason = "a second run begins".to_owned();
-                return Err(matrix::Error::NotAJournal { path: path.to_path_buf(), reason }.into());
-            }
+            Line::Begin { .. } => return Err(wrong("a second run begins").into()),
         }
     }
     contents.known.retain(|cost| !matches!(cost.outcome, CostOutcome::Noise { .. }));
@@ -198,16 +176,13 @@ fn move_aside(path: &Path) -> Result<Option<PathBuf>, Error> {
     if !path.exists() || matches!(read(path), Ok(Some(contents)) if contents.complete) {
         return Ok(None);
     }
-    json_lines::set_aside(path).map(Some).map_err(|source| failed("move aside", path, source))
-}
-
-fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
-    matrix::Error::Io { action, path: path.to_path_buf(), source, help: REPORT_DIR_HELP }.into()
+    Ok(json_lines::set_aside(path).map(Some)?)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::OpenOptions;
+    use std::io::Write;
 
     use super::*;
 

@@ -2,14 +2,12 @@
 //! the known attempts from the file.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use matrix::executable::Executable;
+use matrix::json_lines::{self, Appender, Lines};
 use matrix::plan::Source;
-use matrix::{REPORT_DIR_HELP, REPORT_FILE_HELP, diagnostics, json_lines};
+use matrix::{REPORT_DIR_HELP, diagnostics};
 use metadata::{Attempt, PathNameError, PathNames, Run, Seed, Status};
 use serde::{Deserialize, Serialize};
 
@@ -90,52 +88,42 @@ fn new_run(args: &FaultsArgs) {
 /// The attempts of this run, and the file with them.
 pub struct AttemptLog {
     seed: Seed,
-    path: PathBuf,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
-    file: File,
+    file: Appender,
     known: HashMap<AttemptKey, Ended>,
     /// The machine that made the known attempts.
     machine: Option<Run>,
     /// The first error of writing the file.
-    problem: Option<std::io::Error>,
+    problem: Option<matrix::Error>,
 }
 
 impl AttemptLog {
     /// Starts a file, or reads the file to resume from.
     pub fn begin(source: &Source<'_>, executable: &Executable, args: &FaultsArgs) -> Result<Self, Error> {
         let path = args.report_dir.path.join(NAME);
-        let failed =
-            |action, source| matrix::Error::Io { action, path: path.clone(), source, help: REPORT_DIR_HELP };
-        let executable = executable.hash().map_err(|source| failed("identify this program for", source))?;
-        let executable = executable.to_owned();
+        let unidentified = matrix::Error::io("identify this program for", &path, REPORT_DIR_HELP);
+        let executable = executable.hash().map_err(unidentified)?.to_owned();
         let matrix = source.hash.clone();
         let mut seed = args.chance.seed();
         let mut known = HashMap::new();
         let mut machine = None;
         // How many bytes of the file to keep: none of another run; of the same run, the whole lines.
-        let mut keep = 0;
+        let (mut is_new, mut keep) = (true, Some(0));
         if args.resume {
-            let bytes = json_lines::content(&path).map_err(|source| matrix::Error::Io {
-                action: "read",
-                path: path.clone(),
-                source,
-                help: REPORT_FILE_HELP,
-            })?;
-            let bytes = bytes.unwrap_or_default();
-            let lines = json_lines::read(&path, &bytes, |line| serde_json::from_slice(line).ok())?;
-            let end = lines.torn.map_or(bytes.len() as u64, |(_, place)| place);
-            let loss = lines.loss(&path);
-            let is_empty = lines.is_empty();
-            let mut lines = lines.whole.into_iter();
+            let lines = json_lines::read_file(&path)?;
+            let torn = lines.as_ref().and_then(|lines| lines.torn);
+            let loss = lines.as_ref().and_then(|lines| lines.loss(&path));
+            let is_empty = lines.as_ref().is_none_or(Lines::is_empty);
+            let mut lines = lines.into_iter().flat_map(|lines| lines.whole);
             match lines.next() {
                 Some((1, Line::Begin { executable: e, matrix: m, seed: s }))
                     if (&e, &m) == (&executable, &matrix)
                         && args.chance.given().is_none_or(|seed| seed == s) =>
                 {
-                    (seed, keep) = (s, end);
+                    (is_new, seed, keep) = (false, s, torn.map(|(_, place)| place));
                     for (_, line) in lines {
                         match line {
                             Line::Tried { key, ended } => _ = known.insert(key, ended),
@@ -155,18 +143,9 @@ impl AttemptLog {
                 }
             }
         }
-        let open = || {
-            let file = OpenOptions::new().create(true).append(true).open(&path)?;
-            file.set_len(keep)?;
-            Ok(file)
-        };
-        let file = open().map_err(|source| failed("write", source))?;
-        let log = Self {
-            seed,
-            path: path.clone(),
-            inner: Mutex::new(Inner { file, known, machine, problem: None }),
-        };
-        if keep == 0 {
+        let file = Appender::open(path, keep)?;
+        let log = Self { seed, inner: Mutex::new(Inner { file, known, machine, problem: None }) };
+        if is_new {
             log.write(&Line::Begin { executable, matrix, seed });
         }
         log.check()?;
@@ -207,20 +186,12 @@ impl AttemptLog {
 
     /// Returns the first error of writing the file, if there was one.
     pub fn check(&self) -> Result<(), Error> {
-        match self.lock().problem.take() {
-            None => Ok(()),
-            Some(source) => {
-                let path = self.path.clone();
-                Err(matrix::Error::Io { action: "write", path, source, help: REPORT_DIR_HELP }.into())
-            }
-        }
+        self.lock().problem.take().map_or(Ok(()), |problem| Err(problem.into()))
     }
 
     fn write(&self, line: &Line) {
-        let mut text = serde_json::to_vec(line).expect("the types have string keys and no fallible parts");
-        text.push(b'\n');
         let mut inner = self.lock();
-        if let Err(error) = inner.file.write_all(&text) {
+        if let Err(error) = inner.file.write(line) {
             inner.problem.get_or_insert(error);
         }
     }
