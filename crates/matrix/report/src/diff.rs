@@ -526,7 +526,7 @@ fn unmatched_targets(cells: &[UnmatchedCell], other: &Results) -> Vec<UnmatchedT
 mod tests {
     use Status::{Crash, Fail, KnownFail, Pass, Permitted, Unsupported};
 
-    use metadata::{Asked, Check, NotRun};
+    use metadata::{Asked, Check};
 
     use super::*;
     use crate::samples;
@@ -616,7 +616,7 @@ mod tests {
     fn a_missing_target_takes_one_line_with_the_reason() {
         let old = samples::results("here", &[("a", "poll", Pass), ("b", "poll", Fail)]);
         let mut new = samples::results("there", &[("a", "poll", Pass)]);
-        new.not_run.push(NotRun { target: "here".into(), os: "linux".into(), reason: "no machine".into() });
+        new.not_run.push(samples::not_run("here"));
         let diff = Diff::new(&old, &new);
         assert_eq!(diff.regressions, 1);
         let text = diff.text();
@@ -642,29 +642,12 @@ mod tests {
 
     #[test]
     fn a_cost_has_grown_if_it_is_greater_by_the_factor_and_not_by_chance() {
-        let with = |costs: &[(&str, [f64; 3])]| Results {
-            costs: costs
-                .iter()
-                .map(|(poller, [low, ratio, high])| Cost {
-                    target: "here".into(),
-                    poller: (*poller).into(),
-                    operation: "modify".into(),
-                    mode: "edge".into(),
-                    threads: 2,
-                    descriptors: 30,
-                    outcome: CostOutcome::Measured {
-                        ratio: *ratio,
-                        low: *low,
-                        high: *high,
-                        nanoseconds: 1.0,
-                        floor: 1.0,
-                        pairs: 5,
-                    },
-                    calls: None,
-                    unbound: None,
-                })
-                .collect(),
-            ..Results::of_no_run(Vec::new())
+        let with = |costs: &[(&str, [f64; 3])]| {
+            let cost = |(poller, [low, ratio, high]): &(&str, [f64; 3])| Cost {
+                threads: 2,
+                ..samples::cost(poller, 30, samples::measured(*low, *ratio, *high))
+            };
+            samples::with_costs(costs.iter().map(cost).collect())
         };
         let mut old =
             with(&[("a", [1.0, 1.0, 1.0]), ("b", [1.0, 1.0, 1.3]), ("c", [1.0, 1.0, 1.0]), ("d", [2.0; 3])]);
@@ -681,8 +664,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "modify, edge, d, 30 descriptors, 2 threads (here): 2.00 → 3.00, 1.50 times",
-                "modify, edge, a, 30 descriptors, 2 threads (here): 1.00 → 1.25, 1.25 times",
+                "wait-one, level, d, 30 descriptors, 2 threads (x86_64-linux-gnu): 2.00 → 3.00, 1.50 times",
+                "wait-one, level, a, 30 descriptors, 2 threads (x86_64-linux-gnu): 1.00 → 1.25, 1.25 times",
             ]
         );
         assert_eq!(Grown::all(&new, &old, 1.0), [], "smaller costs are no growth");
@@ -693,22 +676,13 @@ mod tests {
     #[test]
     fn one_more_system_call_is_growth_whatever_the_factor() {
         let with = |calls: &[&[(&str, f64)]]| {
+            // Noise has no part in it.
+            let noise = CostOutcome::Noise { low: 1.0, high: 9.0, pairs: 5 };
             let cost = |(descriptors, calls): (u64, &&[(&str, f64)])| Cost {
-                target: "here".into(),
-                poller: "a".into(),
-                operation: "close".into(),
-                mode: "level".into(),
-                threads: 1,
-                descriptors,
-                // Noise has no part in it.
-                outcome: CostOutcome::Noise { low: 1.0, high: 9.0, pairs: 5 },
-                calls: Some(Calls::Counted {
-                    total: calls.iter().map(|(_, number)| number).sum(),
-                    by_name: calls.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect(),
-                }),
-                unbound: None,
+                calls: samples::counted(calls),
+                ..samples::cost("a", descriptors, noise.clone())
             };
-            Results { costs: (10..).zip(calls).map(cost).collect(), ..Results::of_no_run(Vec::new()) }
+            samples::with_costs((10..).zip(calls).map(cost).collect())
         };
         let old = with(&[
             &[("close", 1.0), ("epoll_ctl", 1.0)],
@@ -728,8 +702,8 @@ mod tests {
         assert_eq!(
             lines(&old, &new),
             [
-                "close, level, a, 11 descriptors (here): 0 → 1 system calls (poll 0 → 1)",
-                "close, level, a, 10 descriptors (here): 2 → 3 system calls (epoll_ctl 1 → 2)",
+                "wait-one, level, a, 11 descriptors (x86_64-linux-gnu): 0 → 1 system calls (poll 0 → 1)",
+                "wait-one, level, a, 10 descriptors (x86_64-linux-gnu): 2 → 3 system calls (epoll_ctl 1 → 2)",
             ]
         );
         assert_eq!(lines(&new, &new), [""; 0]);

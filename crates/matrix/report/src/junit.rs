@@ -90,10 +90,7 @@ fn several_lines(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metadata::NotRun;
-
     use super::*;
-    use crate::merge::{Input, Rules, merge};
     use crate::samples;
 
     #[test]
@@ -112,16 +109,9 @@ mod tests {
 
     #[test]
     fn each_target_has_a_separate_suite() {
-        let inputs = ["one", "two"].map(|target| Input {
-            name: target.into(),
-            results: samples::results(target, &[("a", "poll", Status::Pass)]),
-        });
-        let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
-        results.not_run.push(NotRun {
-            target: "bsd".into(),
-            os: "freebsd".into(),
-            reason: "no machine".into(),
-        });
+        let of = |target| samples::results(target, &[("a", "poll", Status::Pass)]);
+        let mut results = samples::merged_of(["one", "two"].map(of));
+        results.not_run.push(samples::not_run("bsd"));
         let text = report(&results).unwrap();
         for suite in
             ["name=\"one/poll\" tests=\"1\"", "name=\"two/poll\" tests=\"1\"", "name=\"bsd\" tests=\"1\""]
@@ -129,7 +119,7 @@ mod tests {
             assert!(text.contains(suite), "{suite} is not in:\n{text}");
         }
         assert!(text.contains("message=\"no machine\""), "{text}");
-        let alone = report(&samples::results("one", &[("a", "poll", Status::Pass)])).unwrap();
+        let alone = report(&of("one")).unwrap();
         assert!(alone.contains("name=\"poll\" tests=\"1\""), "{alone}");
     }
 }

@@ -265,25 +265,17 @@ fn detail(cell: &CellResult, several_targets: bool) -> String {
 mod tests {
     use Status::{Fail, Pass, Unsupported};
 
-    use metadata::NotRun;
-
     use super::*;
-    use crate::merge::{Input, Rules, merge};
     use crate::samples;
 
     fn merged() -> Results {
         let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail)];
-        let inputs = ["one", "two"].map(|target| {
+        let mut results = samples::merged_of(["one", "two"].map(|target| {
             let mut results = samples::results(target, &rows);
             results.runs[0].emulator = Some("a | b".into());
-            Input { name: target.into(), results }
-        });
-        let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
-        results.not_run.push(NotRun {
-            target: "bsd".into(),
-            os: "freebsd".into(),
-            reason: "no machine".into(),
-        });
+            results
+        }));
+        results.not_run.push(samples::not_run("bsd"));
         results
     }
 
@@ -316,12 +308,11 @@ mod tests {
 
     #[test]
     fn tables_of_many_targets_are_folded() {
-        let inputs = (10..24).map(|number| {
+        let of = |number| {
             let target = format!("armv{number}-linux-gnueabihf");
-            let results = samples::results(&target, &[("a", "epoll", Pass), ("a", "poll", Pass)]);
-            Input { name: target, results }
-        });
-        let text = report(&merge(inputs.collect(), Rules::default()).unwrap().results);
+            samples::results(&target, &[("a", "epoll", Pass), ("a", "poll", Pass)])
+        };
+        let text = report(&samples::merged_of((10..24).map(of)));
         let widest =
             text.lines().filter(|line| line.contains("<br>")).map(|line| line.matches("<br>").count()).max();
         assert_eq!((widest, text.matches("<br>").count()), (Some(6), 28), "{text}");

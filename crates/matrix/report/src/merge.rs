@@ -356,9 +356,7 @@ mod tests {
     }
 
     fn not_run(name: &str, target: &str) -> Input {
-        let entry =
-            metadata::NotRun { target: target.into(), os: "freebsd".into(), reason: "built only".into() };
-        input(name, Results::of_no_run(vec![entry]))
+        input(name, Results::of_no_run(vec![samples::not_run(target)]))
     }
 
     fn statuses(merged: &Results) -> Vec<(String, Status)> {
@@ -496,80 +494,40 @@ mod tests {
 
     #[test]
     fn of_several_measurements_of_a_cost_the_best_is_kept() {
-        let cost = |descriptors, outcome| Cost {
-            target: "there".into(),
-            poller: "poll".into(),
-            operation: "wake".into(),
-            mode: "level".into(),
-            threads: 1,
-            descriptors,
-            outcome,
-            calls: None,
-            unbound: None,
-        };
-        let figure = |ratio: f64, width: f64| CostOutcome::Measured {
-            ratio,
-            low: ratio - width,
-            high: ratio + width,
-            nanoseconds: 9.0,
-            floor: 3.0,
-            pairs: 5,
-        };
+        let cost = |descriptors, outcome| samples::cost("poll", descriptors, outcome);
+        let figure = |ratio: f64, width: f64| samples::measured(ratio - width, ratio, ratio + width);
         let noise = CostOutcome::Noise { low: 1.0, high: 2.0, pairs: 5 };
         let reason = CostOutcome::NotMeasured { reason: "no room".into() };
-        let with = |costs| Results { costs, ..Results::of_no_run(Vec::new()) };
         let inputs = [
             vec![cost(100, reason.clone()), cost(10, figure(1.5, 0.2)), cost(20, noise.clone())],
             vec![cost(10, figure(1.4, 0.1)), cost(20, reason), cost(100, noise.clone())],
             vec![cost(10, noise.clone())],
         ];
-        let input = |costs| Input { name: "some".into(), results: with(costs) };
-        for inputs in [inputs.clone(), {
-            let mut other = inputs;
-            other.reverse();
-            other
-        }] {
-            let merged =
-                merge(inputs.into_iter().map(input).collect(), Rules { prefer: None, mixed: false }).unwrap();
-            assert_eq!(
-                merged.results.costs,
-                [cost(10, figure(1.4, 0.1)), cost(20, noise.clone()), cost(100, noise.clone())]
-            );
+        let mut inputs = inputs.map(|costs| input("some", samples::with_costs(costs)));
+        for _ in ["in this order", "in the other one"] {
+            let merged = merge(inputs.to_vec(), Rules::default()).unwrap();
+            let best = [cost(10, figure(1.4, 0.1)), cost(20, noise.clone()), cost(100, noise.clone())];
+            assert_eq!(merged.results.costs, best);
+            inputs.reverse();
         }
     }
 
     #[test]
     fn a_merged_cost_keeps_the_system_calls_of_the_measurement_that_counted_them() {
         let cost = |ratio: f64, calls| Cost {
-            target: "there".into(),
-            poller: "epoll".into(),
-            operation: "register".into(),
-            mode: "level".into(),
-            threads: 1,
-            descriptors: 10,
-            outcome: CostOutcome::Measured {
-                ratio,
-                low: ratio - 0.1,
-                high: ratio + 0.1,
-                nanoseconds: 1.0,
-                floor: 1.0,
-                pairs: 5,
-            },
-            calls: Some(calls),
-            unbound: None,
+            calls,
+            ..samples::cost("epoll", 10, samples::measured(ratio - 0.1, ratio, ratio + 0.1))
         };
-        let counted = Calls::Counted { total: 1.0, by_name: [("epoll_ctl".to_owned(), 1.0)].into() };
-        let refused = Calls::NotCounted { reason: "EPERM".into() };
+        let counted = samples::counted(&[("epoll_ctl", 1.0)]);
+        let refused = Some(Calls::NotCounted { reason: "EPERM".into() });
         for (best, worse, kept) in [
             (refused.clone(), counted.clone(), counted.clone()),
             (counted.clone(), refused.clone(), counted.clone()),
             (refused.clone(), refused.clone(), refused),
         ] {
             // The width is the same, so the greater ratio has the smaller doubt.
-            let inputs = [cost(2.0, best), cost(1.0, worse)].map(|cost| Input {
-                name: "some".into(),
-                results: Results { costs: vec![cost], ..Results::of_no_run(Vec::new()) },
-            });
+            let inputs = [cost(2.0, best), cost(1.0, worse)];
+            let inputs = inputs.map(|cost| input("some", samples::with_costs(vec![cost])));
             let merged = merge(inputs.into(), Rules::default()).unwrap();
             assert_eq!(merged.results.costs, [cost(2.0, kept)]);
         }

@@ -2,18 +2,27 @@
 
 use metadata::Status::{Fail, Pass, Unsupported};
 pub use metadata::samples::{cell, check, planned, results, run, scenario};
-use metadata::{Link, NotRun, Results, Scenario};
+use metadata::{Calls, Cost, CostOutcome, Link, NotRun, Results, Scenario};
 use serde_json::Value;
 
 use crate::merge::{Input, Rules, merge};
 
+/// Returns the merged results of several runs.
+pub fn merged_of(runs: impl IntoIterator<Item = Results>) -> Results {
+    let input = |results: Results| Input { name: results.runs[0].target.clone(), results };
+    merge(runs.into_iter().map(input).collect(), Rules::default()).unwrap().results
+}
+
+/// Returns a target that was not run.
+pub fn not_run(target: &str) -> NotRun {
+    NotRun { target: target.into(), os: "freebsd".into(), reason: "no machine".into() }
+}
+
 /// Returns the results of two targets and one that was not run, with every field filled.
 pub fn merged() -> Results {
     let rows = [("a", "epoll", Pass), ("a", "kqueue", Unsupported), ("a", "poll", Fail), ("b", "poll", Pass)];
-    let inputs = ["one", "two"].map(|target| Input { name: target.into(), results: results(target, &rows) });
-    let mut results = merge(inputs.into(), Rules::default()).unwrap().results;
-    let reason = "no machine".into();
-    results.not_run.push(NotRun { target: "bsd".into(), os: "freebsd".into(), reason });
+    let mut results = merged_of(["one", "two"].map(|target| results(target, &rows)));
+    results.not_run.push(not_run("bsd"));
     let links = vec![Link { text: "a page".into(), url: "https://example.org".into() }];
     let described =
         Scenario { question: Some("why?".into()), verbs: Some("pair write".into()), links, ..scenario() };
@@ -23,6 +32,37 @@ pub fn merged() -> Results {
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
     results
+}
+
+/// Returns a cost of `wait-one`.
+pub fn cost(poller: &str, descriptors: u64, outcome: CostOutcome) -> Cost {
+    Cost {
+        target: "x86_64-linux-gnu".into(),
+        poller: poller.into(),
+        operation: "wait-one".into(),
+        mode: "level".into(),
+        threads: 1,
+        descriptors,
+        outcome,
+        calls: None,
+        unbound: None,
+    }
+}
+
+/// Returns the outcome of a measurement with this interval.
+pub fn measured(low: f64, ratio: f64, high: f64) -> CostOutcome {
+    CostOutcome::Measured { ratio, low, high, nanoseconds: ratio * 100.0, floor: 100.0, pairs: 15 }
+}
+
+/// Returns these numbers of system calls.
+pub fn counted(calls: &[(&str, f64)]) -> Option<Calls> {
+    let by_name = calls.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
+    Some(Calls::Counted { total: calls.iter().map(|(_, number)| number).sum(), by_name })
+}
+
+/// Returns results with these costs, and without runs.
+pub fn with_costs(costs: Vec<Cost>) -> Results {
+    Results { costs, ..Results::of_no_run(Vec::new()) }
 }
 
 /// Appends `hostile` to every text and key, and collects the changed texts in `poisoned`.

@@ -4,30 +4,7 @@ use super::*;
 use crate::samples;
 
 fn cost(poller: &str, descriptors: u64, ratio: f64) -> Cost {
-    let outcome = CostOutcome::Measured {
-        ratio,
-        low: ratio * 0.99,
-        high: ratio * 1.01,
-        nanoseconds: ratio * 100.0,
-        floor: 100.0,
-        pairs: 15,
-    };
-    Cost {
-        target: "x86_64-linux-gnu".into(),
-        poller: poller.into(),
-        operation: "wait-one".into(),
-        mode: "level".into(),
-        threads: 1,
-        descriptors,
-        outcome,
-        calls: None,
-        unbound: None,
-    }
-}
-
-fn counted(calls: &[(&str, f64)]) -> Option<Calls> {
-    let by_name = calls.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
-    Some(Calls::Counted { total: calls.iter().map(|(_, number)| number).sum(), by_name })
+    samples::cost(poller, descriptors, samples::measured(ratio * 0.99, ratio, ratio * 1.01))
 }
 
 /// Costs of a poller that stays flat, of one that grows, and of one that has no figure.
@@ -148,22 +125,18 @@ not measured: it is a program (python-poll: 10)
     assert!(html.contains("<h2 id=\"costs-heading\">Costs</h2>") && html.contains("class=\"curve\""));
     assert!(html.contains("<td>12.3</td>"));
     let none = samples::merged();
-    assert_eq!((terminal_of(&none), section(&none)), (String::new(), String::new()));
+    assert_eq!((super::terminal(&none), section(&none)), (String::new(), String::new()));
     assert!(!crate::html::report(&none).contains("costs-heading"));
-}
-
-fn terminal_of(results: &Results) -> String {
-    super::terminal(results)
 }
 
 #[test]
 fn the_system_calls_of_each_poller_stand_beside_its_ratios() {
     let mut results = without_cells();
     let calls = [
-        counted(&[("epoll_wait", 0.1)]),
-        counted(&[("epoll_wait", 0.001), ("brk", 1.0)]),
+        samples::counted(&[("epoll_wait", 0.1)]),
+        samples::counted(&[("epoll_wait", 0.001), ("brk", 1.0)]),
         None,
-        counted(&[]),
+        samples::counted(&[]),
         Some(Calls::NotCounted { reason: "ptrace(2) is refused: EPERM".into() }),
     ];
     for (cost, calls) in results.costs.iter_mut().zip(calls) {
@@ -212,7 +185,7 @@ fn hostile_names_are_visible_and_no_markup() {
     for cost in &mut results.costs {
         (cost.target, cost.poller, cost.operation) =
             (hostile.into(), format!("{}{hostile}", cost.poller), hostile.into());
-        cost.calls = counted(&[(hostile, 1.0)]);
+        cost.calls = samples::counted(&[(hostile, 1.0)]);
     }
     let svg = Figure::all(&results)[0].svg().unwrap();
     assert!(!svg.contains("<script") && !svg.contains('\u{202e}'), "{svg}");

@@ -55,6 +55,11 @@ fn contract(more: &str) -> Vec<Contract> {
     ]
 }
 
+/// Returns a site with this content alone.
+fn plain<'a>(catalogue: &'a Catalogue, results: &'a Results) -> Site<'a> {
+    Site { url: None, catalogue, contract: &[], results, pollers: &[], findings: None }
+}
+
 /// Builds a site whose texts end with `more`.
 fn site(more: &str, results: &Results, url: Option<&str>) -> Built {
     let mut catalogue = sample(more);
@@ -64,14 +69,8 @@ fn site(more: &str, results: &Results, url: Option<&str>) -> Built {
     }
     let (pollers, findings) = (pollers(more), format!("{FINDINGS}\n## {more}\n"));
     let contract = contract(more);
-    build(&Site {
-        url,
-        catalogue: &catalogue,
-        contract: &contract,
-        results,
-        pollers: &pollers,
-        findings: Some(&findings),
-    })
+    let findings = Some(findings.as_str());
+    build(&Site { url, contract: &contract, pollers: &pollers, findings, ..plain(&catalogue, results) })
 }
 
 fn text<'a>(built: &'a Built, path: &str) -> &'a str {
@@ -220,15 +219,7 @@ fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
     assert!(system.contains("<a href=\"..&#x2f;scenarios&#x2f;group&#x2f;name.html\">group"), "{system}");
     // A scenario that only the results have has a page, too.
     let results = samples::merged();
-    let catalogue = sample("");
-    let without = build(&Site {
-        url: None,
-        catalogue: &catalogue,
-        contract: &[],
-        results: &results,
-        pollers: &[],
-        findings: None,
-    });
+    let without = build(&plain(&sample(""), &results));
     assert!(text(&without, "scenarios/group/name.html").contains("None is recorded."));
 }
 
@@ -245,14 +236,7 @@ fn a_system_counts_its_answers_and_names_its_divergences() {
     let mut catalogue = sample("");
     catalogue.divergences[0].system = "Linux until 3".into();
     let results = samples::merged();
-    let built = build(&Site {
-        url: None,
-        catalogue: &catalogue,
-        contract: &[],
-        results: &results,
-        pollers: &[],
-        findings: None,
-    });
+    let built = build(&plain(&catalogue, &results));
     let linux = text(&built, "systems/linux.html");
     // Of two questions, Linux answers the first one, in which another system differs.
     assert!(linux.contains("Linux answers 1 questions. Another system differs in 1 of them."), "{linux}");
@@ -330,16 +314,8 @@ fn the_newest_findings_are_first_and_have_a_date_for_programs() {
             ("None", None)
         ]
     );
-    let catalogue = sample("");
-    let (results, contract) = (samples::merged(), &[]);
-    let built = build(&Site {
-        url: None,
-        catalogue: &catalogue,
-        contract,
-        results: &results,
-        pollers: &[],
-        findings: Some(text),
-    });
+    let (catalogue, results) = (sample(""), samples::merged());
+    let built = build(&Site { findings: Some(text), ..plain(&catalogue, &results) });
     let index = self::text(&built, "index.html");
     let first =
         "<li><time datetime=\"2026-11-24\">2026-11-24</time> <a href=\"findings.html#newer\">Newer</a></li>";
@@ -394,14 +370,7 @@ fn badges_say_what_is_known() {
 fn only_questions_with_two_answers_are_compared() {
     let catalogue = sample("");
     let (results, pollers) = (samples::merged(), pollers(""));
-    let site = Site {
-        url: None,
-        catalogue: &catalogue,
-        contract: &[],
-        results: &results,
-        pollers: &pollers,
-        findings: None,
-    };
+    let site = Site { pollers: &pollers, ..plain(&catalogue, &results) };
     let systems = site.systems();
     let content = serde_json::to_value(compare::Content::of(&site, &systems)).unwrap();
     let ids = |kind: &str| {
