@@ -81,6 +81,25 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("group/two", "group/tow", "16:9: there is no scenario 'group/tow'", "did you mean 'group/two'?"),
     ("trigger: edge", "trigger: 5", "15:42: unknown trigger '5'", KEYS),
     (
+        "backend: epoll",
+        "backend: epol",
+        "15:15: group/one excludes the unknown backend 'epol'",
+        "did you mean 'epoll'?",
+    ),
+    (
+        "backend: epoll, trigger: edge",
+        "backend: poll, trigger: edge",
+        "15:15: an 'exclude' of group/one matches no cell",
+        "remove it",
+    ),
+    ("group/two", "group/one", "16:9: the entry group/one appears twice", "remove one of them"),
+    (
+        "threads: [1, 2]",
+        "threads: [1]\n    groups: [2]",
+        "16:9: group/two has no cells",
+        "more groups than threads",
+    ),
+    (
         "version: 2",
         "version: 1",
         "1:10: version 1 of the format is not known",

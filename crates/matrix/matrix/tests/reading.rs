@@ -115,56 +115,6 @@ fn the_cells_of_a_small_matrix_are_exactly_these() {
 }
 
 #[test]
-fn a_grammar_mistake_is_reported_with_its_place() {
-    let (line, column, message, _) = error_of(&SMALL.replace("id: group/two", "id: \t] group/two"));
-    assert_eq!((line, column), (10, 10), "{message}");
-}
-
-#[test]
-fn an_unknown_field_is_reported_with_its_place() {
-    let (line, column, message, _) =
-        error_of(&SMALL.replace("    transports: [pipe]", "    transport: [pipe]"));
-    assert_eq!((line, column), (11, 5), "{message}");
-    assert!(message.contains("unknown field `transport`"), "{message}");
-}
-
-#[test]
-fn an_unknown_axis_value_is_reported_with_its_place_and_the_nearest_one() {
-    let (line, column, message, _) = error_of(&SMALL.replace("[pipe]", "[pip]"));
-    assert_eq!((line, column), (11, 18), "{message}");
-    assert!(message.contains("unknown transport 'pip': did you mean 'pipe'?"), "{message}");
-}
-
-#[test]
-fn an_exclude_of_an_unknown_backend_is_reported_with_the_nearest_one() {
-    let (line, _, message, help) = error_of(&SMALL.replace("backend: epoll", "backend: epol"));
-    assert_eq!(line, 9, "{message}");
-    assert_eq!(help, "did you mean 'epoll'?");
-}
-
-#[test]
-fn an_exclude_that_excludes_nothing_is_refused() {
-    let (line, _, message, _) = error_of(&SMALL.replace("backend: epoll, trigger: edge", "transport: unix"));
-    assert_eq!(line, 9, "{message}");
-    assert!(message.contains("matches no cell"), "{message}");
-}
-
-#[test]
-fn a_duplicate_id_is_refused() {
-    let (line, column, message, _) = error_of(&SMALL.replace("group/two", "group/one"));
-    assert_eq!((line, column), (10, 9), "{message}");
-    assert!(message.contains("twice"), "{message}");
-}
-
-#[test]
-fn a_scenario_without_cells_is_refused() {
-    let (line, _, message, _) =
-        error_of(&SMALL.replace("    threads: [1]\n", "    threads: [1]\n    groups: [2]\n"));
-    assert_eq!(line, 10, "{message}");
-    assert!(message.contains("has no cells"), "{message}");
-}
-
-#[test]
 fn a_prefix_may_end_anywhere() {
     let prefix = |text: &str| Selection { prefixes: vec![text.into()], ..Selection::default() };
     assert_eq!(ids(&prefix("group/t")).len(), 3);
