@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::matrix_yml::Selection;
-use metadata::{CellResult, Layer, PathNameError, PathNames, Run, RunSpec, check_path_name};
+use metadata::{CellResult, PathNameError, PathNames, Run, RunSpec, check_path_name};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, REPORT_DIR_HELP};
@@ -37,47 +37,11 @@ pub struct Identity {
     #[serde(flatten)]
     pub spec: RunSpec,
     /// The selected cells.
-    pub selection: Selected,
+    pub selection: Selection,
     /// The target.
     pub target: String,
     /// The runner, as `--runner` takes it.
     pub runner: String,
-}
-
-/// A [`Selection`], as the journal stores it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Selected {
-    prefixes: Vec<String>,
-    backends: Vec<String>,
-    filters: Vec<String>,
-    layer: Option<Layer>,
-    #[serde(default)]
-    shard: Option<String>,
-}
-
-impl From<&Selection> for Selected {
-    fn from(selection: &Selection) -> Self {
-        Self {
-            prefixes: selection.prefixes.clone(),
-            backends: selection.backends.clone(),
-            filters: selection.filters.clone(),
-            layer: selection.layer,
-            shard: selection.shard.map(|shard| shard.to_string()),
-        }
-    }
-}
-
-impl Selected {
-    /// Converts it to the type of the matrix crate.
-    pub fn selection(&self) -> Selection {
-        Selection {
-            prefixes: self.prefixes.clone(),
-            backends: self.backends.clone(),
-            filters: self.filters.clone(),
-            layer: self.layer,
-            shard: self.shard.as_deref().and_then(|shard| shard.parse().ok()),
-        }
-    }
 }
 
 /// One line of the journal.
@@ -283,7 +247,7 @@ impl Contents {
             }
             () if was.repeat != is.repeat => started(format!("with --repeat {}", was.repeat)),
             () if mine.selection != identity.selection => resumable(
-                format!("it has other cells: {}", mine.selection.selection().describe()),
+                format!("it has other cells: {}", mine.selection.describe()),
                 "omit the cells to resume with the same ones",
             ),
             () => None,
@@ -320,7 +284,7 @@ mod tests {
             behaviours: None,
             executable: "hash".into(),
             spec: RunSpec::new(Seed(1)),
-            selection: Selected::default(),
+            selection: Selection::default(),
             target: "here".into(),
             runner: "native".into(),
         }

@@ -57,7 +57,7 @@ pub fn run(
     let dir = request.dir.as_path();
     let _lock = Lock::take(dir)?;
     let mut session = Session::begin(source, chosen, request)?;
-    let mut planned = source.plan(chosen.target, &session.identity.selection.selection())?;
+    let mut planned = source.plan(chosen.target, &session.identity.selection)?;
     plan::add_rerun_arguments(
         &mut planned,
         &request.runner.to_arguments(),
@@ -114,7 +114,7 @@ impl Session {
                 (None, None) => String::new(),
             },
             spec: request.spec.clone(),
-            selection: (&request.selection).into(),
+            selection: request.selection.clone(),
             target: chosen.target.id.clone(),
             runner: runners::identity(&chosen.runner, &request.runner),
         };
@@ -132,7 +132,7 @@ impl Session {
             ));
         }
         // A new run has the selection of the request.
-        identity.selection = (&request.selection).into();
+        identity.selection = request.selection.clone();
         let journal = Journal::create(dir, &identity, &now)?;
         Ok(Self {
             identity,
@@ -250,7 +250,7 @@ impl Session {
                     target: chosen.target,
                     executable: &identity.executable,
                     matrix: &source.hash,
-                    selection: &identity.selection.selection(),
+                    selection: &identity.selection,
                     spec: &identity.spec,
                 };
                 let machine = &mut self.machine;
@@ -297,7 +297,7 @@ impl Session {
         Run {
             executable: self.identity.executable.clone(),
             matrix: self.identity.matrix.clone(),
-            selection: self.identity.selection.selection().describe(),
+            selection: self.identity.selection.describe(),
             runner: chosen.runner.name().to_owned(),
             emulator: runners::emulator(&chosen.runner),
             seed: self.identity.spec.seed,

@@ -1,6 +1,7 @@
 //! Selects cells by the user's arguments.
 
 use metadata::{Layer, did_you_mean, nearest};
+use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 use crate::matrix_yml::cells::Cell;
@@ -8,7 +9,7 @@ use crate::matrix_yml::file::Matrix;
 use crate::matrix_yml::shard::Shard;
 
 /// A selection of cells. An empty list does not restrict it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Selection {
     /// Cells whose id begins with one of these.
     pub prefixes: Vec<String>,
@@ -19,6 +20,7 @@ pub struct Selection {
     /// Cells of this layer.
     pub layer: Option<Layer>,
     /// One machine's part of the cells that the other fields select.
+    #[serde(default)]
     pub shard: Option<Shard>,
 }
 
