@@ -64,6 +64,11 @@ pub const BACKENDS: [(&str, Option<Backend>); 4] = [
     ("select", backend!("select", poller_select)),
 ];
 
+/// Returns whether `name` is one of [`BACKENDS`], not an adapter.
+pub fn is_own(name: &str) -> bool {
+    BACKENDS.iter().any(|(backend, _)| *backend == name)
+}
+
 /// The name of the library that provides kqueue(2), if the kernel does not: `libkqueue`. Its answers are
 /// recorded under this name, because they are not the kernel's.
 #[cfg(feature = "kqueue-library")]

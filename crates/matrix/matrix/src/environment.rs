@@ -65,8 +65,7 @@ impl Environment {
         for typed in typed {
             let adapter = Adapter::make(&*lab, typed, keep, slow)?;
             let name = adapter.poller.name;
-            let is_known = backends::BACKENDS.iter().any(|(other, _)| *other == name);
-            if is_known || adapters.iter().any(|other| other.poller.name == name) {
+            if backends::is_own(name) || adapters.iter().any(|other| other.poller.name == name) {
                 return Err(Error::AdapterName { typed: typed.clone(), name });
             }
             adapters.push(adapter);

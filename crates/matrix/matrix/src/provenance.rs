@@ -29,9 +29,9 @@ pub fn commit() -> Option<String> {
     (!commit.is_empty()).then(|| commit.to_owned())
 }
 
-/// Returns the SHA-256 of an executable, in hexadecimal. A run is only resumed by the same executable.
-pub fn hash_of(executable: &Path) -> io::Result<String> {
-    let mut file = File::open(executable)?;
+/// Returns the SHA-256 of a file, in hexadecimal.
+pub fn hash_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -163,6 +163,14 @@ pub fn run_unknown(target: &Target) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_the_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "abc").unwrap();
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hash_of(file.path()).unwrap(), expected);
+    }
 
     #[test]
     fn a_distribution_names_the_version_that_its_release_hides() {

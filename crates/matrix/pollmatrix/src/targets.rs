@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use matrix::plan::Source;
 use matrix::runners::{self, RunnerOptions};
-use matrix::vm::{cached_version, description::Machine};
+use matrix::vm::description::Machine;
 use matrix::{Build, Runner, Target};
 use report::table::Table;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn describe(target: &Target, given: &RunnerOptions) -> serde_json::Value {
     let runners = target.runners.iter().map(|runner| {
         let missing = runners::missing(target, runner, given);
         json!({
-            "runner": runners::label(runner),
+            "runner": runner.label(),
             "possible": missing.is_none(),
             "missing": missing,
         })
@@ -55,7 +55,7 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
                 None => format!("can run{}", about(runner)),
                 Some(why) => format!("missing: {why}"),
             };
-            table.add([name, &runners::label(runner), &state]);
+            table.add([name, &runner.label(), &state]);
             name = "";
         }
     }
@@ -67,7 +67,7 @@ fn table(source: &Source<'_>, given: &RunnerOptions) -> String {
 fn about(runner: &Runner) -> String {
     let Runner::Vm(name) = runner else { return String::new() };
     let Ok(machine) = Machine::load(name) else { return String::new() };
-    let version = cached_version(&machine).map(|version| format!("; {version}")).unwrap_or_default();
+    let version = matrix::vm::version(&machine).map(|version| format!("; {version}")).unwrap_or_default();
     format!(" ({}{version})", machine.about)
 }
 
@@ -80,9 +80,7 @@ pub fn not_run(target: &Target, args: &RunnerOptions) -> String {
     };
     let runners = target.runners.iter().filter(|runner| **runner != Runner::Import);
     let needs: Vec<_> = runners
-        .filter_map(|runner| {
-            Some(format!("{}: {}", runners::label(runner), runners::missing(target, runner, args)?))
-        })
+        .filter_map(|runner| Some(format!("{}: {}", runner.label(), runners::missing(target, runner, args)?)))
         .collect();
     format!("{built} ({})", needs.join("; "))
 }

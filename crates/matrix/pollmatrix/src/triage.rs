@@ -61,9 +61,8 @@ struct Found {
 /// # Errors
 /// The expectations cannot be read.
 pub fn triage(environment: &Environment, results: &Results) -> Result<String, Error> {
-    let is_adapter = |backend: &str| backends::BACKENDS.iter().all(|(name, _)| *name != backend);
     let (adapters, own): (Vec<_>, Vec<_>) =
-        results.characterisation().partition(|cell| is_adapter(&cell.backend));
+        results.characterisation().partition(|cell| !backends::is_own(&cell.backend));
     let Some(os) = environment::os().filter(|_| !adapters.is_empty()) else { return Ok(String::new()) };
     let (known, version) = (judge::load(environment.expectations(), os, results)?, raw::cell::kernel());
     let in_this_run: BTreeMap<&Asked, &str> =

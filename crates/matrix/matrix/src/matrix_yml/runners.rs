@@ -37,6 +37,15 @@ impl Runner {
             Self::Import => "import",
         }
     }
+
+    /// Returns the runner as `--runner` takes it, with the image of a container or the name of a machine.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Container(image) => format!("container:{image}"),
+            Self::Vm(machine) => format!("vm:{machine}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Runner {

@@ -112,13 +112,9 @@ pub fn workflow_file(matrix: &Matrix) -> String {
 fn machines(target: &Target, name: &str, label: &str, shards: usize) -> Vec<Machine> {
     let runners = target.runners.iter().filter(|runner| runner.name() == name);
     let machine = |runner: &Runner, number: usize| {
-        let (runner, file) = match runner {
-            Runner::Container(image) => (format!("container:{image}"), format!("container-{image}")),
-            Runner::Vm(machine) => (format!("vm:{machine}"), format!("vm-{machine}")),
-            other => (other.to_string(), other.to_string()),
-        };
+        let runner = runner.label();
         Machine {
-            name: format!("{}-{file}-{number}-of-{shards}", target.id),
+            name: format!("{}-{}-{number}-of-{shards}", target.id, runner.replacen(':', "-", 1)),
             target: target.id.clone(),
             runner,
             label: label.to_owned(),

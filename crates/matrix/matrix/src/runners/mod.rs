@@ -156,33 +156,22 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
                 .ok_or_else(|| Error::NoRunner { target: target.id.clone(), why: why_not(target, args) });
         }
     };
+    let needs = |runner, option| Error::RunnerNeeds { runner, option };
+    let described = || target.runner(name).cloned();
+    let image = image.map(str::to_owned);
     let runner = match name {
-        "prefix" => match (&args.prefix, target.runner(name)) {
-            (Some(command), _) => Runner::Prefix(command.to_string()),
-            (None, Some(runner)) => runner.clone(),
-            (None, None) => return Err(Error::RunnerNeeds { runner: "prefix", option: "--prefix COMMAND" }),
-        },
-        "container" => match (image, target.runner(name)) {
-            (Some(image), _) => Runner::Container(image.to_owned()),
-            (None, Some(runner)) => runner.clone(),
-            (None, None) => {
-                return Err(Error::RunnerNeeds { runner: "container", option: "--runner container:IMAGE" });
-            }
-        },
-        "vm" => match (image, target.runner(name)) {
-            (Some(machine), _) => Runner::Vm(machine.to_owned()),
-            (None, Some(runner)) => runner.clone(),
-            (None, None) => {
-                return Err(Error::RunnerNeeds { runner: "vm", option: "--runner vm:MACHINE" });
-            }
-        },
-        "ssh" if args.host.is_none() => {
-            return Err(Error::RunnerNeeds { runner: "ssh", option: "--host HOST" });
+        "prefix" => {
+            let given = args.prefix.as_ref().map(|command| Runner::Prefix(command.to_string()));
+            given.or_else(described).ok_or(needs("prefix", "--prefix COMMAND"))?
         }
+        "container" => image
+            .map(Runner::Container)
+            .or_else(described)
+            .ok_or(needs("container", "--runner container:IMAGE"))?,
+        "vm" => image.map(Runner::Vm).or_else(described).ok_or(needs("vm", "--runner vm:MACHINE"))?,
+        "ssh" if args.host.is_none() => return Err(needs("ssh", "--host HOST")),
         "ssh" => Runner::Ssh,
-        "import" if args.import.is_none() => {
-            return Err(Error::RunnerNeeds { runner: "import", option: "--import FILE" });
-        }
+        "import" if args.import.is_none() => return Err(needs("import", "--import FILE")),
         "import" => Runner::Import,
         "native" => Runner::Native,
         _ => {
@@ -198,24 +187,15 @@ fn asked_for(target: &Target, args: &RunnerOptions) -> Result<Runner, Error> {
 
 /// Returns, for each runner of the target that does not work on this machine, what is missing.
 pub fn why_not(target: &Target, args: &RunnerOptions) -> Vec<(String, String)> {
-    let why = |runner: &Runner| Some((label(runner), missing(target, runner, args)?));
+    let why = |runner: &Runner| Some((runner.label(), missing(target, runner, args)?));
     target.runners.iter().filter_map(why).collect()
-}
-
-/// Returns the runner as `--runner` takes it, with the image of a container or the name of a machine.
-pub fn label(runner: &Runner) -> String {
-    match runner {
-        Runner::Container(image) => format!("container:{image}"),
-        Runner::Vm(machine) => format!("vm:{machine}"),
-        other => other.to_string(),
-    }
 }
 
 /// Returns the label, with the kernel of a virtual machine, for a run that is resumed.
 pub fn identity(runner: &Runner, args: &RunnerOptions) -> String {
     match (runner, &args.kernel) {
-        (Runner::Vm(_), Some(kernel)) => format!("{} with {}", label(runner), kernel.display()),
-        _ => label(runner),
+        (Runner::Vm(_), Some(kernel)) => format!("{} with {}", runner.label(), kernel.display()),
+        _ => runner.label(),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn route(
     let words = vec![own, "worker".to_owned(), "guard".to_owned(), spec, "--".to_owned()];
     Ok(Route {
         words,
-        executable: Some(prepared.executable),
+        executable: Some(vm::EXECUTABLE.to_owned()),
         matrix: prepared.matrix,
         expectations: prepared.expectations,
         fatal: Some(exit::CANNOT_BOOT),

@@ -1,11 +1,10 @@
 //! The user's cache: kernels, and the folders of running machines.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::statvfs;
-use sha2::{Digest, Sha256};
 
 /// With less room than this, apt waits without an end.
 pub const FULL: u64 = 1 << 20;
@@ -34,19 +33,6 @@ pub fn too_full(folder: &Path, needed: u64) -> Option<String> {
             mib(needed)
         )
     })
-}
-
-/// Returns the SHA-256 of a file.
-pub fn sha256(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            read => hash.update(&buffer[..read]),
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Waits until no other process holds the lock `NAME.lock`, and holds it until the result is dropped.
@@ -135,14 +121,6 @@ fn in_use(run: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_hash_is_that_of_the_file() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "abc").unwrap();
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256(file.path()).unwrap(), expected);
-    }
 
     #[test]
     fn a_folder_is_in_use_while_a_process_holds_its_lock() {

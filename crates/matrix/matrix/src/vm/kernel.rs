@@ -12,6 +12,7 @@ use wildmatch::WildMatch;
 use super::cache::{self, FULL, MAKE_ROOM};
 use super::description::{Kernel, Machine, Package, failed};
 use crate::error::Error;
+use crate::provenance::hash_of;
 use crate::{command, diagnostics, pipes};
 
 /// The file of a cached kernel that says what it is.
@@ -113,7 +114,7 @@ fn cached(folder: &Path, kernel: &Kernel) -> Result<Option<KernelFiles>, String>
         .map_err(|error| format!("its record in the cache is damaged ({error})"))?;
     for file in &record.files {
         let path = folder.join(&file.name);
-        match cache::sha256(&path) {
+        match hash_of(&path) {
             Ok(hash) if hash == file.sha256 => {}
             Ok(hash) => {
                 let path = path.display();
@@ -181,7 +182,7 @@ fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -
         let name = if index == 0 { "kernel".to_owned() } else { format!("{index:02}-{base}") };
         let to = new.join(&name);
         fs::copy(&from, &to).map_err(message)?;
-        files.push(RecordedFile { name, sha256: cache::sha256(&to).map_err(message)? });
+        files.push(RecordedFile { name, sha256: hash_of(&to).map_err(message)? });
     }
     let record = Record {
         package: found.package,
@@ -288,7 +289,7 @@ impl Apt {
         let mut paths = files.flatten().map(|file| file.path());
         let is_package = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "deb");
         let file = paths.find(is_package).ok_or_else(|| format!("apt-get did not download {package}"))?;
-        let hash = cache::sha256(&file).map_err(|error| error.to_string())?;
+        let hash = hash_of(&file).map_err(|error| error.to_string())?;
         if hash != found.sha256 {
             return Err(format!("{package} was damaged: its SHA-256 is {hash}, not {}", found.sha256));
         }

@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 pub use self::cache::{RunFolder, running};
 use self::description::{Emulator, Kernel, Machine, Port, failed};
 use self::emulator::{Boot, Purpose, Start};
-use self::initramfs::{EXECUTABLE, Initramfs, MODULES};
+pub use self::initramfs::EXECUTABLE;
+use self::initramfs::{Initramfs, MODULES};
+pub use self::kernel::version;
 use crate::command;
 use crate::error::Error;
 
@@ -75,8 +77,6 @@ pub struct Prepared {
     pub spec: Spec,
     /// The file of the specification.
     pub spec_file: PathBuf,
-    /// The executable in the guest.
-    pub executable: String,
     /// The matrix file in the guest.
     pub matrix: Option<String>,
     /// The folder with expectations in the guest.
@@ -135,7 +135,6 @@ pub fn prepare(name: &str, contents: &Contents<'_>, purpose: Purpose) -> Result<
         folder,
         spec,
         spec_file,
-        executable: EXECUTABLE.to_owned(),
         matrix: contents.matrix.map(|_| MATRIX.to_owned()),
         expectations: contents.expectations.map(|_| EXPECTATIONS.to_owned()),
     })
@@ -200,9 +199,4 @@ pub fn fetch(name: &str) -> Result<String, Error> {
     kernel::forget(&machine).map_err(|error| failed(name, error, "make the cache writable"))?;
     kernel::get(&machine, &machine.kernel, package)?;
     Ok(kernel::version(&machine).unwrap_or_default())
-}
-
-/// Returns the version of the machine's kernel in the cache, if there is one.
-pub fn cached_version(machine: &Machine) -> Option<String> {
-    kernel::version(machine)
 }

@@ -84,11 +84,10 @@ pub fn run(expectations: Option<&Path>, args: &JudgeArgs) -> Result<ExitCode, Er
 /// Loads the expectations for a system, with those for the adapters in the results, and for a library that
 /// provides kqueue(2).
 pub fn load(folder: Option<&Path>, os: Os, results: &Results) -> Result<Expectations, Error> {
-    let is_kernel = |name: &str| backends::BACKENDS.iter().any(|(backend, _)| *backend == name);
     let mut adapters: Vec<_> = results.cells.iter().map(|cell| cell.backend.as_str()).collect();
     adapters.sort_unstable();
     adapters.dedup();
-    adapters.retain(|name| !is_kernel(name));
+    adapters.retain(|name| !backends::is_own(name));
     adapters.extend(results.runs.iter().filter_map(Run::kqueue_library).collect::<BTreeSet<_>>());
     Ok(match folder {
         Some(folder) => Expectations::load_of(folder, os, &adapters)?,
@@ -130,7 +129,7 @@ fn judge(
     }
     let given: Vec<(Asked, String)> =
         cell.checks.iter().filter_map(|check| Some((check.asked.clone()?, check.observed.clone()))).collect();
-    let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
+    let is_adapter = !backends::is_own(&cell.backend);
     let answered = given.iter().filter(|(_, answer)| answer != NO_ANSWER).cloned();
     let answered = answered.map(|(asked, answer)| match is_adapter {
         true => (answers.attributed(os, versions.kernel, &cell.backend, asked, &answer), answer),

@@ -173,7 +173,7 @@ fn defects(results: &Results) -> impl Iterator<Item = (Asked, Defect)> {
 fn adapter_of(cell: &CellResult, asked: &Asked, run: &Run) -> Option<Option<String>> {
     let rest = asked.api.strip_prefix(&cell.backend);
     let its_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    let is_adapter = backends::BACKENDS.iter().all(|(backend, _)| *backend != cell.backend);
+    let is_adapter = !backends::is_own(&cell.backend);
     match run.kqueue_library().filter(|_| cell.backend == "kqueue") {
         Some(library) => its_own.then(|| Some(library.to_owned())),
         None => Some((its_own && is_adapter).then(|| cell.backend.clone())),

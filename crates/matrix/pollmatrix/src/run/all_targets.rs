@@ -31,7 +31,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
     chosen.iter().try_for_each(|one| source.environment.refuse_behaviours_elsewhere(&one.runner))?;
     let mut cells = 0;
     for one in &chosen {
-        diagnostics::note(&format!("{} runner {}", one.target.id, runners::label(&one.runner)));
+        diagnostics::note(&format!("{} runner {}", one.target.id, one.runner.label()));
         cells += source.plan(one.target, selection)?.len();
     }
     for one in &not_run {
@@ -53,7 +53,7 @@ pub fn run(source: &Source<'_>, args: &RunArgs, request: &Request) -> Result<Exi
         own.dir = dir.join("targets").join(&one.target.id);
         own.resume &= journal::exists(&own.dir);
         own.runner.target = Some(one.target.id.clone());
-        own.runner.name = Some(runners::label(&one.runner));
+        own.runner.name = Some(one.runner.label());
         match session::run(source, one, &own, &stop, Some(&mut progress)) {
             Ok((results, code)) => {
                 inputs.push(Input { name: one.target.id.clone(), results });
