@@ -12,7 +12,7 @@ impl Sandbox {
         let ids: Vec<_> = selftests.iter().map(|selftest| id(selftest)).collect();
         let ids = ids.iter().map(String::as_str);
         self.run(&["run", "--seed", "2"].into_iter().chain(ids).collect::<Vec<_>>());
-        self.put(&format!("{name}.json"), self.results().to_string());
+        self.put(&format!("{name}.json"), format!("{:#}", self.results()));
     }
 
     /// Writes an edited copy of the results `from` as `to`.
