@@ -10,11 +10,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::{close, read, write};
 use selector::{Changed, Interest, MakeSelector, Selector, set_nonblocking};
 
-use crate::clock::{Clock, Sample};
+use crate::clock::{BATCH, Clock, Sample};
 use crate::{Failure, Operation, Plan, floor};
-
-/// The descriptors that one round registers, modifies, removes, closes or hands over.
-pub(crate) const BATCH: usize = 16;
 
 /// The descriptors that become ready one at a time. All others stay idle.
 const ACTIVE: usize = 64;

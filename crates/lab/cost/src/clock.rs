@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+/// The descriptors that one round registers, modifies, removes, closes or hands over.
+pub(crate) const BATCH: usize = 16;
+
 /// What a sample took.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Sample {

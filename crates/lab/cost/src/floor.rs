@@ -7,8 +7,7 @@ use std::time::Instant;
 use nix::fcntl::{FcntlArg, fcntl};
 
 use crate::Failure;
-use crate::bench::BATCH;
-use crate::clock::Sample;
+use crate::clock::{BATCH, Sample};
 
 /// Calls fcntl(2) on some descriptors, `calls` times on each. It is a system call that looks a descriptor up
 /// and does nothing else.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use selector::{Interest, MakeSelector, Selector};
 
-use crate::bench::{BATCH, connections, done, require_mode};
-use crate::clock::{Sample, marked};
+use crate::bench::{connections, done, require_mode};
+use crate::clock::{BATCH, Sample, marked};
 use crate::processors::Processors;
 use crate::{Failure, Plan, calls};
 
