@@ -15,8 +15,7 @@ fn programs() -> &'static [PathBuf] {
     static PROGRAMS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     PROGRAMS.get_or_init(|| {
         // The whole workspace: `cargo test --workspace` has built the dependencies with the same features.
-        let arguments =
-            ["build", "--workspace", "--examples", "--message-format", "json-render-diagnostics"];
+        let arguments = ["build", "--workspace", "--examples", "--message-format", "json-render-diagnostics"];
         let built = Command::new(env!("CARGO")).args(arguments).stderr(Stdio::inherit()).output().unwrap();
         assert!(built.status.success(), "the examples do not build");
         let messages = String::from_utf8(built.stdout).unwrap();
