@@ -10,11 +10,14 @@ use serde::Deserialize;
 use crate::error::Error;
 
 /// The descriptions that are built in, by the names that matrix.yml uses.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 7] = [
+    ("debian-5-10", include_str!("../../vm/debian-5-10.yml")),
     ("debian-6-1", include_str!("../../vm/debian-6-1.yml")),
     ("debian-6-12", include_str!("../../vm/debian-6-12.yml")),
     ("debian-6-12-arm64", include_str!("../../vm/debian-6-12-arm64.yml")),
+    ("debian-sid", include_str!("../../vm/debian-sid.yml")),
     ("uml", include_str!("../../vm/uml.yml")),
+    ("uml-5-10", include_str!("../../vm/uml-5-10.yml")),
 ];
 /// The end of the name of a description's file, which distinguishes it from a built-in name.
 const SUFFIX: &str = ".yml";
@@ -66,7 +69,7 @@ pub enum Emulator {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
-    /// The package that contains it. `None`: the emulator is the kernel.
+    /// The package that contains it. `None`: the emulator's program is the kernel, as it is installed.
     pub package: Option<Package>,
     /// The modules to load before the executor starts, in this order.
     #[serde(default)]
@@ -91,6 +94,8 @@ pub struct Package {
     /// The version of the package.
     #[serde(default = "any")]
     pub version: String,
+    /// The release of Debian that has the package, such as `bullseye`. `None`: those that this machine uses.
+    pub release: Option<String>,
 }
 
 fn any() -> String {
@@ -153,6 +158,11 @@ impl Machine {
             (Kernel { port: Port::Virtio, .. }, Emulator::Uml) => {
                 problem("user-mode Linux has no virtio port", "write port: { serial: ttyS0 }")
             }
+            (Kernel { package: Some(Package { release: Some(release), .. }), .. }, _)
+                if !release.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>
+            {
+                problem("its package's release is no name", "write the name of a release, such as bullseye")
+            }
             _ => Ok(()),
         }
     }
@@ -207,6 +217,8 @@ mod tests {
             error(&format!("{HEAD}{kernel}")),
             "m.yml: its kernel has no source / write 'package' below 'kernel'"
         );
+        let release = "kernel: { console: ttyS0, port: virtio, package: { name: a, architecture: amd64, release: a b } }";
+        assert!(error(&format!("{HEAD}{release}")).starts_with("m.yml: its package's release is no name / "));
         assert!(error(&format!("{HEAD}colour: red\n")).starts_with("m.yml:7:1: unknown field `colour`"));
         assert!(
             error(&format!("{HEAD}{}", kernel.replace("virtio", "usb"))).contains("unknown variant `usb`")

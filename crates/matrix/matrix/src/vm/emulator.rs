@@ -41,7 +41,7 @@ pub struct Start {
 
 /// What to boot.
 pub struct Boot<'a> {
-    /// The kernel. `None`: the emulator is the kernel.
+    /// The kernel. `None`: the emulator's program is the kernel, as it is installed.
     pub kernel: Option<&'a Path>,
     /// The initramfs.
     pub initramfs: &'a Path,
@@ -153,7 +153,8 @@ fn uml(machine: &Machine, boot: &Boot<'_>, purpose: Purpose) -> Start {
     });
     arguments.extend(machine.options.iter().cloned());
     arguments.extend(kernel_arguments(boot, purpose).split(' ').map(str::to_owned));
-    Start { accelerator: Accelerator::Program, program: machine.program(), arguments }
+    let program = boot.kernel.map_or_else(|| machine.program(), Path::to_path_buf);
+    Start { accelerator: Accelerator::Program, program, arguments }
 }
 
 /// Returns the kernel's command line. The words after `--` are the arguments of the first process.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -10,13 +11,17 @@ use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 use super::cache::{self, FULL, MAKE_ROOM};
-use super::description::{Kernel, Machine, Package, failed};
+use super::description::{Emulator, Kernel, Machine, Package, failed};
 use crate::error::Error;
 use crate::provenance::hash_of;
 use crate::{command, diagnostics, pipes};
 
 /// The file of a cached kernel that says what it is.
 const RECORD: &str = "kernel.json";
+/// The sources of a release, in the folder of its lists.
+const SOURCES: &str = "sources.list";
+/// The keys of Debian's releases, from its package debian-archive-keyring.
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// The room that the lists of apt, a package and its files take together.
 const ROOM: u64 = 256 << 20;
 const UPDATE: &str = "check the sources of apt, or name a kernel with --kernel FILE";
@@ -60,7 +65,7 @@ pub fn missing(machine: &Machine, package: &Package) -> Option<String> {
     }
     let path = std::env::var_os("PATH");
     let lacks = |name: &&str| command::on_path((*name).as_ref(), path.as_deref()).is_none();
-    let lacking = ["apt-get", "apt-cache", "dpkg-deb", "tar"].into_iter().find(|name| lacks(name))?;
+    let lacking = ["apt-get", "apt-cache", "dpkg-deb"].into_iter().find(|name| lacks(name))?;
     Some(format!("there is no {lacking} to get {} with (--kernel FILE names a kernel)", package.name))
 }
 
@@ -79,7 +84,7 @@ pub fn get(machine: &Machine, kernel: &Kernel, package: &Package) -> Result<Kern
     if let Some(why) = cache::too_full(&cache, ROOM) {
         return Err(failed(&machine.name, why, MAKE_ROOM));
     }
-    fetch_into(&cache, &folder, kernel, package).map_err(|why| {
+    fetch_into(&cache, &folder, machine, package).map_err(|why| {
         let help = if cache::too_full(&cache, FULL).is_some() { MAKE_ROOM } else { UPDATE };
         failed(&machine.name, why, help)
     })?;
@@ -141,24 +146,34 @@ fn module_name(file: &str) -> String {
 }
 
 /// Fetches the newest package that matches, and puts its kernel and modules into `folder`.
-fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -> Result<(), String> {
+fn fetch_into(cache: &Path, folder: &Path, machine: &Machine, package: &Package) -> Result<(), String> {
     let message = |error: io::Error| error.to_string();
+    let kernel = &machine.kernel;
     diagnostics::note(&format!("fetching {} for {} with apt", package.name, package.architecture));
-    let apt = Apt::new(cache, &package.architecture).map_err(message)?;
+    let apt = Apt::new(cache, package)?;
     let found = apt.newest(package)?;
     let work = tempfile::tempdir_in(cache).map_err(message)?;
-    let archive = apt.download(&found, work.path())?;
-
-    let tar = work.path().join("files.tar");
-    let unpacked = File::create(&tar).map_err(message)?;
-    run(Command::new("dpkg-deb").arg("--fsys-tarfile").arg(&archive).stdout(unpacked))?;
-    let listed = run(Command::new("tar").arg("-tf").arg(&tar).stdout(Stdio::piped()))?;
-    let names: Vec<_> = listed.lines().collect();
-    let mut wanted = vec![member(&names, |name| name.contains("/boot/vmlinu")).ok_or_else(|| {
-        format!("{} contains no boot/vmlinuz: it is no package of a kernel", found.package)
-    })?];
-    let built_in = match member(&names, |name| name.ends_with("/modules.builtin")) {
-        Some(list) => run(Command::new("tar").arg("-xOf").arg(&tar).arg(list).stdout(Stdio::piped()))?,
+    let root = work.path().join("root");
+    for name in iter::once(&found.package).chain(&found.parts) {
+        let package = apt.shown(name).ok_or_else(|| format!("apt knows no package {name}"))?;
+        let archive = apt.download(&package, work.path())?;
+        run(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(&root))?;
+        fs::remove_file(archive).map_err(message)?;
+    }
+    let mut unpacked = Vec::new();
+    list_files(&root, &mut unpacked).map_err(message)?;
+    let member =
+        |is_it: &dyn Fn(&str) -> bool| unpacked.iter().find(|path| path.to_str().is_some_and(is_it)).cloned();
+    let path = match machine.emulator {
+        Emulator::Qemu => "/vmlinu",
+        Emulator::Uml => "/bin/linux.uml",
+    };
+    let mut wanted = vec![
+        member(&|name| name.contains(path))
+            .ok_or_else(|| format!("{} has no {path}: it is no package of a kernel", found.package))?,
+    ];
+    let built_in = match member(&|name| name.ends_with("/modules.builtin")) {
+        Some(list) => fs::read_to_string(list).map_err(message)?,
         None => String::new(),
     };
     for module in &kernel.modules {
@@ -167,16 +182,14 @@ fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -
         }
         let is_it =
             |name: &str| name.contains("/modules/") && name.contains(".ko") && module_name(name) == *module;
-        wanted
-            .push(member(&names, is_it).ok_or_else(|| format!("{} has no module {module}", found.package))?);
+        wanted.push(member(&is_it).ok_or_else(|| format!("{} has no module {module}", found.package))?);
     }
-    run(Command::new("tar").arg("-C").arg(work.path()).arg("-xf").arg(&tar).args(&wanted))?;
 
     let new = work.path().join("new");
     fs::create_dir(&new).map_err(message)?;
     let mut files = Vec::new();
-    for (index, name) in wanted.iter().enumerate() {
-        let from = decompressed(&work.path().join(name))?;
+    for (index, file) in wanted.iter().enumerate() {
+        let from = decompressed(file)?;
         // Modules are loaded in the order of their names.
         let base = from.file_name().unwrap_or_default().to_string_lossy();
         let name = if index == 0 { "kernel".to_owned() } else { format!("{index:02}-{base}") };
@@ -196,8 +209,17 @@ fn fetch_into(cache: &Path, folder: &Path, kernel: &Kernel, package: &Package) -
     fs::rename(&new, folder).map_err(message)
 }
 
-fn member<'a>(names: &[&'a str], is_it: impl Fn(&str) -> bool) -> Option<&'a str> {
-    names.iter().copied().find(|name| is_it(name))
+/// Lists the files below a folder.
+fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()? {
+            kind if kind.is_dir() => list_files(&entry.path(), files)?,
+            kind if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Decompresses a module, because not every kernel can do that, and returns its new path.
@@ -219,21 +241,39 @@ struct Found {
     package: String,
     version: String,
     sha256: String,
+    /// The packages of exactly the same version that it needs: since Linux 7, Debian divides a kernel.
+    parts: Vec<String>,
+}
+
+/// Returns the address of Debian's archive, from the sources of this machine: every mirror's path ends alike.
+fn debian() -> Result<String, String> {
+    let asked = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"];
+    let addresses = run(Command::new("apt-get").args(asked).stdout(Stdio::piped()))?;
+    let found = addresses.lines().find(|address| address.ends_with("/debian/"));
+    found.map(str::to_owned).ok_or_else(|| "no source of apt is Debian's".to_owned())
 }
 
 /// apt with lists of its own, in the cache. It needs no rights, changes nothing of this system, and knows
 /// the packages for other processors.
-struct Apt {
+struct Apt<'a> {
     folder: PathBuf,
     architecture: String,
+    release: Option<&'a str>,
 }
 
-impl Apt {
-    fn new(cache: &Path, architecture: &str) -> io::Result<Self> {
-        let folder = cache.join(format!("apt-{architecture}"));
-        fs::create_dir_all(folder.join("state/lists/partial"))?;
-        fs::create_dir_all(folder.join("cache/archives/partial"))?;
-        Ok(Self { folder, architecture: architecture.to_owned() })
+impl<'a> Apt<'a> {
+    fn new(cache: &Path, package: &'a Package) -> Result<Self, String> {
+        let message = |error: io::Error| error.to_string();
+        let release = package.release.as_deref();
+        let name = ["apt", &package.architecture].into_iter().chain(release).collect::<Vec<_>>().join("-");
+        let apt = Self { folder: cache.join(name), architecture: package.architecture.clone(), release };
+        fs::create_dir_all(apt.folder.join("state/lists/partial")).map_err(message)?;
+        fs::create_dir_all(apt.folder.join("cache/archives/partial")).map_err(message)?;
+        if let Some(release) = release {
+            let source = format!("deb [signed-by={KEYS}] {} {release} main\n", debian()?);
+            fs::write(apt.folder.join(SOURCES), source).map_err(message)?;
+        }
+        Ok(apt)
     }
 
     fn command(&self, program: &str) -> Command {
@@ -250,6 +290,10 @@ impl Apt {
         ] {
             command.arg("-o").arg(option);
         }
+        if self.release.is_some() {
+            command.args(["-o", &format!("Dir::Etc::SourceList={folder}/{SOURCES}")]);
+            command.args(["-o", "Dir::Etc::SourceParts=/dev/null"]);
+        }
         command.stdout(Stdio::piped()).env("LC_ALL", "C");
         command
     }
@@ -264,21 +308,26 @@ impl Apt {
         names.sort_by(|one, other| by_numbers(other, one));
         let version = WildMatch::new(&wanted.version);
         for name in names {
-            // A name without a version is that of a package which others only refer to.
-            let Ok(shown) = run(self.command("apt-cache").args(["show", "--no-all-versions", name])) else {
-                continue;
-            };
-            let field = |key: &str| {
-                let value = shown.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
-                value.map(|value| value.trim().to_owned())
-            };
-            if let (Some(found), Some(sha256)) = (field("Version"), field("SHA256"))
-                && version.matches(&found)
+            if let Some(found) = self.shown(name)
+                && version.matches(&found.version)
             {
-                return Ok(Found { package: name.to_owned(), version: found, sha256 });
+                return Ok(found);
             }
         }
-        Err(format!("apt knows no package {} {} for {}", wanted.name, wanted.version, self.architecture))
+        let of = self.release.map(|release| format!(" of {release}")).unwrap_or_default();
+        Err(format!("apt knows no package {} {}{of} for {}", wanted.name, wanted.version, self.architecture))
+    }
+
+    /// Returns the newest version of a package. A name without one is that of a package which others only
+    /// refer to.
+    fn shown(&self, name: &str) -> Option<Found> {
+        let shown = run(self.command("apt-cache").args(["show", "--no-all-versions", name])).ok()?;
+        let field = |key: &str| shown.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
+        let version = field("Version")?.trim().to_owned();
+        let exactly = format!(" (= {version})");
+        let needed = field("Depends").unwrap_or_default().split(", ");
+        let parts = needed.filter_map(|needed| needed.strip_suffix(&exactly)).map(str::to_owned).collect();
+        Some(Found { package: name.to_owned(), version, sha256: field("SHA256")?.trim().to_owned(), parts })
     }
 
     /// Downloads a package into `folder`, checks it, and returns its file.

@@ -89,15 +89,18 @@ pub fn missing(name: &str, own_kernel: Option<&Path>) -> Option<String> {
         Ok(machine) => machine,
         Err(error) => return Some(format!("{error}; {}", error.help())),
     };
-    let program = machine.program();
-    let path = std::env::var_os("PATH");
-    if !command::on_path(program.as_os_str(), path.as_deref()).is_some_and(|file| file.is_file()) {
-        return Some(format!("there is no program {}", program.display()));
-    }
-    if machine.emulator == Emulator::Uml
-        && let Some(why) = uml::missing(&program)
-    {
-        return Some(why);
+    // A package of user-mode Linux has the program.
+    if machine.emulator == Emulator::Qemu || machine.kernel.package.is_none() {
+        let program = machine.program();
+        let path = std::env::var_os("PATH");
+        if !command::on_path(program.as_os_str(), path.as_deref()).is_some_and(|file| file.is_file()) {
+            return Some(format!("there is no program {}", program.display()));
+        }
+        if machine.emulator == Emulator::Uml
+            && let Some(why) = uml::missing(&program)
+        {
+            return Some(why);
+        }
     }
     match (&machine.kernel.package, own_kernel) {
         (_, Some(file)) if machine.emulator == Emulator::Qemu => {
