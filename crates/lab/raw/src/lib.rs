@@ -12,6 +12,7 @@ pub mod cell;
 pub mod expectations;
 mod interpreter;
 mod keys;
+pub mod peers;
 mod readings;
 mod tables;
 pub mod verbs;

@@ -75,7 +75,7 @@ fn scenario(line: &'static str) -> Result<Scripted, String> {
 }
 
 /// Reads words that blanks separate. A dash stands for none.
-fn words(field: &'static str) -> Result<&'static [&'static str], String> {
+pub(crate) fn words(field: &'static str) -> Result<&'static [&'static str], String> {
     let words: Vec<_> = field.split(' ').filter(|word| *word != "-").collect();
     if words.contains(&"") { Err("an empty word".into()) } else { Ok(words.leak()) }
 }
