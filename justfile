@@ -35,7 +35,7 @@ pre-commit:
     ci/lint.sh fmt clippy generated commits
     cargo test -p pollmatrix --test documents
 
-# Generate the files that follow from matrix.yml and from the types of published files
+# Generate the files that follow from matrix.yml and the types of published files, and the table of docs/peers.md
 generate:
     cargo run --release -- generate
     POLLMATRIX_BLESS=1 cargo test -p pollmatrix-metadata -p pollmatrix-explore -p pollmatrix-adapters --lib committed_schema

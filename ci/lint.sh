@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ci/lint.sh LINTER...: runs linters: fmt, clippy, clippy-all-features, workspaces (those beside the main one), docs (of the API), generated
-# (the files that follow from matrix.yml), shell, just, actions (GitHub's workflows), commits (the subjects). Warnings are errors.
+# (the files that `pollmatrix generate` writes), shell, just, actions (GitHub's workflows), commits (the subjects). Warnings are errors.
 # ci/lint.sh format: formats all Rust code.
 # `.ci/run lint` runs all linters.
 set -euo pipefail

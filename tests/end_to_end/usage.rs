@@ -141,8 +141,12 @@ fn source_tree() -> Sandbox {
     fs::create_dir_all(sandbox.path("crates/matrix/report")).expect("writable");
     sandbox.put("expectations/answers/linux.yml", ANSWERS);
     sandbox.put("expectations/divergences.yml", "divergences: []\n");
+    sandbox.put("docs/peers.md", PEERS);
     sandbox
 }
+
+const PEERS: &str =
+    "# Peers\n<!-- totals: `pollmatrix generate` writes them -->\n<!-- end of totals -->\nprose\n";
 
 const ANSWERS: &str = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V26:\n    'pipe:x':\n      poll@level: 'HUP'\n";
 
@@ -174,6 +178,22 @@ fn generate_writes_every_file_that_check_reports() {
     }
     fs::remove_file(sandbox.path("Cross.toml")).expect("the file was written");
     generate(&["--check"]).expect(1, &["stale: Cross.toml"]);
+}
+
+#[test]
+fn generate_writes_the_table_of_a_page_and_keeps_its_prose() {
+    let sandbox = source_tree();
+    let generate = |arguments: &[&str]| sandbox.run(&[&["generate"], arguments].concat());
+    generate(&[]).expect(0, &["wrote: docs/peers.md"]);
+    let page = sandbox.text("docs/peers.md");
+    assert!(page.starts_with("# Peers\n") && page.ends_with("<!-- end of totals -->\nprose\n"), "{page}");
+    assert!(page.contains("\n| LTP | 91 | ") && page.contains("\n| **all** | "), "{page}");
+    sandbox.put("docs/peers.md", page.replace("| LTP | 91 |", "| LTP | 92 |"));
+    generate(&["--check"]).expect(1, &["stale: docs/peers.md"]);
+    sandbox.put("docs/peers.md", page.replace("prose", "other prose"));
+    generate(&["--check"]).expect(0, &[]);
+    sandbox.put("docs/peers.md", page.replace("end of totals", "end"));
+    generate(&[]).expect(2, &["docs/peers.md cannot be used: it lacks the comments", "restore the comments"]);
 }
 
 #[test]

@@ -256,7 +256,10 @@ mod tests {
     fn the_open_questions_are_those_that_cases_wait_for() {
         let awaited: BTreeSet<_> = cases().flat_map(|(_, case)| case.open.iter().copied()).collect();
         let open: BTreeSet<_> = peers().open.iter().map(|open| open.name).collect();
-        assert_eq!(awaited, open, "on the left what cases wait for, on the right the lines 'open'");
+        let unlisted: Vec<_> = awaited.difference(&open).collect();
+        assert!(unlisted.is_empty(), "peers.tsv has no line 'open' of {unlisted:?}, which cases wait for");
+        let unused: Vec<_> = open.difference(&awaited).collect();
+        assert!(unused.is_empty(), "no case of peers.tsv waits for {unused:?}: remove the line 'open'");
         assert_eq!(open.len(), peers().open.len(), "an open question is listed twice");
         for Open { name, question, .. } in &peers().open {
             assert!(question.ends_with('?'), "{name}: {question}");

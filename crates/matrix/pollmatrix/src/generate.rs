@@ -1,10 +1,12 @@
-//! `pollmatrix generate`: writes the files that follow from matrix.yml.
+//! `pollmatrix generate`: writes the files that follow from matrix.yml, and the table of docs/peers.md.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::Matrix;
 use matrix::{output, plan};
+use raw::peers::{Totals, peers};
 
 use crate::error::Error;
 use crate::{exit, lab};
@@ -31,7 +33,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Error> {
     // build.
     let (matrix, _) = plan::read(&root.join("matrix.yml"), &lab::environment())?;
     let mut stale = Vec::new();
-    for (name, text) in files(&matrix) {
+    for (name, text) in files(&matrix).into_iter().chain([(PEERS, peers_page(&root)?)]) {
         let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|present| present == text) {
             continue;
@@ -62,6 +64,43 @@ fn files(matrix: &Matrix) -> [(&'static str, String); 4] {
         ("Cross.toml", matrix::cross_file(matrix)),
         ("ci/targets.tsv", matrix::targets_file(matrix)),
     ]
+}
+
+/// The page about the test suites of other projects. Only the table between the two comments is generated.
+const PEERS: &str = "docs/peers.md";
+const TABLE_BEGINS: &str = "<!-- totals: `pollmatrix generate` writes them -->\n";
+const TABLE_ENDS: &str = "<!-- end of totals -->";
+
+/// Returns the page in the tree with the table that follows from the built-in file `peers.tsv`.
+fn peers_page(root: &Path) -> Result<String, Error> {
+    let path = root.join(PEERS);
+    let page = metadata::read_text(&path).map_err(matrix::Error::io("read", &path, HELP))?;
+    let split = page.split_once(TABLE_BEGINS).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(TABLE_ENDS)?;
+        Some((before, after))
+    });
+    let Some((before, after)) = split else {
+        let why = format!("it lacks the comments {} and {TABLE_ENDS}", TABLE_BEGINS.trim_end());
+        return Err(Error::Unfit { path, why, help: "restore the comments around its table" });
+    };
+    Ok(format!("{before}{TABLE_BEGINS}{}{TABLE_ENDS}{after}", peers_table()))
+}
+
+/// Returns the numbers of cases of each suite and of all, as a table.
+fn peers_table() -> String {
+    let mut table = String::from(
+        "\n| suite | cases | covered | partly | missing | out | covered of those that ask |\n|---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let mut row = |name: &str, totals: Totals| {
+        let ([covered, partly, missing, out], cases) = (totals.of, totals.cases());
+        let percent = totals.percent();
+        let _ =
+            writeln!(table, "| {name} | {cases} | {covered} | {partly} | {missing} | {out} | {percent} % |");
+    };
+    peers().suites.iter().for_each(|suite| row(suite.name, suite.totals()));
+    row("**all**", peers().totals());
+    table.push('\n');
+    table
 }
 
 /// Returns the nearest parent folder that is the root of the source tree.

@@ -159,7 +159,7 @@ enum Command {
     /// second all operations pause, and the invariants of an idle state are checked.
     #[command(after_help = exit::SOAK_HELP)]
     Soak(SoakArgs),
-    /// Write the files that are generated from matrix.yml
+    /// Write the files that are generated from matrix.yml, and the table of docs/peers.md
     Generate(GenerateArgs),
     /// Be one of the processes that pollmatrix starts from its own file
     #[command(subcommand, hide = true)]
