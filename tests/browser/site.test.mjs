@@ -42,6 +42,7 @@ const KINDS = [
   "search.html",
   "findings.html",
   "costs.html",
+  "peers.html",
 ];
 
 for (const path of KINDS) {

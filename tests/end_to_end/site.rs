@@ -59,6 +59,7 @@ fn a_site_has_the_report_of_the_runs_and_is_the_same_when_it_is_built_again() {
         "behaviours/V26.html",
         "systems/linux.html",
         "pollers/mio.html",
+        "peers.html",
         "sitemap.xml",
     ] {
         assert!(first.contains_key(path), "{path}");

@@ -14,6 +14,7 @@ use matrix::plan::Source;
 use matrix::{diagnostics, output};
 use metadata::{Layer, Os, Results};
 use raw::expectations::{Expectation, Expectations, answers_file};
+use report::html::site::peers::{Case, OpenQuestion, Peers, Suite, Totals};
 use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, build};
 use report::{Input, Rules};
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     let pollers = pollers(expectations)?;
     let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
+    let peers = peers();
     let built = build(&Site {
         url: args.url.as_deref(),
         catalogue: &catalogue,
@@ -98,6 +100,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
         results: &results,
         pollers: &pollers,
         findings: findings.as_deref(),
+        peers: Some(&peers),
     });
     if !built.broken.is_empty() {
         for broken in &built.broken {
@@ -305,6 +308,39 @@ fn contract() -> Result<Vec<Contract>, Error> {
         }
     };
     Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
+}
+
+/// Returns the test suites of other projects.
+fn peers() -> Peers {
+    let all = raw::peers::peers();
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let totals = |of: raw::peers::Totals| Totals { cases: of.cases(), of: of.of, percent: of.percent() };
+    let case = |case: &raw::peers::Case| Case {
+        count: case.count,
+        name: case.name.to_owned(),
+        verdict: case.verdict.word(),
+        asked_by: owned(case.asked_by),
+        open: owned(&case.open),
+        reason: case.reason.to_owned(),
+    };
+    let suite = |suite: &raw::peers::Suite| Suite {
+        id: suite.id.to_owned(),
+        name: suite.name.to_owned(),
+        source: suite.source.to_owned(),
+        read: suite.read.to_owned(),
+        totals: totals(suite.totals()),
+        cases: suite.cases.iter().map(case).collect(),
+    };
+    let open = |open: &raw::peers::Open| OpenQuestion {
+        name: open.name.to_owned(),
+        question: open.question.to_owned(),
+        needs: open.needs.to_owned(),
+    };
+    Peers {
+        suites: all.suites.iter().map(suite).collect(),
+        open: all.open.iter().map(open).collect(),
+        totals: totals(all.totals()),
+    }
 }
 
 /// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has

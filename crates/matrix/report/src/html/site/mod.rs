@@ -17,6 +17,7 @@
 //! | `search.html#text=…` | the search |
 //! | `costs.html` | what operations cost, with curves |
 //! | `findings.html#…` | the findings |
+//! | `peers.html#ltp` | what the test suites of other projects ask |
 //! | `report.html` | the report of the runs |
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
 
@@ -26,6 +27,7 @@ pub mod check;
 mod compare;
 mod findings;
 pub mod links;
+pub mod peers;
 mod pollers;
 mod scenarios;
 
@@ -43,6 +45,7 @@ use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
 
 use findings::Findings;
+use peers::Peers;
 pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem};
 pub use scenarios::{Contract, Killed};
 
@@ -65,6 +68,7 @@ const SCENARIO: Shell<'_> = shell(include_str!("scenario.html"), THEME_ONLY);
 const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
 const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
 const FINDINGS: Shell<'_> = shell(include_str!("findings.html"), THEME_ONLY);
+const PEERS: Shell<'_> = shell(include_str!("peers.html"), THEME_ONLY);
 const COSTS: Shell<'_> = shell(include_str!("costs.html"), THEME_ONLY);
 const COMPARE: Shell<'_> = shell(
     include_str!("compare.html"),
@@ -92,6 +96,8 @@ pub struct Site<'a> {
     /// A text in Markdown with a heading of the second level for each finding. The paragraph below it can be
     /// the day on which it was first described: `2026-11-21`.
     pub findings: Option<&'a str>,
+    /// The test suites of other projects.
+    pub peers: Option<&'a Peers>,
 }
 
 /// A poller with the name that its addresses have.
@@ -141,6 +147,7 @@ struct Frame<'a, T> {
     /// One sentence, for search engines and Open Graph.
     description: String,
     has_findings: bool,
+    has_peers: bool,
     has_contract: bool,
     has_report: bool,
     has_costs: bool,
@@ -179,6 +186,7 @@ pub fn build(site: &Site<'_>) -> Built {
         files.extend(badge::files(poller.name, &poller.summary, poller.colour));
     }
     files.extend(findings.as_ref().map(|findings| site.findings(findings)));
+    files.extend(site.peers.map(|peers| peers::page(site, peers, &contract)));
     files.extend(site.costs());
     files.push(site.compare(&systems));
     files.push(site.search(&systems, &pollers, &contract, findings.as_ref()));
@@ -212,6 +220,7 @@ impl<'a> Site<'a> {
             title,
             description,
             has_findings: self.findings.is_some(),
+            has_peers: self.peers.is_some(),
             has_contract: !self.contract.is_empty() || self.results.contract().next().is_some(),
             has_report: self.has_report(),
             has_costs: !self.results.costs.is_empty(),
@@ -461,6 +470,10 @@ impl<'a> Site<'a> {
         let findings = findings.iter().flat_map(|findings| &findings.headings);
         let findings =
             findings.map(|of| entry("finding", format!("findings.html#{}", of.id), &of.text, String::new()));
+        let suites = self.peers.iter().flat_map(|peers| &peers.suites).map(|suite| {
+            let cases: Vec<_> = suite.cases.iter().map(|case| case.name.as_str()).collect();
+            entry("test suite", peers::path(suite), &suite.name, cases.join(" "))
+        });
         let mut entries: Vec<_> = self
             .behaviours()
             .map(row)
@@ -468,13 +481,15 @@ impl<'a> Site<'a> {
             .chain(systems)
             .chain(pollers)
             .chain(findings)
+            .chain(suites)
             .collect();
         for text in entries.iter_mut().flat_map(|entry| [&mut entry.title, &mut entry.text]) {
             *text = visible(text).into_owned();
         }
         let content = Content { data: super::data::inline(&entries) };
         let title = "Search".to_owned();
-        let description = "Search for behaviours, scenarios, systems, pollers and findings".to_owned();
+        let description =
+            "Search for behaviours, scenarios, systems, pollers, findings and test suites".to_owned();
         self.page(&SEARCH, "search.html".into(), ("search", title, description), &content)
     }
 

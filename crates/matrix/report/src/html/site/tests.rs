@@ -55,9 +55,38 @@ fn contract(more: &str) -> Vec<Contract> {
     ]
 }
 
+fn peers(more: &str) -> Peers {
+    let text = |text: &str| format!("{text}{more}");
+    let totals = peers::Totals { cases: 10, of: [1, 2, 3, 4], percent: 16 };
+    let case = |verdict, asked_by: &[&str]| peers::Case {
+        count: 7,
+        name: text("epoll_wait06"),
+        verdict,
+        asked_by: asked_by.iter().map(|id| (*id).to_owned()).collect(),
+        ..peers::Case::default()
+    };
+    let covered = case("covered", &["V27", &text("readiness/some"), &text("group/name")]);
+    let partly = peers::Case { open: vec![text("other sources")], ..case("partly", &["V26"]) };
+    let out = peers::Case { reason: text("Windows"), ..case("out", &[]) };
+    let open = |name: &str| peers::OpenQuestion {
+        name: text(name),
+        question: text("What is reported?"),
+        needs: text("a script"),
+    };
+    let suite = peers::Suite {
+        id: "ltp".into(),
+        name: text("LTP"),
+        source: text("ltp 1234"),
+        read: text("every file"),
+        totals,
+        cases: vec![covered, partly, out],
+    };
+    Peers { suites: vec![suite], open: vec![open("a timer"), open("other sources")], totals }
+}
+
 /// Returns a site with this content alone.
 fn plain<'a>(catalogue: &'a Catalogue, results: &'a Results) -> Site<'a> {
-    Site { url: None, catalogue, contract: &[], results, pollers: &[], findings: None }
+    Site { url: None, catalogue, contract: &[], results, pollers: &[], findings: None, peers: None }
 }
 
 /// Builds a site whose texts end with `more`.
@@ -69,8 +98,9 @@ fn site(more: &str, results: &Results, url: Option<&str>) -> Built {
     }
     let (pollers, findings) = (pollers(more), format!("{FINDINGS}\n## {more}\n"));
     let contract = contract(more);
-    let findings = Some(findings.as_str());
-    build(&Site { url, contract: &contract, pollers: &pollers, findings, ..plain(&catalogue, results) })
+    let (findings, peers) = (Some(findings.as_str()), peers(more));
+    let (contract, pollers, peers) = (&*contract, &*pollers, Some(&peers));
+    build(&Site { url, contract, pollers, findings, peers, ..plain(&catalogue, results) })
 }
 
 fn text<'a>(built: &'a Built, path: &str) -> &'a str {
@@ -98,6 +128,7 @@ fn the_addresses_of_the_pages_stay() {
             "compare.html",
             "findings.html",
             "index.html",
+            "peers.html",
             "pollers/epoll.html",
             "pollers/mio.html",
             "pollers/poll.html",
@@ -112,7 +143,7 @@ fn the_addresses_of_the_pages_stay() {
     );
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
-    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 14, "{sitemap}");
+    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 15, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/behaviours/V26.html</loc>"));
     let row = text(&built, "behaviours/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;behaviours&#x2f;V26.html\">"));
@@ -194,6 +225,35 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
 }
 
 #[test]
+fn each_case_of_a_peer_leads_to_the_page_of_what_asks_it_or_to_its_open_question() {
+    let built = site("", &samples::merged(), None);
+    let page = text(&built, "peers.html");
+    for part in [
+        // A behaviour, a script of a behaviour, a contract scenario.
+        "<a href=\"behaviours&#x2f;V27.html\">V27</a>, <a href=\"behaviours&#x2f;V26.html\">readiness&#x2f;some</a>, \
+         <a href=\"scenarios&#x2f;group&#x2f;name.html\">group&#x2f;name</a></td>",
+        "<td>partly</td><td><a href=\"behaviours&#x2f;V26.html\">V26</a></td><td><a href=\"#open-2\">other sources</a></td>",
+        "<td class=\"number\">7</td><td>out</td><td></td><td>Windows</td>",
+        "<div id=\"open-2\"><dt>other sources</dt>",
+        "<a href=\"#ltp\">LTP</a></th><td class=\"number\">10</td><td class=\"number\">1</td>",
+        "<td class=\"number\">16 %</td>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(text(&built, "search.html").contains("peers.html#ltp"));
+    assert!(text(&built, "behaviours/V26.html").contains("<a href=\"..&#x2f;peers.html\">Peers</a>"));
+    let (catalogue, results) = (sample(""), samples::merged());
+    assert!(build(&plain(&catalogue, &results)).files.iter().all(|file| file.path != "peers.html"));
+    // Nothing is written if an id has no page.
+    let mut unknown = peers("");
+    unknown.suites[0].cases[0].asked_by = vec!["edges/none".into()];
+    let contract = contract("");
+    let built = build(&Site { contract: &contract, peers: Some(&unknown), ..plain(&catalogue, &results) });
+    let broken: Vec<_> = built.broken.iter().map(|broken| broken.link.as_str()).collect();
+    assert_eq!(broken, ["edges/none"]);
+}
+
+#[test]
 fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
     let built = site("", &samples::merged(), None);
     let page = text(&built, "scenarios/group/name.html");
@@ -260,6 +320,7 @@ fn no_text_becomes_markup_or_leaves_a_script() {
         "pollers/mio.html",
         "compare.html",
         "search.html",
+        "peers.html",
         "scenarios/group/name.html",
     ] {
         // The address of a scenario has its id.
