@@ -166,8 +166,9 @@ fn assert_paths(results: &Results) {
     let pollers: Vec<_> =
         pollers.iter().map(|name| Poller { name: (*name).to_owned(), systems: Vec::new() }).collect();
     let catalogue = Catalogue::default();
-    let (url, findings) = (None, None);
-    let site = Site { url, catalogue: &catalogue, contract: &[], results, pollers: &pollers, findings };
+    let (url, findings, peers) = (None, None, None);
+    let site =
+        Site { url, catalogue: &catalogue, contract: &[], results, pollers: &pollers, findings, peers };
     site::build(&site).files.iter().for_each(|page| assert_inside(&page.path));
     let targets =
         results.runs.iter().map(|run| &run.target).chain(results.not_run.iter().map(|of| &of.target));
