@@ -76,7 +76,8 @@ machine() {
   }
   value() { sed -n "s/^$1: //p" "$description"; }
   case $(value emulator) in
-    uml) need_packages linux.uml user-mode-linux ;;
+    # Its kernel may come from a package, which then has the program.
+    uml) grep -q '^  package:' "$description" || need_packages linux.uml user-mode-linux ;;
     qemu)
       case $(value arch) in
         aarch64) package=qemu-system-arm ;;
@@ -97,7 +98,7 @@ machine() {
   if [ -n "${CI:-}" ] && [ -e /dev/kvm ] && [ ! -w /dev/kvm ] && sudo -n true 2>/dev/null; then sudo chmod 666 /dev/kvm; fi
   # A machine of CI with another system than Debian takes Debian's archives from Debian's image; the keys are a package. Last: what is
   # installed above is the system's own.
-  if [ -n "${CI:-}" ] && grep -q '^kernel:' "$description" && [ "$(value emulator)" = qemu ] && [ "$(sed -n 's/^ID=//p' /etc/os-release)" != debian ]; then
+  if [ -n "${CI:-}" ] && grep -q '^  package:' "$description" && [ "$(sed -n 's/^ID=//p' /etc/os-release)" != debian ]; then
     need_packages '' debian-archive-keyring
     docker run --rm debian:bookworm-slim cat /etc/apt/sources.list.d/debian.sources |
       sudo tee /etc/apt/sources.list.d/debian.sources >/dev/null
