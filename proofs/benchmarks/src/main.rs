@@ -11,7 +11,7 @@ mod servers;
 mod takeovers;
 mod work;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,6 +22,7 @@ use cost::statistics::Compared;
 use crate::loops::Loop;
 use crate::ring::raise_limit;
 use crate::samples::compare;
+use crate::takeovers::Plan;
 use crate::work::{WORKS, Work};
 
 /// Compares fd-core's event loop with the bare system calls, mio, polling, libevent and libuv.
@@ -68,6 +69,9 @@ struct Arguments {
     /// Count takeovers per second instead, with 2 threads, 4, 8, up to the number of processors
     #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list", "noise"])]
     takeovers: bool,
+    /// With --takeovers: make so many in one run on two threads, while a part of the descriptors have traffic
+    #[arg(long, value_name = "NUMBER", requires = "takeovers", conflicts_with = "pairs")]
+    total: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -119,6 +123,9 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     if arguments.instructions {
         return instructions::print();
+    }
+    if let Some(total) = arguments.total {
+        return long_run(total);
     }
     if arguments.takeovers {
         return all_takeovers(arguments.pairs);
@@ -178,8 +185,35 @@ fn told_from_noise(are_sure: bool) -> bool {
     are_sure
 }
 
+/// The descriptors that threads take from each other.
+const DESCRIPTORS: usize = 1024;
+
+fn long_run(changes: u64) -> Result<bool, Box<dyn std::error::Error>> {
+    let plan =
+        Plan { threads: 2, descriptors: DESCRIPTORS, busy: DESCRIPTORS / 16, changes, time: Duration::MAX };
+    let measured = takeovers::measure(&plan, |made| {
+        if io::stderr().is_terminal() {
+            let _ = write!(io::stderr(), "\r{} of {} million", made / 1_000_000, changes / 1_000_000);
+        }
+    })?;
+    if io::stderr().is_terminal() {
+        print_error_line("");
+    }
+    print_line(&format!(
+        "{} takeovers between {} threads in {:.1} s: {:.2} million per second, each exclusive by its owner's \
+         word. {} of {} descriptors had traffic: {} events, each on the owner's thread.",
+        measured.changes,
+        plan.threads,
+        measured.elapsed.as_secs_f64(),
+        measured.rate() / 1e6,
+        plan.busy,
+        plan.descriptors,
+        measured.events
+    ))?;
+    Ok(true)
+}
+
 fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
-    const DESCRIPTORS: usize = 1024;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     if processors < 2 {
         return Err("one processor: no thread can take anything over from another meanwhile".into());
@@ -187,7 +221,9 @@ fn all_takeovers(samples: u32) -> Result<bool, Box<dyn std::error::Error>> {
     print_line("threads  millions of takeovers per second among 1024 descriptors  95 % interval")?;
     let doubled = |threads: &usize| threads.checked_mul(2);
     for threads in std::iter::successors(Some(2), doubled).take_while(|threads| *threads <= processors) {
-        let rate = |_| takeovers::measure(threads, DESCRIPTORS, Duration::from_millis(100));
+        let time = Duration::from_millis(100);
+        let plan = Plan { threads, descriptors: DESCRIPTORS, busy: 0, changes: u64::MAX, time };
+        let rate = |_| takeovers::measure(&plan, |_| ()).map(|measured| measured.rate());
         let rates = (0..samples).map(rate).collect::<io::Result<Vec<_>>>()?;
         let [median, low, high] = cost::statistics::median_and_interval(rates).map(|rate| rate / 1e6);
         let interval = format!("{low:.2} to {high:.2}");

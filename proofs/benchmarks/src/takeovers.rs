@@ -1,85 +1,232 @@
-//! How many takeovers the threads of a runtime make in a second.
+//! How many takeovers the threads of a runtime make in a second, and whether each of them is exclusive.
 //!
-//! Each thread takes random descriptors over from the others as quickly as it can. Nothing else happens, so
-//! this is the greatest rate, and the hardest case for the cache: nearly each entry was last written by
-//! another thread.
+//! Each thread takes random descriptors over from the others as quickly as it can, so nearly each entry was
+//! last written by another thread: the hardest case for the cache. A part of the descriptors have traffic.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier};
-use std::thread::sleep;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use fd_core::{Context, FdHandle, Handler, InsertOptions, OwnerId, ReadyGuard, Runtime};
+use nix::unistd::{read, write};
 
 use crate::loops::BACKEND;
 
-/// The owner of every descriptor.
-struct Idle;
+/// The takeovers of one task. Between tasks the thread polls.
+const IN_A_TASK: u64 = 4096;
+/// No thread.
+const NOBODY: usize = usize::MAX;
 
-impl Handler for Idle {
-    fn ready(&self, _: &ReadyGuard<'_>) {}
+/// What to measure.
+pub struct Plan {
+    /// The threads.
+    pub threads: usize,
+    /// The descriptors.
+    pub descriptors: usize,
+    /// How many of them have traffic: a byte that is always on its way.
+    pub busy: usize,
+    /// The number of changes of owners after which it ends.
+    pub changes: u64,
+    /// The time after which it ends.
+    pub time: Duration,
 }
 
-/// The number of changes of owners per second, with this number of threads.
+/// What was measured.
+pub struct Measured {
+    /// The changes of owners. Each was exclusive.
+    pub changes: u64,
+    /// The reports of traffic.
+    pub events: u64,
+    /// The time.
+    pub elapsed: Duration,
+}
+
+impl Measured {
+    /// Changes of owners per second.
+    pub fn rate(&self) -> f64 {
+        self.changes as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// The handler of a descriptor, and the words of its owner. They are read and written by relaxed loads and
+/// stores, which order nothing themselves: two users at once find each other's mark, or lose a count.
+struct Owned {
+    /// The thread that uses the descriptor at the moment.
+    user: AtomicUsize,
+    /// The thread that used it last.
+    owner: AtomicUsize,
+    changes: AtomicU64,
+    events: AtomicU64,
+    violations: AtomicU64,
+    /// The other end, if there is traffic.
+    far: Option<OwnedFd>,
+}
+
+impl Owned {
+    /// Uses the descriptor as this thread, for an event if it may not change its owner.
+    fn used(&self, thread: usize, event: Option<&OwnedFd>) {
+        let before = self.user.load(Relaxed);
+        self.user.store(thread, Relaxed);
+        let is_change = self.owner.load(Relaxed) != thread;
+        if is_change {
+            self.owner.store(thread, Relaxed);
+            self.changes.store(self.changes.load(Relaxed) + 1, Relaxed);
+        }
+        if let Some(near) = event {
+            let far = self.far.as_ref().expect("only those with another end have interest");
+            let moved = read(near, &mut [0]).and_then(|_| write(far, b"x"));
+            moved.expect("the byte is there, and the pipe has room for it");
+            self.events.store(self.events.load(Relaxed) + 1, Relaxed);
+        }
+        let after = self.user.load(Relaxed);
+        self.user.store(NOBODY, Relaxed);
+        if (before, after) != (NOBODY, thread) || (is_change && event.is_some()) {
+            self.violations.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Handler for Owned {
+    fn ready(&self, ready: &ReadyGuard<'_>) {
+        self.used(ready.context().id().index(), Some(ready.source()));
+    }
+}
+
+/// What all threads share.
+struct Shared {
+    descriptors: Box<[(FdHandle, Arc<Owned>)]>,
+    ends: AtomicBool,
+}
+
+/// Takes descriptors over, then posts itself again.
+fn take(context: &Context, shared: Arc<Shared>, mut random: Rng, ended: Sender<()>) {
+    let thread = context.id().index();
+    for _ in 0..IN_A_TASK {
+        let (handle, owned) = &shared.descriptors[random.usize(..shared.descriptors.len())];
+        // Busy: another thread uses it.
+        let _ = context.takeover_with(*handle, OwnerId::of(owned), |_: &ReadyGuard<'_>, owned: &Owned| {
+            owned.used(thread, None);
+        });
+    }
+    if !shared.ends.load(Relaxed) {
+        let posted = context.core().post(context.id(), move |context| take(context, shared, random, ended));
+        posted.expect("the runtime stops only after the end");
+    }
+}
+
+/// Changes owners until the plan ends, and calls `progress` once per second with their number so far.
 ///
 /// # Errors
-/// The error of a system call.
-pub fn measure(threads: usize, descriptors: usize, time: Duration) -> io::Result<f64> {
-    let runtime = Runtime::builder().group(threads).start(BACKEND).map_err(io::Error::other)?;
+/// The error of a system call; or a takeover or an event was not exclusive, or the core has counted other
+/// changes of owners than the owners.
+pub fn measure(plan: &Plan, progress: impl Fn(u64)) -> io::Result<Measured> {
+    let runtime = Runtime::builder().group(plan.threads).start(BACKEND).map_err(io::Error::other)?;
     let core = runtime.core();
-    let id = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
-    let handler = Arc::new(Idle);
-    let owner = OwnerId::of(&handler);
-    let options = InsertOptions { cloned: true, assume_nonblocking: true, ..InsertOptions::default() };
-    let (reader, _writer) = io::pipe()?;
-    let insert = |_| {
-        let source = OwnedFd::from(reader.try_clone()?);
-        core.insert(source, Arc::clone(&handler), id.group(), id.mask(), options)
-            .map_err(|error| io::Error::other(error.reason))
+    let first = core.threads().next().ok_or(io::ErrorKind::NotFound)?;
+    let insert = |index| {
+        let (near, far) = io::pipe()?;
+        let far = (index < plan.busy).then(|| OwnedFd::from(far));
+        let owned = Arc::new(Owned {
+            user: AtomicUsize::new(NOBODY),
+            owner: AtomicUsize::new(first.index()),
+            changes: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            violations: AtomicU64::new(0),
+            far,
+        });
+        let options = InsertOptions { assume_nonblocking: true, ..InsertOptions::default() };
+        let inserted =
+            core.insert(OwnedFd::from(near), Arc::clone(&owned), first.group(), first.mask(), options);
+        let handle = inserted.map_err(|error| io::Error::other(error.reason))?;
+        if let Some(far) = &owned.far {
+            write(far, b"x")?;
+            core.registration(handle).want_recv().map_err(io::Error::other)?;
+        }
+        Ok((handle, owned))
     };
-    let handles: Arc<[FdHandle]> = (0..descriptors).map(insert).collect::<io::Result<_>>()?;
+    let descriptors = (0..plan.descriptors).map(insert).collect::<io::Result<_>>()?;
+    let shared = Arc::new(Shared { descriptors, ends: AtomicBool::new(false) });
 
-    let shared = Arc::new((Barrier::new(threads + 1), AtomicBool::new(false)));
     let (ended, all_ended) = channel();
+    let begin = Instant::now();
     for thread in core.threads() {
-        let (handles, shared, ended) = (Arc::clone(&handles), Arc::clone(&shared), ended.clone());
-        let take = move |context: &Context| {
-            let mut random = Rng::with_seed(context.id().index() as u64);
-            shared.0.wait();
-            while !shared.1.load(Ordering::Relaxed) {
-                // Busy: another thread is in the middle of a takeover of it.
-                let _ = context.takeover(handles[random.usize(..handles.len())], owner);
-            }
-            drop(ended);
-        };
-        core.post(thread, take).map_err(io::Error::other)?;
+        let (shared, ended) = (Arc::clone(&shared), ended.clone());
+        let random = Rng::with_seed(thread.index() as u64);
+        core.post(thread, move |context| take(context, shared, random, ended)).map_err(io::Error::other)?;
     }
     drop(ended);
-    shared.0.wait();
-    let begin = Instant::now();
-    sleep(time);
-    shared.1.store(true, Ordering::Relaxed);
+    let sum = |count: fn(&Owned) -> &AtomicU64| {
+        shared.descriptors.iter().map(|(_, owned)| count(owned).load(Relaxed)).sum::<u64>()
+    };
+    let mut told = begin;
+    while begin.elapsed() < plan.time && sum(|owned| &owned.changes) < plan.changes {
+        // It ends early after a panic only.
+        if runtime.wait(Some(plan.time.min(Duration::from_millis(100)))) {
+            break;
+        }
+        if told.elapsed() >= Duration::from_secs(1) {
+            told = Instant::now();
+            progress(sum(|owned| &owned.changes));
+        }
+    }
+    shared.ends.store(true, Relaxed);
     // It ends when every thread has dropped its sender.
     all_ended.into_iter().for_each(|()| ());
     let elapsed = begin.elapsed();
-    let changes = |handle: &FdHandle| core.entry(*handle).map_or(0, |entry| u64::from(entry.takeovers));
-    let rate = handles.iter().map(changes).sum::<u64>() as f64 / elapsed.as_secs_f64();
+    let is_counted = |(handle, owned): &(FdHandle, Arc<Owned>)| {
+        core.entry(*handle).is_ok_and(|entry| entry.takeovers == owned.changes.load(Relaxed) as u32)
+    };
+    let wrong = shared.descriptors.iter().filter(|descriptor| !is_counted(descriptor)).count();
     runtime.stop().map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(rate)
+    let violations = sum(|owned| &owned.violations);
+    if (wrong, violations) != (0, 0) {
+        let why = format!(
+            "{violations} uses were not exclusive, and of {wrong} descriptors the core and the owners have \
+             counted different takeovers"
+        );
+        return Err(io::Error::other(why));
+    }
+    Ok(Measured { changes: sum(|owned| &owned.changes), events: sum(|owned| &owned.events), elapsed })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn plan(threads: usize) -> Plan {
+        Plan { threads, descriptors: 64, busy: 8, changes: 2_000, time: Duration::MAX }
+    }
+
     #[test]
-    fn two_threads_take_over_from_each_other_and_one_has_nobody_to_take_from() {
-        let rate = |threads| measure(threads, 64, Duration::from_millis(50)).unwrap();
-        assert!(rate(2) > 0.0);
-        assert_eq!(rate(1), 0.0);
+    fn two_threads_take_over_from_each_other_beside_traffic() {
+        let measured = measure(&plan(2), |_| ()).unwrap();
+        assert!(measured.changes >= 2_000 && measured.events > 0 && measured.rate() > 0.0);
+    }
+
+    #[test]
+    fn one_thread_has_nobody_to_take_from() {
+        let alone = Plan { time: Duration::from_millis(50), ..plan(1) };
+        assert_eq!(measure(&alone, |_| ()).unwrap().changes, 0);
+    }
+
+    #[test]
+    fn a_use_inside_another_is_a_violation() {
+        let number = AtomicU64::default;
+        let owned = Owned {
+            user: AtomicUsize::new(1),
+            owner: AtomicUsize::new(1),
+            changes: number(),
+            events: number(),
+            violations: number(),
+            far: None,
+        };
+        owned.used(1, None);
+        assert_eq!(owned.violations.load(Relaxed), 1);
+        owned.used(0, None);
+        assert_eq!((owned.violations.load(Relaxed), owned.changes.load(Relaxed)), (1, 1));
     }
 }
