@@ -73,7 +73,7 @@ fn known_answers_are_found() {
     for (os, behaviour, variant, asked, allowed) in [
         (Os::FreeBsd, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
         (Os::Linux, "V26", "pipe:read-end-drained", "poll@level", "HUP"),
-        (Os::MacOs, "V26", "pipe:read-end-drained", "poll@level", "IN|HUP"),
+        (Os::MacOs, "V26", "pipe:read-end-drained", "poll@level", "IN|PRI|HUP"),
         (Os::FreeBsd, "V26", "pipe:read-end-drained", "kqueue-add-before@level", "R(data=0)+EOF W+EOF"),
         (Os::FreeBsd, "V01", "tcp:fresh", "poll@level", "-"),
         (Os::Linux, "V01", "tcp:fresh", "poll-events0@level", "HUP"),
