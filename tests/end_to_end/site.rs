@@ -92,6 +92,21 @@ fn a_target_that_was_run_on_two_kernels_has_a_column_for_each() {
 }
 
 #[test]
+fn pages_say_which_systems_were_never_measured() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.site(&[]).expect(0, &[]);
+    let page = |path: &str| sandbox.text(&format!("pages/{path}"));
+    assert!(page("systems/macos.html").contains("Nothing of macOS has been measured"));
+    assert!(!page("systems/linux.html").contains("has been measured"));
+    let says_so = |path| page(path).contains("(not measured)");
+    assert_eq!(["index.html", "compare.html", "behaviours/V26.html"].map(says_so), [true; 3]);
+    let heads = page("behaviours/V26.html");
+    let heads = heads.lines().find(|line| line.contains(">macOS")).expect("macOS has a column");
+    assert!(heads.contains("macOS <span class=\"quiet\">(not measured)</span></th>"), "{heads}");
+    assert!(heads.contains("<th scope=\"col\">Linux</th>"), "{heads}");
+}
+
+#[test]
 fn pages_of_an_earlier_site_are_removed_and_other_files_are_not() {
     let sandbox = with_results();
     sandbox.site(&["pollmatrix-report"]).expect(0, &[]);

@@ -1,7 +1,7 @@
 //! The behaviours with their scenarios and expected answers.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use matrix::cell::short;
@@ -37,9 +37,12 @@ fn content(
 ) -> Catalogue {
     let mut sources = Sources::default();
     let questions = questions(answers, |_, _| true);
+    let is_measured = |answer: &Expectation| !answer.source.evidence.is_hypothesis();
+    let measured_systems: BTreeSet<Os> =
+        answers.systems().filter(|(_, of)| of.iter().any(is_measured)).map(|(os, _)| os).collect();
     let describe = |(id, title): &(&str, &str)| {
         let asked: Vec<_> = questions.iter().filter(|question| question.behaviour == *id).collect();
-        behaviour(id, title, &asked, kernels, history, &mut sources)
+        behaviour((id, title), &asked, kernels, (history, &measured_systems), &mut sources)
     };
     let mut all: Vec<_> = raw::expectations::BEHAVIOURS.iter().map(describe).collect();
     let family = |(prefix, title): (&str, &str)| Family {
@@ -55,11 +58,10 @@ fn content(
 const ALWAYS: [Os; 3] = [Os::Linux, Os::FreeBsd, Os::MacOs];
 
 fn behaviour(
-    id: &str,
-    title: &str,
+    (id, title): (&str, &str),
     asked: &[&Question<'_>],
     kernels: &[KernelAnswers],
-    history: &History,
+    (history, measured_systems): (&History, &BTreeSet<Os>),
     sources: &mut Sources,
 ) -> Behaviour {
     let past = Past { history, behaviour: id };
@@ -70,8 +72,11 @@ fn behaviour(
     let today: Vec<_> = ALWAYS.into_iter().chain(others).collect();
     let kernels: Vec<_> = kernels.iter().filter(|kernel| kernel.of_behaviour(id).next().is_some()).collect();
     let then = past.systems();
-    let column = |os: Os, name, past| Column { system: os.name().to_owned(), name, past };
-    let now = today.iter().map(|&os| column(os, proper_name(os).to_owned(), false));
+    let column = |os: Os, name, past| Column { system: os.name().to_owned(), name, past, unmeasured: false };
+    let now = today.iter().map(|&os| Column {
+        unmeasured: !measured_systems.contains(&os),
+        ..column(os, proper_name(os).to_owned(), false)
+    });
     let measured = kernels
         .iter()
         .map(|kernel| column(kernel.os, format!("{} {}", proper_name(kernel.os), kernel.version), false));

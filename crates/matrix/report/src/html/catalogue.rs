@@ -77,6 +77,8 @@ pub struct Column {
     pub name: String,
     /// Whether it is a past version, which no result is compared with.
     pub past: bool,
+    /// Whether nothing of this system was ever measured: all its answers are hypotheses.
+    pub unmeasured: bool,
 }
 
 /// A state of the descriptors.
@@ -183,8 +185,8 @@ pub(super) mod tests {
                 contract: vec![text("deletion/life"), text("migration/other")],
             }],
             columns: vec![
-                Column { system: "linux".into(), name: text("Linux"), past: false },
-                Column { system: "freebsd".into(), name: text("FreeBSD 4"), past: true },
+                Column { system: "linux".into(), name: text("Linux"), past: false, unmeasured: false },
+                Column { system: "freebsd".into(), name: text("FreeBSD 4"), past: true, unmeasured: false },
             ],
             states: vec![State { name: text("pipe:drained"), rows }],
             sources: vec![Source {

@@ -22,6 +22,7 @@ struct Side {
     /// Its name in the fragment of the address: `linux`, `linux-6.1.192-x86_64`, `mio-linux`.
     id: String,
     name: String,
+    unmeasured: bool,
 }
 
 /// A question, with the answers of the sides that have one. `compare.js` reads it.
@@ -50,8 +51,9 @@ struct Data {
 impl Content {
     pub(super) fn of(site: &Site<'_>, systems: &[System<'_>]) -> Self {
         let of_system = |system: &System<'_>| {
-            let whole = Side { id: system.slug.to_owned(), name: system.name.to_owned() };
-            let kernel = |name: &&str| Side { id: id(name), name: (*name).to_owned() };
+            let side = |id, name: &str, unmeasured| Side { id, name: name.to_owned(), unmeasured };
+            let whole = side(system.slug.to_owned(), system.name, system.unmeasured);
+            let kernel = |name: &&str| side(id(name), name, false);
             std::iter::once(whole).chain(system.kernels.iter().map(kernel)).collect::<Vec<_>>()
         };
         let systems: Vec<_> = systems.iter().flat_map(of_system).collect();
@@ -59,7 +61,7 @@ impl Content {
         for poller in site.pollers {
             pollers.extend(poller.systems.iter().map(|on| {
                 let name = format!("{} on {}", poller.name, on.name);
-                Side { id: id(&format!("{} {}", poller.name, on.system)), name }
+                Side { id: id(&format!("{} {}", poller.name, on.system)), name, unmeasured: false }
             }));
         }
         let data = Data { rows: rows(site), asked: asked(site, &systems) };

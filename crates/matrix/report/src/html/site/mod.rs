@@ -162,6 +162,7 @@ struct System<'a> {
     /// Its proper name, and the kernels with answers of their own.
     name: &'a str,
     kernels: Vec<&'a str>,
+    unmeasured: bool,
     answered: usize,
     differing: usize,
 }
@@ -235,8 +236,9 @@ impl<'a> Site<'a> {
         for column in self.behaviours().flat_map(|behaviour| &behaviour.columns) {
             let slug = column.system.as_str();
             let index = systems.iter().position(|system| system.slug == slug).unwrap_or_else(|| {
-                let kernels = Vec::new();
-                systems.push(System { slug, name: &column.name, kernels, answered: 0, differing: 0 });
+                let (kernels, unmeasured) = (Vec::new(), column.unmeasured);
+                let name = &column.name;
+                systems.push(System { slug, name, kernels, unmeasured, answered: 0, differing: 0 });
                 systems.len() - 1
             });
             let system = &mut systems[index];
@@ -244,6 +246,8 @@ impl<'a> Site<'a> {
             if column.name.len() < system.name.len() {
                 system.name = &column.name;
             }
+            // A kernel of the results has a column of its own.
+            system.unmeasured &= column.unmeasured || column.past;
             if !system.kernels.contains(&column.name.as_str()) {
                 system.kernels.push(&column.name);
             }
