@@ -60,6 +60,14 @@ test-all *ARGS:
 runner RUNNER *ARGS:
     ci/runners.sh "$@"
 
+# The first run on a system that nothing was measured on, such as macos: prints what to send back
+first-run SYSTEM:
+    @[ "$(uname -s | sed s/Darwin/macos/ | tr A-Z a-z)" = "$1" ] || { printf 'error: this is no %s\nhelp: run it on one\n' "$1" >&2; exit 2; }
+    cargo run --release -- run --report-dir first-run || [ $? -eq 1 ]
+    cargo run --release -- expectations judge first-run || [ $? -eq 1 ]
+    gzip -c first-run/results.json >"first-run-$1.json.gz"
+    @echo "Send back first-run-$1.json.gz, in a new issue of this project. The answers above are new, or contradict a hypothesis."
+
 # Build the site in the folder site: a page for each behaviour, system and poller, with this machine's report
 site:
     cargo run --release -- run || [ $? -eq 1 ]

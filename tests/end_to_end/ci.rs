@@ -261,6 +261,27 @@ fn every_recipe_passes_its_arguments_on_as_words() {
     assert!(recipes.contains("\nset positional-arguments\n"), "without it there is no \"$@\"");
 }
 
+/// Each line runs as `just` runs it, in a shell of its own, with a cargo whose run had failures.
+#[test]
+fn a_first_run_names_the_file_to_send_back() {
+    let recipes = read("justfile");
+    let (_, recipe) = recipes.split_once("\nfirst-run SYSTEM:\n").expect("there is the recipe");
+    let (recipe, _) = recipe.split_once("\n\n").expect("it has an end");
+    let tree = Tree::new();
+    let run = |line: &str, system: &str| {
+        let stub = "cargo() { mkdir -p first-run; echo '{}' >first-run/results.json; return 1; }; \
+                    uname() { echo Darwin; };";
+        let line = format!("{stub} {}", line.trim().trim_start_matches('@'));
+        answer(Command::new("sh").current_dir(tree.path("")).args(["-cu", &line, "first-run", system]))
+    };
+    let lines: Vec<_> = recipe.lines().map(|line| run(line, "macos")).collect();
+    lines.iter().for_each(|line| line.expect(0, &[]));
+    assert!(lines.last().is_some_and(|last| last.stdout.contains("first-run-macos.json.gz")));
+    assert!(fs::metadata(tree.path("first-run-macos.json.gz")).is_ok_and(|file| file.len() > 0));
+    let elsewhere = run(recipe.lines().next().expect("it has a line"), "linux");
+    assert_eq!((elsewhere.code, elsewhere.stderr.contains("this is no linux")), (Some(2), true));
+}
+
 /// The subjects of the tree's own history are checked by CI: here, that the check finds each mistake.
 #[test]
 fn a_commit_subject_that_is_long_or_no_imperative_is_found() {
