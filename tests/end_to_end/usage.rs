@@ -231,7 +231,7 @@ fn the_history_is_listed_with_the_scenarios_or_the_reason_for_none() {
     let entries: serde_json::Value = json.json();
     assert_eq!(
         entries.as_array().map(Vec::len),
-        Some(85 + 20 + 26),
+        Some(92 + 20 + 26),
         "bugs, suspects, and those of this core"
     );
     assert!(entries[65]["names"].as_array().is_some_and(|names| !names.is_empty()), "{}", entries[65]);

@@ -1,5 +1,6 @@
 //! Work is published at each step on a thread's way to sleep. HAProxy published it too late (bug 17), mistook
-//! a mark for a wake-up and did not check again (bug 30), and was considered awake before it waited (bug 50).
+//! a mark for a wake-up and did not check again (bug 30), was considered awake before it waited (bug 50), and
+//! changed its two marks one after the other (bug 86).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "regression/work-before-the-wait",
     title: "Work that is published at any step on a thread's way to sleep is done, and so is later work",
     layer: Layer::Contract,
-    clauses: &["L1", "L2", "bug 17", "bug 30", "bug 50"],
+    clauses: &["L1", "L2", "bug 17", "bug 30", "bug 50", "bug 86"],
     axes: Axes { transports: &[Transport::Pipe], threads: &[1], ..Axes::PLAIN },
     run,
 };

@@ -2,7 +2,7 @@
 //!
 //! In HAProxy, delete used to wait until no thread ran the handler. A listener's handlers take the listener's
 //! lock, and so does the thread that deletes the listener: one waited for the running bit, the other for the
-//! lock (bug 45; from another group, bug 64). Here delete does not wait: the last user closes.
+//! lock (bug 45; from another group, bugs 64 and 87). Here delete does not wait: the last user closes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/delete-holding-handler-lock",
     title: "Deleting a listener does not wait for a handler that waits for a lock of the deleting thread",
     layer: Layer::Contract,
-    clauses: &["S5", "L4", "L7", "bug 45", "bug 64"],
+    clauses: &["S5", "L4", "L7", "bug 45", "bug 64", "bug 87"],
     axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };

@@ -2,8 +2,8 @@
 //!
 //! In HAProxy, a resume from a thread outside the mask changed the listener's state without a lock (bug 33);
 //! its flags were cleared non-atomically, and a resume that coincided with an `EAGAIN` left the listener
-//! paused but polled, or ready but not polled (bug 38). Only the last call counts: whatever came before, the
-//! pollers reach the state that it requests.
+//! paused but polled, or ready but not polled (bug 38); and it took its locks in two orders (bug 90). Only
+//! the last call counts: whatever came before, the pollers reach the state that it requests.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::scope;
@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     id: "shared-listener/pause-resume-flap",
     title: "A listener that is paused and resumed rapidly ends in the state of the last call",
     layer: Layer::Contract,
-    clauses: &["S11", "S18", "L1", "L6", "bug 33", "bug 38"],
+    clauses: &["S11", "S18", "L1", "L6", "bug 33", "bug 38", "bug 90"],
     axes: Axes { threads: &[2, 4], ..super::AXES },
     run,
 };
