@@ -118,11 +118,52 @@ pub(super) fn wait_for_end(
 
 /// Returns whether poll(2) reports one of `events` within a timeout in milliseconds.
 fn is_reported(fd: &impl AsFd, events: c_short, timeout: libc::c_int) -> bool {
-    // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
-    let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
-    // SAFETY: the pointer is to one live pollfd.
-    let count = unsafe { libc::poll(&raw mut polled, 1, timeout) };
-    count > 0 && polled.revents & events != 0
+    reports(events, |requested| {
+        // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
+        let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: requested, revents: 0 };
+        // SAFETY: the pointer is to one live pollfd.
+        let count = unsafe { libc::poll(&raw mut polled, 1, timeout) };
+        if count > 0 { polled.revents } else { 0 }
+    }) || events & RESET != 0 && has_ended(fd)
+}
+
+/// Returns whether `poll`, from the requested to the returned events, reports one of `events`.
+fn reports(events: c_short, poll: impl FnOnce(c_short) -> c_short) -> bool {
+    poll(requested(events)) & events != 0
+}
+
+/// Returns the events to request from poll(2), which reports `POLLHUP` and `POLLERR` without a request.
+///
+/// OpenBSD 7.3 watches nothing if `POLLERR` is requested without a direction (`ppollregister`). In a thread
+/// that has called select(2) for exceptional conditions, it reports a hang-up only if reading is requested:
+/// poll(2) re-uses the filter that select(2) has left in the thread's queue, and that filter has no hang-up
+/// (`kqueue_register`, `filt_soexcept`). No script can ask for that answer, because its pollers are of one
+/// kind.
+const fn requested(events: c_short) -> c_short {
+    let others = events & !RESET;
+    if others == events { events } else { others | READABLE }
+}
+
+/// Returns whether a socket has ended in both directions, where poll(2) does not report that: NetBSD's never
+/// reports a hang-up of a socket.
+#[cfg(target_os = "netbsd")]
+fn has_ended(fd: &impl AsFd) -> bool {
+    use nix::sys::event::{EventFilter, EventFlag, FilterFlag, KEvent, Kqueue};
+
+    let filter = |filter| {
+        let number = fd.as_fd().as_raw_fd() as usize;
+        KEvent::new(number, filter, EventFlag::EV_ADD, FilterFlag::empty(), 0, 0)
+    };
+    let filters = [EventFilter::EVFILT_READ, EventFilter::EVFILT_WRITE].map(filter);
+    let (mut events, now) = (filters, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    let count = Kqueue::new().and_then(|queue| queue.kevent(&filters, &mut events, Some(now)));
+    count == Ok(2) && events.iter().all(|event| event.flags().contains(EventFlag::EV_EOF))
+}
+
+/// poll(2) reports it.
+#[cfg(not(target_os = "netbsd"))]
+fn has_ended(_: &impl AsFd) -> bool {
+    false
 }
 
 /// Returns the number of bytes that can be read: `FIONREAD`.
@@ -179,6 +220,31 @@ mod tests {
 
     /// Long enough for a call of poll(2) that reports at once.
     const SHORT: Duration = Duration::from_millis(20);
+
+    /// What OpenBSD's poll(2) returned for a socket after a reset, in a thread that has or has not called
+    /// select(2) before: measured on 7.3.
+    fn openbsd(after_select: bool, requested: c_short) -> c_short {
+        const IN_AND_HUP: c_short = libc::POLLIN | libc::POLLHUP;
+        match (after_select, requested & !libc::POLLHUP) {
+            (_, requested) if requested & libc::POLLIN != 0 => IN_AND_HUP,
+            (false, 0 | libc::POLLPRI | libc::POLLOUT) => libc::POLLHUP,
+            _ => 0,
+        }
+    }
+
+    /// Without it, each script with a reset waits for its whole patience there.
+    #[test]
+    fn a_hang_up_arrives_although_openbsd_watches_nothing_for_an_error_alone_or_after_select() {
+        for after_select in [false, true] {
+            for events in [RESET, WRITABLE | RESET] {
+                assert!(reports(events, |requested| openbsd(after_select, requested)), "{events:#x}");
+            }
+        }
+        for events in [READABLE, WRITABLE, URGENT, HALF_CLOSED, FAILED, RESET, READABLE | FAILED] {
+            assert_eq!(requested(events) & (libc::POLLERR | libc::POLLHUP), 0, "{events:#x}");
+            assert_ne!(requested(events), 0, "{events:#x}");
+        }
+    }
 
     /// poll(2) reports a hang-up whatever is asked for.
     #[test]
