@@ -264,6 +264,28 @@ fn executor_output_with_console_messages_is_imported() {
         .expect(2, &["foreign has no results of here", "it seems to be plain text", "help: "]);
 }
 
+/// The provenance is that of the machine that ran the cells, and the name of the file is none of it.
+#[test]
+fn imported_results_keep_their_provenance_and_can_be_merged() {
+    let sandbox = Sandbox::new(&CELLS, 300);
+    for (file, cell) in [("first/lines", "selftest/pass"), ("second/lines", "selftest/unsupported")] {
+        let printed = sandbox.run(&["worker", "exec", cell, "--seed", "2", "--fault", "double-close"]);
+        sandbox.put(file, &printed.stdout);
+        let begin: serde_json::Value =
+            serde_json::from_str(printed.stdout.lines().next().expect("there is a line")).expect("it is JSON");
+        let dir = file.replace("/lines", "-report");
+        sandbox.run(&["run", "--import", file, "--report-dir", &dir]).expect(1, &["5 not-run"]);
+        let text = fs::read_to_string(sandbox.path(&format!("{dir}/results.json"))).expect("it was written");
+        assert!(!text.contains(file), "{text}");
+        let results: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        for key in ["executable", "matrix", "seed", "fault", "started"] {
+            assert_eq!(results["runs"][0][key], begin["run"][key], "{key}");
+        }
+        assert_eq!(results["runs"][0]["executable"].as_str().map(str::len), Some(64), "it is a hash");
+    }
+    sandbox.run(&["merge", "first-report", "second-report"]).expect(1, &["1 pass", "1 unsupported"]);
+}
+
 #[test]
 fn the_exit_code_of_an_executor_is_that_of_its_cells() {
     let sandbox = Sandbox::new(&CELLS, 300);

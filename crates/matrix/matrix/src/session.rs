@@ -285,6 +285,19 @@ impl Session {
 
     fn provenance(&self, chosen: &Chosen<'_>, environment: &Environment, interrupted: bool) -> Run {
         let target = chosen.target.id.clone();
+        if let (Some(imported), Runner::Import) = (&self.machine, &chosen.runner) {
+            // The executable, the seed and the disturbances are those of the imported results, not of this
+            // command.
+            return Run {
+                target,
+                selection: self.identity.selection.describe(),
+                runner: chosen.runner.name().to_owned(),
+                finished: provenance::now(),
+                resumed: self.resumed,
+                interrupted,
+                ..imported.clone()
+            };
+        }
         let here = match (&self.machine, &chosen.runner) {
             (Some(machine), _) => Run { target, ..machine.clone() },
             (None, Runner::Native) => Run {
@@ -335,7 +348,8 @@ fn import_cells(
         each(match imported.results.remove(&cell.spec.id) {
             Some(result) => CellResult { target: chosen.target.id.clone(), ..result },
             None => {
-                let why = format!("{} has no result of this cell", file.display());
+                // Without the file's name: a path of this machine says nothing elsewhere.
+                let why = "the imported file has no result of this cell".to_owned();
                 CellResult::without_attempt(cell.spec.clone(), Status::NotRun, why)
             }
         });
