@@ -272,7 +272,8 @@ fn imported_results_keep_their_provenance_and_can_be_merged() {
         let printed = sandbox.run(&["worker", "exec", cell, "--seed", "2", "--fault", "double-close"]);
         sandbox.put(file, &printed.stdout);
         let begin: serde_json::Value =
-            serde_json::from_str(printed.stdout.lines().next().expect("there is a line")).expect("it is JSON");
+            serde_json::from_str(printed.stdout.lines().next().expect("there is a line"))
+                .expect("it is JSON");
         let dir = file.replace("/lines", "-report");
         sandbox.run(&["run", "--import", file, "--report-dir", &dir]).expect(1, &["5 not-run"]);
         let text = fs::read_to_string(sandbox.path(&format!("{dir}/results.json"))).expect("it was written");

@@ -3,7 +3,7 @@
 #[cfg(not(kqueue_library))]
 pub(crate) use libc::{
     EV_ADD, EV_CLEAR, EV_DELETE, EV_DISPATCH, EV_ENABLE, EV_EOF, EV_ERROR, EV_ONESHOT, EV_RECEIPT,
-    EVFILT_READ, EVFILT_USER, EVFILT_WRITE, NOTE_TRIGGER, kevent, kqueue,
+    EVFILT_READ, EVFILT_TIMER, EVFILT_USER, EVFILT_WRITE, NOTE_TRIGGER, kevent, kqueue,
 };
 
 #[cfg(kqueue_library)]
@@ -29,6 +29,7 @@ mod library {
 
     pub(crate) const EVFILT_READ: i16 = -1;
     pub(crate) const EVFILT_WRITE: i16 = -2;
+    pub(crate) const EVFILT_TIMER: i16 = -7;
     pub(crate) const EVFILT_USER: i16 = -11;
     /// A filter that only libkqueue has. It returns facts about the library.
     pub(crate) const EVFILT_LIBKQUEUE: i16 = -12;

@@ -73,6 +73,12 @@ pub(crate) fn record(codes: &Codes, entry: &Entry) -> Option<Record> {
     })
 }
 
+/// Returns the error number of a receipt, zero for success. `None` if the entry is an event, which only a
+/// kernel without `EV_RECEIPT` returns in a receipt's place: every receipt has `EV_ERROR`.
+pub(crate) fn receipt(codes: &Codes, entry: &Entry) -> Option<i64> {
+    (entry.flags & codes.error != 0).then_some(entry.data)
+}
+
 /// Returns the timeout in seconds and nanoseconds, exactly. Some systems refuse more than 10⁸ seconds.
 pub(crate) fn timeout(timeout: Duration) -> (i64, i64) {
     const LONGEST: Duration = Duration::from_secs(100_000_000);
@@ -145,6 +151,18 @@ mod tests {
         let read = Entry { filter: -1, ..entry(0) };
         assert_eq!(record(&CODES, &read), Some(Record { filter: Filter::Read, ..plain }));
         assert_eq!(record(&CODES, &Entry { filter: USER, ..entry(0) }), None, "the user event is no record");
+    }
+
+    /// NetBSD 7 returned the third and the fourth one for an entry with `EV_RECEIPT`: 3 unread bytes, and an
+    /// end with no data. Neither 3 nor 0 is an error number.
+    #[test]
+    fn an_event_is_no_receipt_whatever_its_data_are() {
+        for (flags, data, expected) in
+            [(0x4041, 0, Some(0)), (0x4000, 9, Some(9)), (0x1, 3, None), (0x8001, 0, None), (0x41, 0, None)]
+        {
+            let entry = Entry { ident: 5, filter: -1, flags, data, udata: 0 };
+            assert_eq!(receipt(&CODES, &entry), expected, "{flags:#x} {data}");
+        }
     }
 
     #[test]

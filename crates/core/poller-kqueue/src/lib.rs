@@ -12,6 +12,9 @@
 //! - The wake-up is `EVFILT_USER` where the kernel has it.
 //! - A forked child has no queue: the old number is closed, or belongs to another file, and is not touched.
 //!
+//! The kernel must have `EV_RECEIPT`: FreeBSD since 8.1, macOS since 10.5. NetBSD 7.99.10 has none, and is
+//! refused; NetBSD 10 is the oldest that this backend is meant for, and none was tried.
+//!
 //! With the feature `library`, a library provides kqueue(2) on Linux, such as [libkqueue]: the environment
 //! variable `POLLMATRIX_KQUEUE_LIBRARY` names its file at build time.
 //!
@@ -26,7 +29,7 @@
 //!
 //! - `CODES`, `raw`, `entry`: each constant stands in the field of its name; the two conversions only copy.
 //! - `KernelQueue::new`, `fresh`: close-on-exec before the queue is used; a user event, or `has_user_event`
-//!   is false.
+//!   is false; only the timer is deleted again.
 //! - `KernelQueue::replace`: after a fork, or in another process, the old number is not touched. Otherwise
 //!   the new queue gets the old number, then close-on-exec, then one trigger.
 //! - `KernelQueue::wait`: room is never zero; `seen` is zero after an error or a signal.
@@ -93,7 +96,8 @@ use {
 /// ```
 ///
 /// # Errors
-/// None. The system calls that can fail are made with each thread's poller.
+/// None. The system calls that can fail are made with each thread's poller, which also refuses a kernel
+/// without `EV_RECEIPT`.
 #[cfg(kqueue)]
 pub fn backend(limits: &Limits) -> Result<Box<dyn Backend>, BackendError> {
     Ok(Box::new(KqueueBackend { queues: PerThread::new(limits) }))

@@ -1,5 +1,6 @@
 //! The submission of entries: the calls, their order, and the result of an entry whose call failed.
 
+use std::io;
 use std::os::fd::RawFd;
 
 use fd_core::hooks::fault;
@@ -12,13 +13,13 @@ use crate::mistakes;
 /// not repeat.
 const TRIES: usize = 64;
 
-/// The result of an entry whose call failed as a whole: the entry may be submitted again.
-const NOT_ANSWERED: Errno = Errno::EAGAIN;
+/// The result of an entry without a receipt, or whose call failed as a whole: it may be submitted again.
+pub(crate) const NOT_ANSWERED: Errno = Errno::EAGAIN;
 
 /// The system calls that the submission needs.
 pub(crate) trait Kernel {
     /// Calls kevent(2) once with these entries and room for as many receipts. Appends the error number of
-    /// each receipt, zero for success.
+    /// each receipt, zero for success, and nothing for an event.
     ///
     /// # Errors
     /// The call failed as a whole.
@@ -79,7 +80,8 @@ pub(crate) fn submit_one(kernel: &mut impl Kernel, operation: &Operation) -> Res
         let mut receipts = Vec::with_capacity(1);
         match kernel.call(std::slice::from_ref(operation), &mut receipts) {
             Ok(()) => {
-                return receipts.first().map_or(Ok(()), |receipt| result_of(kernel, operation, *receipt));
+                let result = receipts.first().map(|receipt| result_of(kernel, operation, *receipt));
+                return result.unwrap_or(Err(NOT_ANSWERED));
             }
             Err(Errno::EINTR) => {}
             Err(_) => break,
@@ -107,6 +109,49 @@ pub(crate) fn answer(receipt: i64) -> Result<(), Errno> {
         0 => Ok(()),
         errno => Err(Errno::from_raw(errno as i32)),
     }
+}
+
+/// The first entries of a new queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FirstEntry {
+    /// Adds the user event.
+    AddUserEvent,
+    /// Adds a timer, which every kernel has.
+    AddTimer,
+    /// Deletes the timer.
+    DeleteTimer,
+}
+
+/// Returns whether a new queue has a user event. `submit` calls kevent(2) once with the entry and room for
+/// one receipt, and returns the receipt's error number, zero for success, or `None` without a receipt.
+///
+/// # Errors
+/// `Unsupported` if the kernel has no `EV_RECEIPT`. Every kernel answers an entry that fails, so only the
+/// answer to one that succeeds shows this: that to the timer if there are no user events. Other errors are
+/// those of the calls.
+pub(crate) fn first_answers(
+    mut submit: impl FnMut(FirstEntry) -> Result<Option<i64>, Errno>,
+) -> io::Result<bool> {
+    const EINVAL: i64 = Errno::EINVAL as i64;
+    const HELP: &str = "this kernel's kevent(2) has no EV_RECEIPT, which the backend kqueue needs \
+                        (NetBSD 7 has none): use poll or select";
+    let mut answer_to = |entry| loop {
+        match submit(entry) {
+            Err(Errno::EINTR) => {}
+            // An old kernel has no such filter.
+            Err(Errno::EINVAL) => break Ok(EINVAL),
+            Ok(None) => break Err(io::Error::new(io::ErrorKind::Unsupported, HELP)),
+            Ok(Some(errno)) => break Ok(errno),
+            Err(errno) => break Err(errno.into()),
+        }
+    };
+    if answer_to(FirstEntry::AddUserEvent)? == 0 {
+        return Ok(true);
+    }
+    for entry in [FirstEntry::AddTimer, FirstEntry::DeleteTimer] {
+        answer(answer_to(entry)?)?;
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -167,10 +212,43 @@ mod tests {
     #[test]
     fn entries_without_a_receipt_each_are_submitted_one_by_one() {
         for whole in [Err(Errno::EINTR), Err(Errno::ENOMEM), Ok(vec![]), Ok(vec![0]), Ok(vec![0, 0, 0])] {
-            let mut kernel = scripted([whole, Ok(vec![]), Ok(vec![ENOMEM])]);
+            let mut kernel = scripted([whole, Ok(vec![0]), Ok(vec![ENOMEM])]);
             assert_eq!(submitted(&mut kernel, &additions(2)), [Ok(()), Err(Errno::ENOMEM)]);
             assert_eq!(kernel.calls, [2, 1, 1]);
         }
+    }
+
+    #[test]
+    fn an_entry_without_a_receipt_has_not_succeeded() {
+        let mut kernel = scripted([Ok(vec![]), Ok(vec![])]);
+        assert_eq!(submitted(&mut kernel, &additions(1)), [Err(Errno::EAGAIN)]);
+    }
+
+    /// Every kernel answers an entry that fails. NetBSD 7 has no user events, and answers no other entry.
+    #[test]
+    fn a_kernel_without_receipts_is_refused_with_its_name_and_the_remedy() {
+        use FirstEntry::{AddTimer, AddUserEvent, DeleteTimer};
+        const EINVAL: Result<Option<i64>, Errno> = Ok(Some(Errno::EINVAL as i64));
+        const OK: Result<Option<i64>, Errno> = Ok(Some(0));
+        let asked = |answers: &[Result<Option<i64>, Errno>]| {
+            let (mut answers, mut entries) = (answers.iter(), vec![]);
+            let first = first_answers(|entry| {
+                entries.push(entry);
+                *answers.next().unwrap()
+            });
+            (first.map_err(|error| (error.kind(), error.raw_os_error())), entries)
+        };
+        let three = [AddUserEvent, AddTimer, DeleteTimer];
+        let refused = Err((io::ErrorKind::Unsupported, None));
+        assert_eq!(asked(&[OK]), (Ok(true), vec![AddUserEvent]), "FreeBSD, macOS");
+        assert_eq!(asked(&[EINVAL, OK, OK]), (Ok(false), three.to_vec()), "OpenBSD 7.3");
+        assert_eq!(asked(&[Err(Errno::EINVAL), OK, OK]), (Ok(false), three.to_vec()), "FreeBSD 7");
+        assert_eq!(asked(&[EINVAL, Ok(None)]), (refused, three[..2].to_vec()), "NetBSD 7");
+        assert_eq!(asked(&[Ok(None)]), (refused, three[..1].to_vec()), "user events without receipts");
+        assert_eq!(asked(&[Err(Errno::EINTR), OK]).0, Ok(true));
+        assert_eq!(asked(&[Err(Errno::ENOMEM)]).0.unwrap_err().1, Some(libc::ENOMEM));
+        let error = first_answers(|_| Ok(None)).unwrap_err().to_string();
+        assert!(error.contains("NetBSD 7") && error.contains("use poll or select"), "{error}");
     }
 
     #[test]

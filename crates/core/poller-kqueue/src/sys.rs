@@ -21,7 +21,7 @@ use crate::changes::Operation;
 use crate::entries::{self, Codes, Entry};
 use crate::events::Record;
 use crate::mistakes;
-use crate::receipts::{self, Kernel};
+use crate::receipts::{self, FirstEntry, Kernel, NOT_ANSWERED};
 
 /// The maximum number of attempts to set close-on-exec on a queue that is already in use.
 const TRIES: usize = 64;
@@ -189,7 +189,7 @@ impl Kernel for Calls<'_> {
         self.receipts.clear();
         self.receipts.resize(operations.len(), EMPTY);
         let count = kevent(self.queue, self.changes, self.receipts, Some(Duration::ZERO))?;
-        receipts.extend(self.receipts[..count].iter().map(|receipt| -> i64 { receipt.data as _ }));
+        receipts.extend(self.receipts[..count].iter().filter_map(receipt));
         Ok(())
     }
 
@@ -234,7 +234,14 @@ const USER_ENTRY: abi::kevent = abi::kevent {
     ..EMPTY
 };
 
+/// An entry that succeeds in every kernel. The timer is deleted long before it expires.
+const TIMER_ENTRY: abi::kevent =
+    abi::kevent { filter: abi::EVFILT_TIMER, flags: abi::EV_ADD | abi::EV_RECEIPT, data: 1_000_000, ..EMPTY };
+
 /// Creates a queue with close-on-exec. Returns it, and whether it has a user event.
+///
+/// # Errors
+/// Those of the system calls; `Unsupported` if the kernel has no `EV_RECEIPT`.
 pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     inject::before(Call::Kqueue)?;
     // SAFETY: kqueue(2) has no arguments.
@@ -242,17 +249,17 @@ pub(crate) fn fresh() -> io::Result<(OwnedFd, bool)> {
     // SAFETY: the number is new, and no other code knows it.
     let queue = unsafe { OwnedFd::from_raw_fd(number) };
     close_on_exec(queue.as_raw_fd())?;
-    let mut receipt = [EMPTY];
-    // This only adds the user event: an entry that adds and triggers it does not trigger it (measured).
-    let user_event = loop {
-        match kevent(queue.as_raw_fd(), &[USER_ENTRY], &mut receipt, Some(Duration::ZERO)) {
-            Ok(receipts) => break receipts == 0 || answer(&receipt[0]).is_ok(),
-            Err(Errno::EINTR) => {}
-            // An old kernel has no such filter.
-            Err(Errno::EINVAL) => break false,
-            Err(errno) => return Err(errno.into()),
-        }
-    };
+    let user_event = receipts::first_answers(|entry| {
+        let entry = match entry {
+            // This only adds it: an entry that adds and triggers it does not trigger it (measured).
+            FirstEntry::AddUserEvent => USER_ENTRY,
+            FirstEntry::AddTimer => TIMER_ENTRY,
+            FirstEntry::DeleteTimer => abi::kevent { flags: abi::EV_DELETE | abi::EV_RECEIPT, ..TIMER_ENTRY },
+        };
+        let mut returned = [EMPTY];
+        let count = kevent(queue.as_raw_fd(), &[entry], &mut returned, Some(Duration::ZERO))?;
+        Ok(returned[..count].first().and_then(receipt))
+    })?;
     Ok((queue, user_event))
 }
 
@@ -338,9 +345,14 @@ pub(crate) fn wait_raw(
     Errno::result(result).map(|count| count as usize)
 }
 
-/// Returns the result in a receipt.
-pub(crate) fn answer(receipt: &abi::kevent) -> Result<(), Errno> {
-    receipts::answer(receipt.data as _)
+/// Returns the error number of a receipt, zero for success. `None` for an event.
+fn receipt(returned: &abi::kevent) -> Option<i64> {
+    entries::receipt(&CODES, &entry(returned))
+}
+
+/// Returns the result of a call with one entry and room for one receipt.
+pub(crate) fn answer(returned: &[abi::kevent]) -> Result<(), Errno> {
+    returned.first().and_then(receipt).map_or(Err(NOT_ANSWERED), receipts::answer)
 }
 
 /// Converts an entry to the system's structure. It only copies fields.

@@ -110,11 +110,9 @@ impl KqueueSelector {
             udata: without_provenance_mut(token),
             ..sys::EMPTY
         };
-        let mut receipt = [sys::EMPTY];
-        match sys::kevent(self.number(), &[change], &mut receipt, Some(Duration::ZERO))? {
-            0 => Ok(()),
-            _ => sys::answer(&receipt[0]),
-        }
+        let mut returned = [sys::EMPTY];
+        let count = sys::kevent(self.number(), &[change], &mut returned, Some(Duration::ZERO))?;
+        sys::answer(&returned[..count])
     }
 
     /// Converts a kevent. Returns `None` for the wake-up, and drains its pipe.
