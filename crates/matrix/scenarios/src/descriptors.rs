@@ -145,7 +145,17 @@ pub(crate) fn epolls_with(fd: RawFd) -> Option<usize> {
 /// Returns the inode number of the open file, which tells open files apart.
 pub(crate) fn inode(fd: &impl AsFd) -> Option<u64> {
     #[allow(clippy::unnecessary_cast, reason = "the width of ino_t differs between systems")]
-    fstat(fd).ok().map(|status| status.st_ino as u64)
+    lasting_number(|| fstat(fd).ok().map(|status| status.st_ino as u64))
+}
+
+/// Returns a number that stays the same. OpenBSD and NetBSD number UNIX sockets from 0 at the first fstat(2)
+/// of each, and take 0 for "no number yet" (`uipc_sense`): the first socket of a boot has another number from
+/// its second fstat(2) on.
+fn lasting_number(mut fstat: impl FnMut() -> Option<u64>) -> Option<u64> {
+    match fstat() {
+        Some(0) => fstat(),
+        number => number,
+    }
 }
 
 /// Opens the null device, non-blocking.
@@ -166,6 +176,22 @@ mod tests {
         let made = fcntl(io::stderr(), FcntlArg::F_DUPFD_CLOEXEC(number)).unwrap();
         // SAFETY: fcntl has just created the descriptor, and nothing else owns it.
         unsafe { OwnedFd::from_raw_fd(made) }
+    }
+
+    /// The numbers of UNIX sockets are those of OpenBSD's and NetBSD's `uipc_sense`.
+    #[test]
+    fn the_first_socket_of_a_boot_keeps_its_number() {
+        let (mut next, mut numbers) = (0, [0; 2]);
+        let mut fstat = |socket: usize| {
+            if numbers[socket] == 0 {
+                numbers[socket] = next;
+                next += 1;
+            }
+            Some(numbers[socket])
+        };
+        let first = lasting_number(|| fstat(0));
+        assert_eq!((lasting_number(|| fstat(0)), lasting_number(|| fstat(1))), (first, Some(2)));
+        assert_eq!(lasting_number(|| None), None, "a closed descriptor has none");
     }
 
     #[test]
