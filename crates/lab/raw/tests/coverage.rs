@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use metadata::{Mode, Os};
 use pollmatrix_raw::expectations::{BEHAVIOURS, Expectations, title};
-use pollmatrix_raw::verbs::Script;
+use pollmatrix_raw::verbs::{Action, Call, Direction, Script};
 use pollmatrix_raw::{Omission, keys, omissions, scenarios};
 use selector::{Interest, Registered, View};
 use wildmatch::WildMatch;
@@ -132,6 +132,25 @@ fn every_scenario_has_a_unique_id_a_question_and_bug_urls() {
         assert!(!scenario.transports.is_empty() && !scenario.modes.is_empty(), "{}", scenario.id);
     }
     assert!(names.len() > 200, "{}", names.len());
+}
+
+/// There, macOS answers ENOTCONN and leaves the sending side open (`soshutdownlock_final`): a script must ask
+/// with a question mark, or shut the writing side only.
+#[test]
+fn no_script_requires_that_both_sides_are_shut_after_the_other_end_has_shut_its_writing_side() {
+    for scenario in scenarios() {
+        let script: Script = scenario.script.parse().unwrap();
+        let mut shut = BTreeSet::new();
+        for clause in &script.clauses {
+            let Action::Call(name, Call::Shuts(direction)) = &clause.action else { continue };
+            let is_shut_elsewhere = shut.iter().any(|other| other != name);
+            let requires = !clause.is_question && *direction == Direction::Both;
+            assert!(!(requires && is_shut_elsewhere), "{}: {}", scenario.id, clause.action);
+            if *direction != Direction::Read {
+                shut.insert(name.clone());
+            }
+        }
+    }
 }
 
 /// A script in canonical form is run exactly as it is written.
