@@ -87,6 +87,9 @@ struct Actor {
     queue: Vec<Name>,
     /// The length of the accept queue.
     backlog: usize,
+    listens: bool,
+    /// It was shut down in some direction.
+    is_shut: bool,
     sent: usize,
     sent_urgent: bool,
     /// It is closed or shut down, and unread data keep the end from the other end.
@@ -305,7 +308,8 @@ impl Interpreter {
             }
             Action::Change(change) => {
                 let answer = self.change(change)?;
-                let done = answer == Changed::Done || change.kind == ChangeKind::Watch;
+                let holds_in_part = self.holds_in_part(change, clause.is_question, &answer)?;
+                let done = answer == Changed::Done || change.kind == ChangeKind::Watch || holds_in_part;
                 self.conclude(clause, answer.outcome().into(), done, observed)
             }
             Action::MakePoller => {
@@ -668,6 +672,22 @@ impl Interpreter {
             }
         }
         Ok(changed)
+    }
+
+    /// Returns whether a registration that a script requires holds in part: a system can lack a filter for
+    /// this kind of file. Later answers name the refused filters, unless a question has this one.
+    fn holds_in_part(
+        &mut self,
+        change: &Change,
+        is_question: bool,
+        answer: &Changed,
+    ) -> Result<bool, Stopped> {
+        let number = self.number(&change.descriptor)?;
+        let required = match change.kind {
+            ChangeKind::Add | ChangeKind::Modify if !is_question => change.interest.unwrap_or(Interest::ALL),
+            _ => Interest::NONE,
+        };
+        Ok(self.poller(&change.poller)?.holds_in_part(number, required, answer))
     }
 
     /// Asks every view, or, with an interest, a registration made now.

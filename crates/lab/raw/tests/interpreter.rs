@@ -8,7 +8,9 @@ use metadata::{Mode, Transport};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use pollmatrix_raw::{PATIENCE, Setting, Stopped, Transcript, run};
-use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, Token, Unsupported, View};
+use selector::{
+    Capabilities, Changed, Event, Filter, Interest, MakeSelector, Refusal, Selector, Token, Unsupported, View,
+};
 
 /// Makes `a queue` of a script.
 #[cfg(target_os = "linux")]
@@ -119,6 +121,107 @@ fn a_poller_in_another_process_may_keep_a_file_open() {
     assert_eq!((seen, ended), (vec!["1".into(), "IN".into()], Ok(())));
     let why = "the end of the connection did not arrive within 50ms";
     assert_eq!(run_in(&|| make(None)), (vec![], Err(Stopped::Broken(why.into()))));
+}
+
+/// Some systems drop a connect to a socket that was shut down in silence. So does Linux at a full queue.
+#[test]
+fn a_connect_that_is_dropped_in_silence_is_an_answer() {
+    let _alone = alone();
+    let listens = "own listens backlog 0, own shuts write? as shut";
+    let reaches = format!("{listens}, one reaches own, two reaches own? as dropped, two asks SO_ERROR?");
+    assert_eq!(
+        seen(Transport::Tcp, &reaches)[1..],
+        ["tcp:dropped two-connect: EINPROGRESS", "tcp:dropped two-SO_ERROR: 0"]
+    );
+    let connects = format!("{listens}, one connects to own, two connects to own? as dropped, look at two");
+    assert_eq!(seen(Transport::Tcp, &connects)[1], "tcp:dropped two-connect: EINPROGRESS");
+    let why = broken(Transport::Tcp, &reaches.replace('?', ""));
+    assert_eq!(why, "two reaches own -> EINPROGRESS: a clause without a question mark must succeed");
+}
+
+/// poll(2) that refuses some filters, as OpenBSD's kqueue refuses W on a FIFO's reading end.
+struct Refusing {
+    poll: Box<dyn Selector>,
+    refused: &'static [Filter],
+}
+
+impl Selector for Refusing {
+    selector::forward!(poll {
+        fn column(&self) -> selector::Column;
+        fn capabilities(&self) -> Capabilities;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn remove(&self, fd: RawFd) -> Changed;
+        fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
+        fn wake(&self) -> Result<(), Unsupported>;
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
+
+    fn name(&self) -> &str {
+        "refusing"
+    }
+
+    fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        let (added, changed) = self.taken(interest);
+        if added != Interest::NONE {
+            assert_eq!(self.poll.add(fd, token, added, mode), Changed::Done);
+        }
+        changed
+    }
+
+    fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed {
+        let (kept, changed) = self.taken(interest);
+        assert_eq!(self.poll.modify(fd, token, kept, mode), Changed::Done);
+        changed
+    }
+}
+
+impl Refusing {
+    /// Returns the part of an interest that it takes, and the answer.
+    fn taken(&self, interest: Interest) -> (Interest, Changed) {
+        let is_refused = |filter| self.refused.contains(&filter);
+        let (read, write) = (interest.read, interest.write);
+        let taken = Interest {
+            read: read && !is_refused(Filter::Read),
+            write: write && !is_refused(Filter::Write),
+            ..Interest::NONE
+        };
+        let wanted = [(read, Filter::Read), (write, Filter::Write)];
+        let refused = wanted.into_iter().filter(|(wanted, filter)| *wanted && is_refused(*filter));
+        let refusal = |(_, filter)| Refusal { filter: Some(filter), errno: Errno::EINVAL };
+        let refusals: Vec<_> = refused.map(refusal).collect();
+        (taken, if refusals.is_empty() { Changed::Done } else { Changed::Refused(refusals) })
+    }
+}
+
+/// The scripts with `add own for both` ask pipes and FIFOs, too. A system may have no filter for writing
+/// there: that is its answer, and the rest of the script is asked.
+#[test]
+fn a_registration_that_holds_in_part_is_an_answer_and_no_broken_cell() {
+    fn make(refused: &'static [Filter]) -> std::io::Result<Box<dyn Selector>> {
+        Ok(Box::new(Refusing { poll: poller_poll::selector()?, refused }))
+    }
+    let _alone = alone();
+    let answers = |make: MakeSelector, script: &str| {
+        let (transcript, ended) = run_with(make, Transport::Fifo, Mode::Level, script);
+        let seen: Vec<_> = transcript.observations.iter().map(|seen| seen.answer.to_string()).collect();
+        (seen, ended)
+    };
+    let no_writing: MakeSelector = &|| make(&[Filter::Write]);
+    let pair = "own and peer are connected, peer sends 1";
+    let modified =
+        format!("{pair}, add own for reading, modify own for both, wait, modify own for reading, wait");
+    let seen = answers(no_writing, &modified);
+    assert_eq!(seen, (vec!["IN [W add:EINVAL]".into(), "IN".into()], Ok(())));
+    let added = format!("{pair}, add own for both, wait, own drains, wait, remove own, wait");
+    let (seen, ended) = answers(no_writing, &added);
+    assert_eq!((seen.join(", "), ended), ("IN [W add:EINVAL], silent [W add:EINVAL], silent".into(), Ok(())));
+    let asked = answers(no_writing, &format!("{pair}, add own for both?, wait"));
+    assert_eq!(asked, (vec!["W:EINVAL".into(), "IN".into()], Ok(())), "the question has the answer");
+    for script in ["add own for writing", "add own for both"] {
+        let nothing: MakeSelector = &|| make(&[Filter::Read, Filter::Write]);
+        let (_, ended) = answers(nothing, &format!("{pair}, {script}, wait"));
+        assert!(matches!(ended, Err(Stopped::Broken(_))), "{script}: {ended:?}");
+    }
 }
 
 /// The end is behind data that the other end has no room for.

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+use libc::c_short;
 use metadata::{Answer, Outcome, Transport};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -89,6 +90,7 @@ impl Interpreter {
                 CallResult::counts(&[received], received == Ok(1))
             }
             Call::Shuts(direction) => {
+                self.actor(actor)?.is_shut = true;
                 let (how, act) = match direction {
                     Direction::Read => (Shutdown::Read, Shut::Read),
                     Direction::Write => (Shutdown::Write, Shut::Write),
@@ -160,10 +162,15 @@ impl Interpreter {
                 .map_or(Ok(()), |fd| self.after_close(settle::wait_for(fd, RESET, "the reset", patience))),
             (Transport::Tcp, Call::Connects(None)) => wait_for_own(RESET, "the refusal"),
             (Transport::Tcp, Call::Connects(Some(listener))) if done && !self.is_full(listener) => {
-                // A client in the poller's program has ended its part when the listener has the connection.
-                match (own_fd, self.actors.get(listener).and_then(|listener| listener.fd.as_ref())) {
-                    (None, Some(fd)) => settle::wait_for(fd, READABLE, "a connection", patience),
-                    _ => wait_for_own(WRITABLE | RESET, "the end of the handshake"),
+                let listener_fd = self.actors.get(listener).and_then(|listener| listener.fd.as_ref());
+                match (own_fd, listener_fd) {
+                    (Some(fd), _) => self.ends_handshake(fd, listener).map(drop),
+                    // A client in the poller's program has ended its part when the listener has the
+                    // connection.
+                    (None, Some(fd)) if self.accepts_connections(listener) => {
+                        settle::wait_for(fd, READABLE, "a connection", patience)
+                    }
+                    (None, _) => Ok(()),
                 }
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
@@ -254,7 +261,8 @@ impl Interpreter {
             && let Some(poller) = self.holder(name)?
         {
             let listened = self.listen_held(name, &poller, length)?;
-            self.actor(name)?.backlog = length;
+            let actor = self.actor(name)?;
+            (actor.backlog, actor.listens) = (length, true);
             return Ok(CallResult::of(listened));
         }
         self.socket(name)?;
@@ -268,7 +276,8 @@ impl Interpreter {
         if self.actor(name)?.address.is_none() {
             self.binds(name)?;
         }
-        self.actor(name)?.backlog = length;
+        let actor = self.actor(name)?;
+        (actor.backlog, actor.listens) = (length, true);
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
         let backlog = backlog.ok_or_else(|| broken("this system does not support this backlog"))?;
         Ok(CallResult::of(listen(self.fd(name)?, backlog)))
@@ -307,12 +316,32 @@ impl Interpreter {
             self.wait_in_queue(name, listener, outcome.done)?;
             return Ok(outcome);
         }
-        settle::wait_for(self.fd(name)?, WRITABLE, "the end of the handshake", self.setting.patience)?;
+        self.settle.round_trip()?;
+        if !self.ends_handshake(self.fd(name)?, listener)? {
+            return Ok(CallResult { done: false, ..outcome });
+        }
         let error = getsockopt(self.fd(name)?, sockopt::SocketError);
         let error = error.map_err(|errno| call_failed("SO_ERROR", errno))?;
         let reached = if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) };
         self.wait_in_queue(name, listener, reached.is_ok())?;
         Ok(CallResult::of(reached))
+    }
+
+    /// Waits until a handshake has ended, after a round trip. Returns `false` if the listener's end drops it
+    /// in silence. OpenBSD and NetBSD do so at a socket that does not listen or was shut down, where others
+    /// refuse it.
+    fn ends_handshake(&self, client: &OwnedFd, listener: &str) -> Result<bool, Stopped> {
+        const ENDED: c_short = WRITABLE | RESET;
+        let patience = self.setting.patience;
+        if self.accepts_connections(listener) {
+            return settle::wait_for(client, ENDED, "the end of the handshake", patience).map(|()| true);
+        }
+        Ok(settle::arrives(client, ENDED, patience))
+    }
+
+    /// Returns whether a connect to this name is accepted on every system.
+    fn accepts_connections(&self, listener: &str) -> bool {
+        self.actors.get(listener).is_some_and(|actor| actor.listens && !actor.is_shut)
     }
 
     /// Returns whether the accept queue of a listener is full. A further connect can stay pending.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use metadata::{Mode, Outcome, Part, STALE_TOKEN, Transport};
 use nix::errno::Errno;
-use selector::{Act, Acted, Changed, Event, FENCE, Interest, Record, Refusal, Selector, Token};
+use selector::{Act, Acted, Changed, Event, FENCE, Filter, Interest, Record, Refusal, Selector, Token};
 
 use super::descriptors::Scratch;
 use super::{broken, call_failed, failed, held};
@@ -66,6 +66,8 @@ struct Registrations {
     /// The labels; a token is an index into them.
     labels: Vec<Name>,
     refused: Vec<(RawFd, Vec<Refusal>)>,
+    /// The refused filters of registrations that hold without them.
+    partial: Vec<(RawFd, Vec<Refusal>)>,
     /// The added registrations, for a duplicate of the poller.
     added: Vec<(RawFd, Name, Interest, Mode)>,
 }
@@ -122,6 +124,23 @@ impl FencedPoller {
             _ => registrations.added.push((fd, label.to_owned(), interest, mode)),
         }
         changed
+    }
+
+    /// Returns whether the poller has refused only some of the filters that are required. If so, the answers
+    /// of later waits name these, until the next change of the registration.
+    pub(super) fn holds_in_part(&self, fd: RawFd, required: Interest, changed: &Changed) -> bool {
+        let mut registrations = self.registrations();
+        registrations.partial.retain(|(known, _)| *known != fd);
+        let Changed::Refused(refusals) = changed else { return false };
+        let filters = [(required.read, Filter::Read), (required.write, Filter::Write)];
+        let required = || filters.iter().filter(|(required, _)| *required).map(|(_, filter)| Some(*filter));
+        let is_refused = |filter| refusals.iter().any(|refusal| refusal.filter == filter);
+        let is_required = |refusal: &Refusal| required().any(|filter| filter == refusal.filter);
+        let holds = refusals.iter().all(is_required) && !required().all(is_refused);
+        if holds {
+            registrations.partial.push((fd, refusals.clone()));
+        }
+        holds
     }
 
     /// Asks through a registration made now.
@@ -239,17 +258,25 @@ impl FencedPoller {
         Outcome::Reported(parts)
     }
 
-    /// Returns all events of one wait in their order, without the fence. The filters of one descriptor stand
-    /// together. Labels are left out while the poller has only one, except that of events of no registration.
+    /// Returns all events of one wait in their order, without the fence, and the refused filters of partial
+    /// registrations. The filters of one descriptor stand together. Labels are left out while the poller has
+    /// only one, except that of events of no registration.
     pub(super) fn outcome(&self, events: &[Event]) -> Outcome {
+        let registrations = self.registrations();
+        let mut parts = self.events_of(events, &registrations.labels);
+        let refusals = registrations.partial.iter().flat_map(|(_, refusals)| refusals);
+        parts.extend(refusals.map(|refusal| Part::Remark(refusal.to_string())));
+        Outcome::Reported(parts)
+    }
+
+    fn events_of(&self, events: &[Event], labels: &[Name]) -> Vec<Part> {
         let events: Vec<_> = events.iter().filter(|event| event.token != FENCE).collect();
-        let labels = &self.registrations().labels;
         let write = |record: &Record| format!("{record:#}");
         if events.is_empty() {
-            return Outcome::Reported(self.silence());
+            return self.silence();
         }
         if labels.len() < 2 && !events.iter().any(|event| is_stale(event, labels)) {
-            return Outcome::Reported(parts(None, &events, write));
+            return parts(None, &events, write);
         }
         let mut order: Vec<&str> = Vec::new();
         for event in &events {
@@ -260,7 +287,7 @@ impl FencedPoller {
         let of = |name: &str| -> Vec<&Event> {
             events.iter().copied().filter(|event| label(event, labels) == name).collect()
         };
-        Outcome::Reported(order.into_iter().flat_map(|name| parts(Some(name), &of(name), write)).collect())
+        order.into_iter().flat_map(|name| parts(Some(name), &of(name), write)).collect()
     }
 
     fn silence(&self) -> Vec<Part> {

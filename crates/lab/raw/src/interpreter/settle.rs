@@ -88,6 +88,13 @@ pub(super) fn wait_for(
     }
 }
 
+/// Returns whether poll(2) reports one of `events`, for an effect that some systems never have. After a round
+/// trip, a system with one packet queue has it or never will. Elsewhere another processor may be behind: then
+/// it comes within a twentieth of the patience.
+pub(super) fn arrives(fd: &impl AsFd, events: c_short, patience: Duration) -> bool {
+    wait_for(fd, events, "", patience / 20).is_ok()
+}
+
 /// Waits until the end of a connection has arrived. The end comes after the data: bytes for which the other
 /// end has no room hold it back until somebody reads there. `on_the_way` counts the bytes that have not
 /// arrived: if it stays the same for a twentieth of the patience, this returns false.
