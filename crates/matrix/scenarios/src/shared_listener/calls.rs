@@ -50,6 +50,14 @@ pub(super) struct Closing {
     pub(super) cancelled: AtomicBool,
 }
 
+impl Closing {
+    /// Waits until it is closed or will not be, up to the end of patience.
+    pub(super) fn wait(&self) {
+        let is_over = || self.closed.load(Ordering::SeqCst) || self.cancelled.load(Ordering::SeqCst);
+        let _ = crate::patience::wait_until(is_over);
+    }
+}
+
 /// As [`call`], for a listener that is about to be closed.
 pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer> {
     let mut client = match address.connect() {
