@@ -51,6 +51,28 @@ fn behind_a_prefix_that_leads_to_another_machine_cells_start_without_the_prefix(
     sandbox.run(&["run", "--seed", "2", "--prefix", &prefix]).expect(1, &[TOTALS]);
 }
 
+/// gVisor says that it is Linux 4.4.0. The script in its place does not hide the kernel of this machine.
+#[test]
+fn results_of_gvisor_are_never_those_of_a_linux() {
+    let sandbox = Sandbox::new(&["pass"], 300);
+    let text =
+        "case $1 in --version) echo 'runsc version release-20240729.0';; do) shift; exec \"$@\";; esac";
+    let runsc = sandbox.script("runsc", text);
+    sandbox.run(&["run", "--prefix", &format!("{runsc} do")]).expect(0, &["1 pass"]);
+    let results = sandbox.text("pollmatrix-report/results.json");
+    let results: serde_json::Value = serde_json::from_str(&results).expect("it is JSON");
+    assert_eq!(
+        (&results["runs"][0]["os"], &results["runs"][0]["kernel"]),
+        (&"gvisor".into(), &"20240729.0".into())
+    );
+    // An executor that did not recognise it.
+    sandbox.edit("pollmatrix-report/results.json", "\"os\": \"gvisor\"", "\"os\": \"linux\"");
+    sandbox.edit("pollmatrix-report/results.json", "\"kernel\": \"20240729.0\"", "\"kernel\": \"4.4.0\"");
+    sandbox
+        .run(&["expectations", "record", "pollmatrix-report", "--emulated", "--root", "."])
+        .expect(2, &["nothing is kept about gvisor 4.4.0"]);
+}
+
 #[test]
 fn a_lost_connection_is_not_a_lost_result() {
     let sandbox = Sandbox::new(&CELLS, 300);

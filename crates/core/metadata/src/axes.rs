@@ -63,7 +63,8 @@ named! {
 }
 
 named! {
-    /// An operating system, named as in `std::env::consts::OS` and `cfg(target_os)`.
+    /// An operating system, named as in `std::env::consts::OS` and `cfg(target_os)`, or a kernel that imitates
+    /// one.
     Os, "operating system":
     /// Linux.
     Linux = "linux",
@@ -79,4 +80,6 @@ named! {
     DragonFly = "dragonfly",
     /// illumos.
     Illumos = "illumos",
+    /// gVisor, which runs programs of Linux.
+    Gvisor = "gvisor",
 }

@@ -19,7 +19,7 @@ use crate::backends::{self, Poller};
 use crate::command::{self, quoted};
 use crate::error::Error;
 use crate::matrix_yml::{Backend, Exclude, Matrix, Runner};
-use crate::{provenance, selftest};
+use crate::{selftest, system};
 
 /// The laboratory, and the values of `--adapter`, `--behaviours` and `--expectations`.
 pub struct Environment {
@@ -217,7 +217,8 @@ impl Environment {
             contract.for_each(|scenario| {
                 scenario.exclude.push(Exclude { backend: Some(id.clone()), ..Exclude::default() });
             });
-            matrix.backends.push(Backend { id, os: os().into_iter().collect(), triggers: modes.clone() });
+            let os = std::env::consts::OS.parse().into_iter().collect();
+            matrix.backends.push(Backend { id, os, triggers: modes.clone() });
         }
     }
 
@@ -287,7 +288,7 @@ pub fn poller_of(lab: &dyn Lab, typed: &str, keep: bool, slow: NonZeroU32) -> Re
 
 /// Returns this system, if the expectations cover it.
 pub fn os() -> Option<Os> {
-    provenance::OS.parse().ok()
+    system::name().parse().ok()
 }
 
 fn words(typed: &str) -> Result<Vec<String>, Error> {

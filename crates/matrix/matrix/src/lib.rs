@@ -47,6 +47,7 @@ pub mod session;
 pub mod signals;
 pub mod stream;
 pub mod supervise;
+pub mod system;
 pub mod testing;
 pub mod vm;
 pub mod worker;

@@ -12,7 +12,7 @@ use crate::matrix_yml::Target;
 use metadata::{Run, Seed};
 use sha2::{Digest, Sha256};
 
-use crate::backends;
+use crate::{backends, system};
 
 /// The version of pollmatrix.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -20,9 +20,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const TRIPLE: &str = env!("POLLMATRIX_TRIPLE");
 /// The text for an unknown value.
 pub const UNKNOWN: &str = "unknown";
-/// The operating system.
-pub const OS: &str = std::env::consts::OS;
-
 /// Returns the commit that this program was built from, if git was available.
 pub fn commit() -> Option<String> {
     let commit = env!("POLLMATRIX_COMMIT");
@@ -50,12 +47,15 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the kernel's release and machine, as uname(2) reports them. A distribution's own version of Linux
+/// Returns the kernel's release and machine, as uname(2) reports them. gVisor's release is unknown. A distribution's own version of Linux
 /// follows the release: `6.1.0-56-amd64 (Debian 6.1.192-2)`.
 pub fn kernel() -> (String, String) {
     let unknown = || "unknown".to_owned();
     let Ok(name) = nix::sys::utsname::uname() else { return (unknown(), unknown()) };
     let text = |part: &std::ffi::OsStr| part.to_string_lossy().into_owned();
+    if system::hides_its_release() {
+        return (unknown(), text(name.machine()));
+    }
     let release = text(name.release());
     // Ubuntu's file; Debian's kernels have their version in uname's.
     let signature = std::fs::read_to_string("/proc/version_signature").ok();
@@ -123,7 +123,7 @@ pub fn run_here(target: String, started: String) -> Run {
         runner: "native".to_owned(),
         emulator: None,
         triple: TRIPLE.to_owned(),
-        os: OS.to_owned(),
+        os: system::name().to_owned(),
         kernel,
         machine,
         arch: std::env::consts::ARCH.to_owned(),

@@ -7,7 +7,7 @@ use report::html::site::{Beside, Comparison};
 /// Returns the interface to compare a poller with: the one that it declares, otherwise the system's queue.
 pub fn closest(column: &Column, os: Os) -> Interface {
     column.over.unwrap_or(match os {
-        Os::Linux => Interface::Epoll,
+        Os::Linux | Os::Gvisor => Interface::Epoll,
         Os::Illumos => Interface::Poll,
         _ => Interface::Kqueue,
     })

@@ -14,7 +14,9 @@ use matrix::executable::{self, Executable};
 use matrix::journal::Lock;
 use matrix::plan::Source;
 use matrix::signals::{self, Stop};
-use matrix::{Environment, descriptor_limits, diagnostics, environment, output, provenance, report_dir};
+use matrix::{
+    Environment, descriptor_limits, diagnostics, environment, output, provenance, report_dir, system,
+};
 use metadata::{Calls, Cost, CostOutcome, Mode, Results, did_you_mean};
 
 use self::journal::{Identity, Journal};
@@ -239,7 +241,7 @@ fn machine() -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map(|(_, name)| format!(" {name}")).unwrap_or_default();
-    format!("{} {kernel}, {} x {machine}{model}", provenance::OS, provenance::cpus())
+    format!("{} {kernel}, {} x {machine}{model}", system::name(), provenance::cpus())
 }
 
 /// Returns every measurement, in an order in which the pollers of one figure follow each other: a drift of

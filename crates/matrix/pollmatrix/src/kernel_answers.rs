@@ -24,7 +24,7 @@ impl KernelAnswers {
     pub fn all(results: &Results) -> Vec<Self> {
         let mut kernels: BTreeMap<(Os, Vec<u32>, String), Self> = BTreeMap::new();
         for run in &results.runs {
-            let Some(os) = run.os.parse::<Os>().ok() else { continue };
+            let Some(os) = run.system() else { continue };
             let Some(version) = Version::of_release(os, &run.kernel) else { continue };
             // Answers of the kernel's own pollers only.
             let Some(answers) = collect(results, run).remove(&None) else { continue };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use metadata::{Os, PATH_NAME_HELP, PathNames, Results, Run};
+use metadata::{PATH_NAME_HELP, PathNames, Results, Run};
 use raw::expectations::Version;
 
 use crate::error::Error;
@@ -100,6 +100,6 @@ fn rename(results: &mut Results, names: &Names) {
 
 /// Returns the kernel's name, if its version is known.
 fn name(run: &Run) -> Option<String> {
-    let os: Os = run.os.parse().ok()?;
+    let os = run.system()?;
     Some(format!("{os}-{}-{}", Version::of_release(os, &run.kernel)?, run.arch))
 }

@@ -13,6 +13,7 @@ use super::scenario::Scenario;
 use super::seed::Seed;
 use super::status::Status;
 use super::visible::{json, json_line};
+use crate::axes::Os;
 use crate::column::Column;
 
 /// The version of the format. It increases when a reader of the previous version would misread the new one.
@@ -78,7 +79,7 @@ pub struct Run {
     pub emulator: Option<String>,
     /// The target triple of rustc.
     pub triple: String,
-    /// The operating system.
+    /// The operating system of the kernel: `linux`, or `gvisor`, which says that it is Linux.
     pub os: String,
     /// The kernel's release.
     pub kernel: String,
@@ -144,7 +145,26 @@ fn native() -> String {
     "native".to_owned()
 }
 
+/// Returns whether a command in front of the cells is gVisor's program, `runsc`.
+pub fn names_gvisor(command: &str) -> bool {
+    command.split_whitespace().any(|word| is_gvisor(word.trim_matches(['\'', '"'])))
+}
+
+/// Returns whether a program is gVisor's: `runsc`.
+pub fn is_gvisor(program: &str) -> bool {
+    program.rsplit('/').next() == Some("runsc")
+}
+
 impl Run {
+    /// Returns the operating system of the kernel that ran the cells. Results that say `linux` behind `runsc`
+    /// are gVisor's: an executor can fail to recognise it.
+    pub fn system(&self) -> Option<Os> {
+        match self.os.parse().ok()? {
+            Os::Linux if self.emulator.as_deref().is_some_and(names_gvisor) => Some(Os::Gvisor),
+            os => Some(os),
+        }
+    }
+
     /// Returns the C library and the library that provides kqueue(2), if known: `glibc 2.36`, `kqueue of
     /// libkqueue 2.7.0`.
     pub fn libraries(&self) -> String {
@@ -368,6 +388,23 @@ mod tests {
 
     fn run(interrupted: bool) -> Run {
         Run { interrupted, ..samples::run("here") }
+    }
+
+    #[test]
+    fn linux_behind_runsc_is_gvisor() {
+        for (os, emulator, expected) in [
+            ("linux", None, Some(Os::Linux)),
+            ("linux", Some("qemu-s390x-static -L /usr/s390x-linux-gnu"), Some(Os::Linux)),
+            ("linux", Some("runsc --platform=ptrace do"), Some(Os::Gvisor)),
+            ("linux", Some("sudo '/opt/bin/runsc' do"), Some(Os::Gvisor)),
+            ("linux", Some("./not-runsc do"), Some(Os::Linux)),
+            ("freebsd", Some("runsc do"), Some(Os::FreeBsd)),
+            ("gvisor", None, Some(Os::Gvisor)),
+            ("wsl1", None, None),
+        ] {
+            let run = Run { os: os.into(), emulator: emulator.map(str::to_owned), ..samples::run("here") };
+            assert_eq!(run.system(), expected, "{os} {emulator:?}");
+        }
     }
 
     #[test]

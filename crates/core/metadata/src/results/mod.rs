@@ -19,7 +19,7 @@ pub use attempt::{Asked, Attempt, Check, api_and_trigger};
 pub use cell::{Attempts, CellResult, PlannedCell};
 pub use cost::{Calls, Cost, CostKey, CostOutcome};
 pub use evidence::Evidence;
-pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance};
+pub use file::{NotRun, Results, Run, SCHEMA_VERSION, disturbance, is_gvisor, names_gvisor};
 pub use names::{PathNameError, PathNames, check_path_name};
 pub use read::ReadError;
 pub use run_spec::RunSpec;

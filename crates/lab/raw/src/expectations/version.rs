@@ -15,6 +15,9 @@ use serde::{Deserialize, Deserializer, de};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Version(Vec<u32>);
 
+/// gVisor was published in May 2018. Its releases are dates; 4.4.0 is that of the Linux that it imitates.
+const FIRST_OF_GVISOR: u32 = 2018_05_01;
+
 impl Version {
     /// Parses the version in a release of `uname -r` on `os`, if it has one. In the release of a
     /// distribution's kernel, `6.1.0-56-amd64 (Debian 6.1.192-2)`, it is the one in brackets.
@@ -26,6 +29,9 @@ impl Version {
         let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
         let (numbers, rest) = release.split_at(end);
         let mut version: Self = numbers.trim_end_matches('.').parse().ok()?;
+        if os == Os::Gvisor && version.0[0] < FIRST_OF_GVISOR {
+            return None;
+        }
         let patch = rest.rsplit_once("-p").and_then(|(_, level)| level.parse().ok());
         if let (Os::FreeBsd, Some(patch)) = (os, patch) {
             version.0.push(patch);
@@ -219,6 +225,7 @@ mod tests {
             (Os::OpenBsd, "7.5", "7.5"),
             (Os::DragonFly, "6.4-RELEASE", "6.4"),
             (Os::Illumos, "5.11", "5.11"),
+            (Os::Gvisor, "20221219.0", "20221219.0"),
         ] {
             let read = Version::of_release(os, release).map(|version| version.to_string());
             assert_eq!(read.as_deref(), Some(expected), "{release}");
@@ -226,6 +233,8 @@ mod tests {
         for release in ["unknown", "", "-RELEASE", "99999999999.1"] {
             assert_eq!(Version::of_release(Os::Linux, release), None, "{release}");
         }
+        let imitated = Version::of_release(Os::Gvisor, "4.4.0");
+        assert_eq!(imitated, None, "the release of the Linux that it imitates");
     }
 
     #[test]

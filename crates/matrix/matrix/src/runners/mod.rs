@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::matrix_yml::{Runner, Target};
-use metadata::did_you_mean;
+use metadata::{Run, did_you_mean};
 
 use crate::command::{self, Words};
 use crate::error::Error;
@@ -206,6 +206,14 @@ pub fn emulator(runner: &Runner) -> Option<String> {
         Runner::Container(image) => Some(image.clone()),
         Runner::Vm(machine) => Some(machine.clone()),
         Runner::Native | Runner::Ssh | Runner::Import => None,
+    }
+}
+
+/// Adds the release that the executor's kernel does not tell, if the runner does: gVisor's program tells it.
+pub fn with_release(runner: &Runner, run: Run) -> Run {
+    match runner {
+        Runner::Prefix(command) => prefix::with_release(command, run),
+        _ => run,
     }
 }
 

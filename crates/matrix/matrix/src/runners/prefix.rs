@@ -1,10 +1,14 @@
 //! The runner `prefix`: behind a command on this machine, such as an emulator, a sandbox or a script.
 
 use std::path::Path;
+use std::process::Command;
+
+use metadata::{Os, Run, is_gvisor};
 
 use super::{Route, program};
 use crate::command::Words;
 use crate::error::Error;
+use crate::provenance::UNKNOWN;
 
 /// Returns what this machine lacks to run the command, if it lacks something.
 pub fn missing(command: &str) -> Option<String> {
@@ -43,9 +47,37 @@ pub fn route(
     })
 }
 
+/// Adds the release of gVisor to the provenance that its executor reports, which has none.
+pub fn with_release(command: &str, run: Run) -> Run {
+    let words = command.parse::<Words>().map(|words| words.0).unwrap_or_default();
+    let Some(runsc) = words.iter().find(|word| is_gvisor(word)) else { return run };
+    let mut version = Command::new(runsc);
+    let kernel = super::output(version.arg("--version")).ok().as_deref().and_then(gvisor_release);
+    Run { os: Os::Gvisor.name().to_owned(), kernel: kernel.unwrap_or_else(|| UNKNOWN.to_owned()), ..run }
+}
+
+/// Returns the release in the output of `runsc --version`: `20221219.0`.
+fn gvisor_release(output: &str) -> Option<String> {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let numbers = output.lines().next()?.split(|c| !is_number(c));
+    // A release is a date. Packages add more numbers.
+    numbers.filter(|number| number.len() >= 8).map(str::to_owned).next()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gvisors_release_is_the_date_in_its_version() {
+        for (output, expected) in [
+            ("runsc version release-20240729.0\nspec: 1.1.0-rc.1\n", Some("20240729.0")),
+            ("runsc version 0.0~20221219.0\nspec: 1.0.2-dev\n", Some("20221219.0")),
+            ("runsc version VERSION_MISSING\nspec: 1.0.2\n", None),
+        ] {
+            assert_eq!(gvisor_release(output).as_deref(), expected, "{output}");
+        }
+    }
 
     #[test]
     fn missing_programs_and_folders_are_named() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use explore::{About, End, Line, Local, MakeSide, Performed, Side};
 use matrix::executable::Executable;
 use matrix::worker::{Lost, Worker};
-use matrix::{backends, environment, lifeline, output, provenance};
+use matrix::{backends, environment, lifeline, output, provenance, system};
 use raw::cell;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ struct Done {
 /// Returns the system of this machine: `linux 6.18.44, x86_64`.
 fn system() -> String {
     let (kernel, machine) = provenance::kernel();
-    format!("{} {kernel}, {machine}", provenance::OS)
+    format!("{} {kernel}, {machine}", system::name())
 }
 
 /// Makes the side of this poller in this process.

@@ -548,7 +548,7 @@ mod tests {
 
     fn record(lines: &[(Fault, &str)]) -> Record {
         let kill = |(fault, cell): &(Fault, &str)| super::super::record::RecordedKill {
-            os: matrix::provenance::OS.to_owned(),
+            os: matrix::system::name().to_owned(),
             fault: *fault,
             cell: (*cell).to_owned(),
             hangs: false,

@@ -20,8 +20,8 @@ use matrix::Selection;
 use matrix::executable::{self, Executable};
 use matrix::journal::Lock;
 use matrix::plan::{Planned, Source};
-use matrix::provenance::OS;
 use matrix::signals::{self, Stop};
+use matrix::system;
 use matrix::{Environment, diagnostics, faults as switches, output, provenance};
 
 use crate::args::RunFormat;
@@ -78,8 +78,8 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &FaultsArgs) 
         None if !args.quick => record::built_in(&known),
         file => record::read(file.as_deref(), &known)?,
     };
-    kills.killed_elsewhere(&all, OS);
-    let record = if args.record { all.of(OS) } else { all };
+    kills.killed_elsewhere(&all, system::name());
+    let record = if args.record { all.of(system::name()) } else { all };
     match args.record {
         true => kills.follow(&record),
         false => kills.excuse(&record),

@@ -7,7 +7,8 @@ use fd_core::hooks::fault::Fault;
 use matrix::faults::{by_name, did_you_mean_fault};
 use matrix::output;
 use matrix::plan::Planned;
-use matrix::provenance::{OS, UNKNOWN};
+use matrix::provenance::UNKNOWN;
+use matrix::system;
 
 use super::campaign::PROOFS;
 use super::kills::{Kills, Proof};
@@ -240,7 +241,7 @@ pub fn write(file: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
     let kernel = kills.machine.as_ref().map_or(UNKNOWN, |machine| machine.kernel.as_str());
     written.extend(kills.kills().filter(|(_, kill)| kill.proof == Proof::Always).map(|(fault, kill)| {
         let how = if kill.out_of_time { "hangs" } else { "fails" };
-        format!("{OS}\t{}\t{}\t{how}\t{kernel}\t{PROOFS}", fault.name(), kill.cell)
+        format!("{}\t{}\t{}\t{how}\t{kernel}\t{PROOFS}", system::name(), fault.name(), kill.cell)
     }));
     let text = HEADER.lines().chain(written.iter().map(String::as_str));
     let text: String = text.flat_map(|line| [line, "\n"]).collect();
@@ -256,8 +257,8 @@ pub fn write(file: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
 /// Returns whether a line of the old record stays in the new one.
 fn stays(line: &str, kills: &Kills, known: &[Planned]) -> bool {
     match parse_line(line, known) {
-        Ok(Line::Kill(kill)) => kill.os != OS || !kills.has(kill.fault, &kill.cell),
-        Ok(Line::Excuse(excuse)) => excuse.os != OS || !kills.has_proof(&excuse.scenario),
+        Ok(Line::Kill(kill)) => kill.os != system::name() || !kills.has(kill.fault, &kill.cell),
+        Ok(Line::Excuse(excuse)) => excuse.os != system::name() || !kills.has_proof(&excuse.scenario),
         // The line has an unknown name. A reason is kept, because it was written by hand and must be
         // corrected by hand.
         Err(_) => !kills.is_everything(known) || line.split('\t').nth(1) == Some(NONE),
@@ -319,15 +320,16 @@ mod tests {
         let file = root.path().join(FILE);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         let cell = "deletion/disown/pipe-level-1t1g@poll";
+        let os = system::name();
         let stay = [
             "plan9\tdouble-close\tdeletion/disown/pipe-level-1t1g@poll\thangs".to_owned(),
-            format!("{OS}\t-\tdeletion/own-handler\ta reason"),
-            format!("{OS}\t-\tdeletion/no-such-scenario\ta reason"),
+            format!("{os}\t-\tdeletion/own-handler\ta reason"),
+            format!("{os}\t-\tdeletion/no-such-scenario\ta reason"),
         ];
         let go = [
-            format!("{OS}\tdouble-close\t{cell}\tfails"),
-            format!("{OS}\tno-such-fault\t{cell}\tfails"),
-            format!("{OS}\t-\tdeletion/disown\ta reason"),
+            format!("{os}\tdouble-close\t{cell}\tfails"),
+            format!("{os}\tno-such-fault\t{cell}\tfails"),
+            format!("{os}\t-\tdeletion/disown\ta reason"),
         ];
         let old = [&stay[..], &go[..]].concat().join("\n");
         fs::write(&file, &old).unwrap();
@@ -349,7 +351,7 @@ mod tests {
         write(&file, &kills, &known).unwrap();
         let text = fs::read_to_string(&file).unwrap();
         let mut expected = stay.to_vec();
-        expected.push(format!("{OS}\tdisown-closes\t{cell}\thangs\t1.2.3\t8"));
+        expected.push(format!("{os}\tdisown-closes\t{cell}\thangs\t1.2.3\t8"));
         expected.sort();
         assert_eq!(lines(&text).map(|(_, line)| line).collect::<Vec<_>>(), expected);
         assert!(text.starts_with(HEADER));

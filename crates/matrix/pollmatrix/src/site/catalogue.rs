@@ -146,6 +146,7 @@ pub const fn proper_name(os: Os) -> &'static str {
     match os {
         Os::DragonFly => "DragonFly BSD",
         Os::FreeBsd => "FreeBSD",
+        Os::Gvisor => "gVisor",
         Os::Linux => "Linux",
         Os::MacOs => "macOS",
         Os::NetBsd => "NetBSD",
