@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test that gets no thread may panic"))]
 
 mod added;
+mod asked;
 pub mod cell;
 pub mod expectations;
 mod interpreter;
@@ -24,6 +25,7 @@ use metadata::{Answer, Mode, Transport};
 use selector::{MakeSelector, Unsupported};
 
 pub use crate::added::parse as read_behaviours;
+pub use crate::asked::asked_on;
 pub use crate::keys::{Key, keys};
 pub use crate::readings::Promises;
 pub use crate::tables::{Omission, find, omissions, scenarios};

@@ -63,6 +63,8 @@ pub enum Error {
     Unfit { path: PathBuf, why: String, help: &'static str },
     #[error("{} bounds of versions are not measured on both sides:\n  {}", .0.len(), .0.join("\n  "))]
     Bounds(Vec<String>),
+    #[error("no scenario asks about {} hypotheses:\n  {}", .0.len(), .0.join("\n  "))]
+    Orphans(Vec<String>),
     #[error("{} is not a recording: {message}", path.display())]
     Recording { path: PathBuf, message: String },
     #[error("{}: {message}", path.display())]
@@ -119,6 +121,10 @@ impl Error {
                 "give harness/control in matrix.yml the threads and groups of every contract scenario".into()
             }
             Self::Bounds(_) => "measure the other side (`pollmatrix expectations record`), or remove the bound".into(),
+            Self::Orphans(_) => {
+                "use a key that `pollmatrix expectations show BEHAVIOUR` shows as measured elsewhere, or delete them"
+                    .into()
+            }
             Self::Machine { up, .. } if up.is_empty() => {
                 "none is up: `pollmatrix run --runner vm --keep` leaves one up".into()
             }

@@ -93,8 +93,8 @@ fn show(answers: &Expectations, args: &ShowArgs) -> Result<String, Error> {
     })
 }
 
-/// Checks the names of cells against the matrix, and that every bound of versions is measured on both sides.
-/// Reading the files has checked everything else.
+/// Checks the names of cells against the matrix, that every bound of versions is measured on both sides, and
+/// that a scenario asks about every hypothesis. Reading the files has checked everything else.
 fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Result<String, Error> {
     let loaded;
     let divergences = match dir {
@@ -108,6 +108,10 @@ fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Res
     let problems = answers.unmeasured_bounds();
     if !problems.is_empty() {
         return Err(Error::Bounds(problems));
+    }
+    let orphans = answers.orphans();
+    if !orphans.is_empty() {
+        return Err(Error::Orphans(orphans));
     }
     let mut text = String::new();
     for (os, answers) in answers.systems() {

@@ -16,6 +16,7 @@ use crate::expectations::error::ExpectationsError;
 use crate::expectations::error_numbers::with_usual_names;
 use crate::expectations::file::{Entries, matches_pattern};
 use crate::expectations::version::{Range, Version, Versions, is_same_release_of_library};
+use crate::{asked_on, omissions};
 
 /// The expected answer of one interface in one state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -248,6 +249,22 @@ impl Expectations {
     /// Returns the systems and their expectations, sorted by behaviour, variant, interface and trigger.
     pub fn systems(&self) -> impl Iterator<Item = (Os, &[Expectation])> {
         self.0.iter().map(|(os, answers)| (*os, answers.as_slice()))
+    }
+
+    /// Returns the places of hypotheses that no scenario asks about on their system: no run can confirm or
+    /// contradict them. Behaviours that are omitted as a whole cannot be asked at all, and are none.
+    pub fn orphans(&self) -> Vec<String> {
+        let is_omitted = |behaviour: &str| omissions().iter().any(|omission| omission.pattern == behaviour);
+        let orphans = self.systems().flat_map(|(os, answers)| {
+            let asked = asked_on(os);
+            let hypotheses = answers.iter().filter(|answer| answer.source.evidence.is_hypothesis());
+            let key = |answer: &Expectation| {
+                format!("{} {} {}", answer.behaviour, answer.variant, answer.question())
+            };
+            let orphans = hypotheses.filter(|answer| !is_omitted(&answer.behaviour)).map(key);
+            orphans.filter(move |key| !asked.contains(key)).map(move |key| format!("{os}: {key}"))
+        });
+        orphans.collect()
     }
 
     /// Returns the bounds of versions that no measurement supports, each with its place and the reason.

@@ -329,3 +329,23 @@ fn a_bound_of_a_measured_answer_stands_between_two_measurements() {
     // A page can say anything.
     assert_eq!(problems("{ answers: ['OUT'], source: page, since: '10' }"), Vec::<String>::new());
 }
+
+#[test]
+fn a_scenario_asks_about_every_hypothesis() {
+    assert_eq!(built_in().orphans(), Vec::<String>::new());
+}
+
+/// A measured answer is kept although no scenario asks for it any more, and F07 is omitted as a whole.
+#[test]
+fn a_hypothesis_that_no_scenario_asks_about_is_an_orphan() {
+    let orphans = |evidence: &str| {
+        let head = "os: netbsd\nsource: one\nsources:\n";
+        let text = format!(
+            "{head}  one: {{ evidence: {evidence}, text: 'a text' }}\nbehaviours:\n  F07:\n    'tun':\n      \
+             poll@level: 'OUT'\n  T05:\n    '-':\n      select: 'a'\n    'pipe:time-left':\n      select@level: 'b'\n"
+        );
+        parse(&text).unwrap().orphans()
+    };
+    assert_eq!(orphans("K"), ["netbsd: T05 - select"]);
+    assert_eq!(orphans("M, version: '10.1'"), Vec::<String>::new());
+}
