@@ -123,6 +123,23 @@ fn check_compares_divergences_with_the_matrix_and_answers_with_the_catalogue() {
     let text = "os: linux\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V99:\n    'x':\n      poll: '-'\n";
     sandbox.put("expected/answers/linux.yml", text);
     check(&sandbox).expect(2, &["answers/linux.yml:6:3: there is no behaviour 'V99' in the catalogue"]);
+    let hypothesis = |key: &str| {
+        let head = "os: macos\nsource: s\nsources:\n  s: { evidence: K, text: t }\nbehaviours:\n  V05:\n";
+        format!("{head}    'tcp':\n      {key}: {{ answers: ['OUT'], since: '24.4' }}\n")
+    };
+    sandbox.put(
+        "expected/answers/linux.yml",
+        text.replace("V99:\n    'x':\n      poll", "V05:\n    'tcp':\n      poll@level"),
+    );
+    sandbox.put("expected/answers/macos.yml", hypothesis("poll-all"));
+    check(&sandbox)
+        .expect(2, &["no scenario asks about 1 hypotheses", "macos: V05 tcp poll-all", "help: use a key"]);
+    sandbox.put("expected/answers/macos.yml", hypothesis("poll@level"));
+    check(&sandbox).expect(0, &["macos: 0 measured, 1 hypotheses"]);
+    let expected = sandbox.path("expected").display().to_string();
+    sandbox
+        .run(&["expectations", "show", "--dir", &expected])
+        .expect(0, &["OUT (K, since 24.4, macOS 15.4)"]);
 }
 
 #[test]
