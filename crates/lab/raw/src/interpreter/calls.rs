@@ -18,7 +18,7 @@ use selector::{Act, Shut};
 
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
-use super::settle::{self, FAILED, READABLE, RESET, URGENT, WRITABLE};
+use super::settle::{self, FAILED, READABLE, RESET, WRITABLE};
 use super::{Interpreter, broken, call_failed, failed};
 use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
@@ -174,7 +174,7 @@ impl Interpreter {
                 }
             }
             (Transport::Tcp, Call::SendsUrgent) if done => {
-                partner_fd.map_or(Ok(()), |fd| settle::wait_for(fd, URGENT, "the urgent byte", patience))
+                partner_fd.map_or(Ok(()), |fd| settle::wait_for_urgent_byte(fd, patience))
             }
             // A closed end answers data with a reset.
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
