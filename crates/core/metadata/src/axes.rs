@@ -63,8 +63,8 @@ named! {
 }
 
 named! {
-    /// An operating system, named as in `std::env::consts::OS` and `cfg(target_os)`, or a kernel that imitates
-    /// one.
+    /// An operating system, named as in `std::env::consts::OS` and `cfg(target_os)`, or a kernel that
+    /// imitates one.
     Os, "operating system":
     /// Linux.
     Linux = "linux",

@@ -47,8 +47,8 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the kernel's release and machine, as uname(2) reports them. gVisor's release is unknown. A distribution's own version of Linux
-/// follows the release: `6.1.0-56-amd64 (Debian 6.1.192-2)`.
+/// Returns the kernel's release and machine, as uname(2) reports them. A distribution's own version of Linux
+/// follows the release: `6.1.0-56-amd64 (Debian 6.1.192-2)`. gVisor's release is unknown.
 pub fn kernel() -> (String, String) {
     let unknown = || "unknown".to_owned();
     let Ok(name) = nix::sys::utsname::uname() else { return (unknown(), unknown()) };

@@ -372,8 +372,8 @@ impl Conversation {
 
     /// Ends the standard input. Returns the exit status if the adapter exits within the limit.
     pub fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
-        // An error means that the adapter has exited already. Not both directions: if the adapter has shut its
-        // end for writing, macOS then refuses the call and keeps this one open (`soshutdownlock_final`).
+        // An error means that the adapter has exited already. Not both directions: if the adapter has shut
+        // its end for writing, macOS refuses the call and keeps this one open (`soshutdownlock_final`).
         let _ = self.commands.shutdown(std::net::Shutdown::Write);
         self.exit_within(limit)
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, de};
 pub struct Version(Vec<u32>);
 
 /// gVisor was published in May 2018. Its releases are dates; 4.4.0 is that of the Linux that it imitates.
-const FIRST_OF_GVISOR: u32 = 2018_05_01;
+const FIRST_OF_GVISOR: u32 = 20_180_501;
 
 impl Version {
     /// Parses the version in a release of `uname -r` on `os`, if it has one. In the release of a
