@@ -180,16 +180,16 @@ const fn requested(events: c_short) -> c_short {
 /// reports a hang-up of a socket.
 #[cfg(target_os = "netbsd")]
 fn has_ended(fd: &impl AsFd) -> bool {
-    use nix::sys::event::{EventFilter, EventFlag, FilterFlag, KEvent, Kqueue};
+    use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
 
     let filter = |filter| {
         let number = fd.as_fd().as_raw_fd() as usize;
-        KEvent::new(number, filter, EventFlag::EV_ADD, FilterFlag::empty(), 0, 0)
+        KEvent::new(number, filter, EvFlags::EV_ADD, FilterFlag::empty(), 0, 0)
     };
     let filters = [EventFilter::EVFILT_READ, EventFilter::EVFILT_WRITE].map(filter);
     let (mut events, now) = (filters, libc::timespec { tv_sec: 0, tv_nsec: 0 });
     let count = Kqueue::new().and_then(|queue| queue.kevent(&filters, &mut events, Some(now)));
-    count == Ok(2) && events.iter().all(|event| event.flags().contains(EventFlag::EV_EOF))
+    count == Ok(2) && events.iter().all(|event| event.flags().contains(EvFlags::EV_EOF))
 }
 
 /// poll(2) reports it.
