@@ -358,26 +358,26 @@ impl Interpreter {
             }
             Action::ThreadAnswers(thread) => {
                 let answer = self.thread_answer(thread, is_last_answer(thread, rest))?;
-                Ok(self.observe_wait(answer, observed))
+                Ok(self.observe_wait(clause, answer, observed))
             }
             Action::ThreadsAnswer => {
                 let counted = match self.worker_pool.is_at_work() {
                     true => self.work_summary()?,
                     false => self.count_woken(is_last_count(rest))?,
                 };
-                Ok(self.observe_wait(Outcome::Other(counted).into(), observed))
+                Ok(self.observe_wait(clause, Outcome::Other(counted).into(), observed))
             }
             Action::ThreadsShare => {
                 let counted = self.sharing_summary()?;
-                Ok(self.observe_wait(Outcome::Other(counted).into(), observed))
+                Ok(self.observe_wait(clause, Outcome::Other(counted).into(), observed))
             }
             Action::ChildAnswers => {
                 let text = self.child()?.answers()?;
-                Ok(self.observe_wait(Answer::of_wait(&text, &self.column), observed))
+                Ok(self.observe_wait(clause, Answer::of_wait(&text, &self.column), observed))
             }
             Action::Wait { times, room, poller } => {
                 let answer = self.wait(*times, *room, poller)?;
-                Ok(self.observe_wait(answer, observed))
+                Ok(self.observe_wait(clause, answer, observed))
             }
         }
     }
@@ -404,9 +404,9 @@ impl Interpreter {
     }
 
     /// Records the answer of a wait, and returns it.
-    fn observe_wait(&self, answer: Answer, observed: &mut Vec<Observation>) -> String {
-        let (key, text) = (self.naming.wait(&self.poller_name, self.setting.mode), answer.to_string());
-        observed.push(observation(key, answer));
+    fn observe_wait(&self, clause: &Clause, answer: Answer, observed: &mut Vec<Observation>) -> String {
+        let text = answer.to_string();
+        observed.extend(self.key(clause).map(|key| observation(key, answer)));
         text
     }
 

@@ -1,11 +1,13 @@
 //! The keys under which the answers of a script are published. They are known before the script runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metadata::{Mode, Transport};
 use selector::{Interest, Registered, View};
 
-use crate::verbs::{Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, OWN, ReadExtent, Script};
+use crate::verbs::{
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, OWN, ReadExtent, Script,
+};
 
 /// The key of one answer: descriptor and state, interface, and mode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -41,13 +43,18 @@ pub(crate) struct Naming {
     watched: BTreeSet<Name>,
     /// Queues of the system, whatever poller the script runs with.
     queues: BTreeSet<Name>,
+    /// The poller of each named thread that waits.
+    waits: BTreeMap<Name, Name>,
+    /// The poller of the threads of `N threads wait`.
+    pool: Name,
 }
 
 impl Naming {
     pub(crate) fn new(transport: Transport) -> Self {
         let tested = BTreeSet::from([OWN.to_owned()]);
-        let (watched, queues) = Default::default();
-        Self { title: transport.name().into(), state: None, tested, watched, queues }
+        let (watched, queues, waits) = Default::default();
+        let pool = FIRST.to_owned();
+        Self { title: transport.name().into(), state: None, tested, watched, queues, waits, pool }
     }
 
     /// Advances to the next clause.
@@ -65,6 +72,12 @@ impl Naming {
             }
             Action::Call(_, Call::Accepts(name)) => {
                 self.tested.insert(name.clone());
+            }
+            Action::ThreadWaits { thread, poller, .. } => {
+                self.waits.insert(thread.clone(), poller.clone());
+            }
+            Action::Waiters { poller, .. } | Action::WorkerPool { poller, .. } => {
+                poller.clone_into(&mut self.pool);
             }
             Action::Call(name, Call::Closes | Call::Resets) => {
                 self.watched.remove(name);
@@ -96,11 +109,12 @@ impl Naming {
             Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 vec![self.look_for(poller, *interest)]
             }
-            Action::Wait { .. }
-            | Action::ThreadAnswers(_)
-            | Action::ThreadsAnswer
-            | Action::ThreadsShare
-            | Action::ChildAnswers => vec![self.wait(poller, mode)],
+            Action::Wait { poller: at, .. } => vec![self.wait(poller, mode, at)],
+            Action::ThreadAnswers(thread) => {
+                vec![self.wait(poller, mode, self.waits.get(thread).map_or(FIRST, String::as_str))]
+            }
+            Action::ThreadsAnswer | Action::ThreadsShare => vec![self.wait(poller, mode, &self.pool)],
+            Action::ChildAnswers => vec![self.wait(poller, mode, FIRST)],
             Action::MakePoller if clause.is_question => self.make_poller(poller).into_iter().collect(),
             Action::Call(name, call) if clause.is_question => vec![self.call(name, call)],
             Action::Change(change) if clause.is_question => self.change(poller, change).into_iter().collect(),
@@ -130,9 +144,13 @@ impl Naming {
         self.key(format!("{poller}-{words}"), Some(Mode::Level.published()))
     }
 
-    /// Returns the key of a wait.
-    pub(crate) fn wait(&self, poller: &str, mode: Mode) -> Key {
-        self.key(poller, Some(mode.published()))
+    /// Returns the key of a wait in the poller that the script calls `at`. In a queue, beside a poller of
+    /// another kind, it is another system call than the poller's own, and has other words.
+    fn wait(&self, poller: &str, mode: Mode, at: &str) -> Key {
+        match self.queues.contains(at) && !matches!(poller, "epoll" | "kqueue") {
+            true => self.key("queue", None),
+            false => self.key(poller, Some(mode.published())),
+        }
     }
 
     /// Returns the key of a change's answer. poll and select have no registrations: their answer comes from
@@ -221,5 +239,21 @@ mod tests {
             ["unix:queue libevent-poll-add", "unix:in-second libevent-poll-add"]
         );
         assert!(keys_of("poll", script).is_empty());
+    }
+
+    #[test]
+    fn a_wait_in_a_queue_is_published_as_the_queues_beside_another_poller() {
+        let script = "inner is a queue, wait as in-first, wait in inner as in-queue, t waits, u waits in inner, \
+                    t answers as outer, u answers as inner, 2 threads wait in inner, threads answer as pool";
+        let states = ["in-first", "in-queue", "outer", "inner", "pool"];
+        let all = |apis: [&str; 5]| {
+            states.iter().zip(apis).map(|(state, api)| format!("unix:{state} {api}")).collect::<Vec<_>>()
+        };
+        for poller in ["epoll", "kqueue"] {
+            assert_eq!(keys_of(poller, script), all([poller; 5]));
+        }
+        for poller in ["poll", "libuv"] {
+            assert_eq!(keys_of(poller, script), all([poller, "queue", poller, "queue", "queue"]));
+        }
     }
 }

@@ -220,7 +220,11 @@ impl State {
     }
 
     fn pass_wait(&mut self) {
-        self.registrations.values_mut().for_each(|registration| registration.is_fresh = false);
+        for registration in self.registrations.values_mut() {
+            registration.is_fresh = false;
+            // It may have fired, and then it reports nothing until it is modified.
+            registration.reads &= !matches!(registration.mode, Mode::OneShot | Mode::Dispatch);
+        }
     }
 
     fn call(&mut self, name: &str, call: &Call, is_question: bool) {
@@ -396,6 +400,7 @@ mod tests {
             ("peer sends 1, add own, wait", &all[..1]),
             ("add own, peer sends 1, wait as before, wait as after", &all[..1]),
             ("other and far are connected, add own, add other, far sends 1, wait", &all),
+            ("add own, peer sends 1, wait as before, modify own, peer sends 1, wait as after", &all),
         ] {
             for mode in modes {
                 for answer in ["silent", "not woken", "silent then IN", "not woken x20"] {
@@ -434,6 +439,8 @@ mod tests {
             (Mode::Edge, "add own, peer sends 1, wait as before, wait as after"),
             (Mode::Edge, "peer sends 1, watch own, wait"),
             (Mode::OneShot, "add own, peer sends 1, modify own, wait"),
+            (Mode::OneShot, "add own, peer sends 1, wait as before, peer sends 1, wait as after"),
+            (Mode::Dispatch, "add own, peer sends 1, wait as before, t waits, peer sends 1, t answers"),
             (Mode::Exclusive, "add own, peer sends 1, wait"),
         ] {
             for answer in ["silent", "not woken"] {

@@ -192,10 +192,16 @@ impl Interpreter {
 
     /// Waits until the end of a connection that `name` has closed or shut down has arrived, or is held back.
     fn sends_end(&mut self, name: &str) -> Result<(), Stopped> {
-        let Some(fd) = self.partner(name) else { return Ok(()) };
+        let Some(fd) = self.partner(name).filter(|_| !self.connects_to_listener(name)) else { return Ok(()) };
         let arrived = settle::wait_for_end(fd, &|| self.on_the_way(name), self.setting.patience)?;
         self.actor(name)?.end_held_back = !arrived;
         Ok(())
+    }
+
+    /// Returns whether the other end is a listener: then the connection has no end yet.
+    fn connects_to_listener(&self, name: &str) -> bool {
+        let partner = self.actors.get(name).and_then(|actor| self.actors.get(actor.partner.as_ref()?));
+        partner.is_some_and(|partner| partner.backlog != usize::MAX)
     }
 
     /// Waits for the end of a connection that data held back until `name` has read them.
