@@ -262,7 +262,7 @@ fn a_misspelt_word_gets_a_position_and_a_suggestion() {
         &["netbsd.yml:1:5:", "unknown operating system 'netbsb'", "'netbsd'?"],
     );
     refused("source: other", "source: othr", &["15:50: there is no source 'othr'", "did you mean 'other'?"]);
-    refused("  V01:", "  V35:", &["7:3: there is no behaviour 'V35'", "did you mean 'V05'?"]);
+    refused("  V01:", "  V95:", &["7:3: there is no behaviour 'V95'", "did you mean 'V05'?"]);
     refused("poll@level: '-'", "poll@levl: '-'", &["9:7: unknown trigger 'levl'", "did you mean 'level'?"]);
     refused("since: '10'", "since: ten", &["'ten' is not a version"]);
     refused("poll@level: '-'", "poll@level: 3", &["9:7:", "an answer in quotes"]);
