@@ -25,6 +25,7 @@ fn pollers() -> Vec<(&'static str, MakeSelector)> {
 #[test]
 fn every_answer_is_expected() {
     let expectations = Expectations::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let kernel = pollmatrix_raw::cell::kernel();
     let only = std::env::var("POLLMATRIX_BEHAVIOURS").unwrap_or_default();
     let mut differences = BTreeSet::new();
     let mut compared = 0;
@@ -78,7 +79,7 @@ fn every_answer_is_expected() {
                             seen.trigger.as_deref(),
                         );
                         let text = format!("{} {} {seen}", scenario.behaviour, seen.variant);
-                        match expectations.find(Os::Linux, None, key) {
+                        match expectations.find(Os::Linux, kernel.as_ref(), key) {
                             None => {
                                 differences.insert(format!("NEW\t{text}"));
                             }
