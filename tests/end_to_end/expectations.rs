@@ -157,7 +157,7 @@ fn answers_of_systems_are_side_by_side_and_differences_are_marked() {
     let words: Vec<_> = shown.line("poll@level").split_whitespace().collect();
     let (first, others) = words.split_at(5);
     assert_eq!(first, ["poll@level", "HUP", "(M)", "IN|HUP", "(M)"]);
-    assert_eq!(others, ["IN|PRI|HUP", "(K)", "IN|OUT|HUP", "(M)", "IN|HUP", "(M)", "differs"]);
+    assert_eq!(others, ["IN|PRI|HUP", "(K)", "IN|OUT|HUP", "(M)", "IN|HUP", "(M)", "HUP", "(M)", "differs"]);
     assert!(!shown.line("queue-add-after@level").ends_with("differs"), "{}", shown.stdout);
 
     let one = pollmatrix(&["expectations", "show", "V26", "--os", "freebsd"]);

@@ -19,9 +19,10 @@ macro_rules! answers {
     };
 }
 
-const ANSWERS: [(Os, &str, &str); 6] = answers! {
+const ANSWERS: [(Os, &str, &str); 7] = answers! {
     DragonFly "dragonfly"
     FreeBsd "freebsd"
+    Gvisor "gvisor"
     Linux "linux"
     MacOs "macos"
     NetBsd "netbsd"
