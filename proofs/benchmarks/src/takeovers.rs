@@ -112,10 +112,11 @@ fn take(context: &Context, shared: Arc<Shared>, mut random: Rng, ended: Sender<(
             owned.used(thread, None);
         });
     }
-    if !shared.ends.load(Relaxed) {
-        let posted = context.core().post(context.id(), move |context| take(context, shared, random, ended));
-        posted.expect("the runtime stops only after the end");
+    if shared.ends.load(Relaxed) {
+        return drop(ended);
     }
+    let posted = context.core().post(context.id(), move |context| take(context, shared, random, ended));
+    posted.expect("the runtime stops only after the end");
 }
 
 /// Changes owners until the plan ends, and calls `progress` once per second with their number so far.
