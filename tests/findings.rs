@@ -92,7 +92,9 @@ fn the_program_shows_what_its_page_says(
     let printed = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
     match ended.status.code() {
         Some(0) => {}
-        Some(NOT_HERE) => not_run(&format!("{}: {}", program.display(), printed.trim_end())),
+        Some(NOT_HERE) => {
+            not_run(&format!("{} printed {:?}: another system", program.display(), printed.trim_end()));
+        }
         _ => panic!(
             "{} ended with {}, so this system does not do what its page says:\n{printed}\n\
              help: correct the page, or let the program end with {NOT_HERE} on this system",
