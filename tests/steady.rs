@@ -1,15 +1,18 @@
-//! An iteration in which nothing changes allocates nothing, and waits once. The test is alone in its process,
-//! because it counts the allocations of each thread.
+//! An iteration in which nothing changes allocates nothing, and waits once; and no thread writes to the wake
+//! descriptor of one that is awake. The tests are alone in their process, because they count the allocations
+//! of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{PipeReader, Read, Write, pipe};
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 
+use fd_core::ids::{ThreadId, ThreadMask};
 use fd_core::poller::MakeBackend;
-use fd_core::{ActivitySnapshot, InsertOptions, ReadyGuard, Runtime, Source};
+use fd_core::{ActivitySnapshot, Context, FdCore, InsertOptions, ReadyGuard, Runtime, Source};
 use matrix::testing::backends;
 
 struct Counting;
@@ -103,5 +106,93 @@ fn an_iteration_in_which_nothing_changes_allocates_nothing_and_waits_once() {
         // Where the poller refuses it, the core's own list reports it.
         let file = File::open("Cargo.toml").unwrap();
         assert_steady(looks(backend, file, |_| ()), &format!("a file, {name}"));
+    }
+}
+
+/// The threads of a group that shares a listener.
+const SHARERS: usize = 4;
+
+/// The number of writes to the wake descriptors of these threads that they have read.
+fn wakes(core: &FdCore, threads: impl Fn(ThreadId) -> bool) -> u64 {
+    core.activity().0.iter().filter(|(id, _)| threads(*id)).map(|(_, counters)| counters.wake_thread).sum()
+}
+
+/// Sends the number of this thread's wake-ups after so many further iterations. The waits of two report each
+/// write before: a thread with a task does not sleep.
+fn count(context: &Context, iterations: u32, counted: Sender<u64>) {
+    if iterations == 0 {
+        return counted.send(wakes(context.core(), |id| id == context.id())).unwrap();
+    }
+    let next = move |context: &Context| count(context, iterations - 1, counted);
+    context.core().post(context.id(), next).unwrap();
+}
+
+#[test]
+fn an_insertion_writes_to_no_thread_that_is_awake() {
+    for (name, backend) in backends() {
+        let runtime = Runtime::builder().group(SHARERS).capacity(256).start(backend).unwrap();
+        let core = runtime.core();
+        let busy = core.threads().next().unwrap();
+        let ((counted, counts), (release, released)) = (channel(), channel::<()>());
+        // From the first count on, it is in this task.
+        let first = move |context: &Context| {
+            let before = counted.clone();
+            let blocks = move |context: &Context| {
+                count(context, 0, before);
+                let _ = released.recv();
+                count(context, 2, counted);
+            };
+            context
+                .core()
+                .post(context.id(), |context| _ = context.core().post(context.id(), blocks))
+                .unwrap();
+        };
+        core.post(busy, first).unwrap();
+        let before = counts.recv().unwrap();
+        let is_other = |id| id != busy;
+        let others = wakes(core, is_other);
+        for _ in 0..100 {
+            // Each sleeper has to poll it.
+            let (reader, _writer) = pipe().unwrap();
+            let ignore = |_: &ReadyGuard<'_, PipeReader>| {};
+            let sharers = ThreadMask::first(SHARERS);
+            let options = InsertOptions { assume_nonblocking: true, ..InsertOptions::default() };
+            let handle = core.insert(reader, ignore, busy.group(), sharers, options).unwrap();
+            core.registration(handle).want_recv().unwrap();
+            while core.entry(handle).unwrap().polled_recv.len() < SHARERS - 1 {
+                std::thread::yield_now();
+            }
+            core.registration(handle).delete().unwrap();
+        }
+        release.send(()).unwrap();
+        assert_eq!(counts.recv().unwrap(), before, "{name}: it was in a task all the time");
+        assert!(wakes(core, is_other) > others, "{name}: a sleeper has to be woken");
+        runtime.stop().unwrap();
+    }
+}
+
+#[test]
+fn a_steady_accept_loop_wakes_no_sharer() {
+    const CONNECTIONS: u64 = 200;
+    for (name, backend) in backends() {
+        let runtime = Runtime::builder().group(SHARERS).capacity(256).start(backend).unwrap();
+        let core = runtime.core();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        // The end of the connection is the answer.
+        let accept = |ready: &ReadyGuard<'_, TcpListener>| drop(ready.source().accept());
+        let group = core.threads().next().unwrap().group();
+        let sharers = ThreadMask::first(SHARERS);
+        let handle = core.insert(listener, accept, group, sharers, InsertOptions::default()).unwrap();
+        core.registration(handle).want_recv().unwrap();
+        let connect = || assert_eq!(TcpStream::connect(address).unwrap().read(&mut [0]).unwrap(), 0);
+        connect();
+        let before = wakes(core, |_| true);
+        (0..CONNECTIONS).for_each(|_| connect());
+        let made = wakes(core, |_| true) - before;
+        // Those of the insertion may be read only now.
+        assert!(made <= SHARERS as u64, "{name}: {made} wake-ups for {CONNECTIONS} connections");
+        runtime.stop().unwrap();
     }
 }
