@@ -8,10 +8,22 @@ mod ring;
 mod samples;
 #[cfg(target_os = "linux")]
 mod servers;
+#[cfg(target_os = "linux")]
+#[expect(dead_code, reason = "it is a program, with a function main")]
+#[path = "../../../crates/core/fd-core/examples/takeover_pool.rs"]
+mod takeover_pool;
 mod takeovers;
 mod work;
 
+// The names that the example has for them.
+#[cfg(target_os = "linux")]
+extern crate fd_core as pollmatrix_fd_core;
+#[cfg(target_os = "linux")]
+extern crate poller_epoll as pollmatrix_poller_epoll;
+
 use std::io::{self, IsTerminal, Write};
+#[cfg(target_os = "linux")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,10 +70,18 @@ struct Arguments {
     #[cfg(target_os = "linux")]
     #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
     listener: bool,
-    /// Measure a server of one thread under the load of 64 clients instead: fd-core beside bare epoll
+    /// Measure a server of one thread under the load of 64 clients instead, beside others
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "PROTOCOL", group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
     server: Option<servers::Protocol>,
+    /// Measure the example takeover_pool, a proxy of two threads, beside HAProxy and nginx instead
+    #[cfg(target_os = "linux")]
+    #[arg(long, group = "mode", conflicts_with_all = ["works", "events", "json", "list"])]
+    proxy: bool,
+    /// Be that proxy
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "SERVER", hide = true)]
+    serve_proxy: Option<SocketAddr>,
     /// Count the instructions per event instead, with valgrind; the exit code is 1 if a limit does not hold
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[arg(long, group = "mode", conflicts_with_all = ["works", "pairs", "events", "json", "list", "noise"])]
@@ -115,6 +135,14 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     #[cfg(target_os = "linux")]
     if arguments.listener {
         return Ok(told_from_noise(servers::print_listener(arguments.pairs, arguments.noise)?));
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(server) = arguments.serve_proxy {
+        return servers::serve_proxy(server).map(|()| true);
+    }
+    #[cfg(target_os = "linux")]
+    if arguments.proxy {
+        return Ok(told_from_noise(servers::print_proxy(arguments.pairs, arguments.noise)?));
     }
     #[cfg(target_os = "linux")]
     if let Some(protocol) = arguments.server {

@@ -17,8 +17,8 @@ use nix::unistd::{read, write};
 
 use crate::loops::BACKEND;
 
-/// The takeovers of one task. A thread polls after 64 tasks.
-const IN_A_TASK: u32 = 64;
+/// The takeovers of one task. After each task, the thread polls.
+const IN_A_TASK: u32 = 1024;
 /// No thread.
 const NOBODY: usize = usize::MAX;
 
@@ -30,7 +30,8 @@ pub struct Plan {
     pub descriptors: usize,
     /// How many of them have traffic: a byte that is always on its way.
     pub busy: usize,
-    /// The number of changes of owners after which it ends.
+    /// The number of changes of owners after which it ends, if the traffic has begun: few changes can be made
+    /// before a thread polls.
     pub changes: u64,
     /// The time after which it ends.
     pub time: Duration,
@@ -108,7 +109,13 @@ fn take(context: &Context, shared: Arc<Shared>, mut random: Rng, ended: Sender<(
     let thread = context.id().index();
     for _ in 0..IN_A_TASK {
         let (handle, owned) = &shared.descriptors[random.usize(..shared.descriptors.len())];
-        let action = |_: &ReadyGuard<'_>, owned: &Arc<Owned>| owned.used(thread, None);
+        let action = |ready: &ReadyGuard<'_>, owned: &Arc<Owned>| {
+            owned.used(thread, None);
+            // A takeover ends the interest.
+            if owned.far.is_some() {
+                ready.registration().want_recv().expect("it is in use");
+            }
+        };
         match context.takeover_with(*handle, OwnerId::of(owned), action) {
             // Busy: another thread uses it.
             Ok(()) | Err(MoveError::Busy) => {}
@@ -167,7 +174,9 @@ pub fn measure(plan: &Plan, progress: impl Fn(u64)) -> io::Result<Measured> {
         shared.descriptors.iter().map(|(_, owned)| count(owned).load(Relaxed)).sum::<u64>()
     };
     let mut told = begin;
-    while begin.elapsed() < plan.time && sum(|owned| &owned.changes) < plan.changes {
+    let is_done =
+        || sum(|owned| &owned.changes) >= plan.changes && (plan.busy == 0 || sum(|owned| &owned.events) > 0);
+    while begin.elapsed() < plan.time && !is_done() {
         // It ends early after a panic only.
         if runtime.wait(Some(plan.time.min(Duration::from_millis(100)))) {
             break;

@@ -1,8 +1,8 @@
 //! A proxy for HTTP/1.1 with a pool of connections to its server, as HAProxy has it (`http-reuse always`).
 //!
 //! Each client belongs to one of two threads. A connection to the server that is idle belongs to the thread
-//! that used it last. A thread that needs one takes it over, whichever thread has it: the request and the
-//! answer are then served by one thread, without locks between threads and without a move of the client.
+//! that used it last. A thread that needs one prefers its own, and else takes one over from another thread:
+//! the request and the answer are served by one thread, and the client does not move.
 //!
 //! `takeover_pool SERVER` prints its address, and serves until its standard input ends. Then it prints how
 //! many connections to the server it has opened and taken over. Requests and answers may have a body of a
@@ -28,44 +28,63 @@ const LONGEST: usize = 1 << 16;
 /// How long a client may be idle, and the server may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// An idle connection to the server.
+type Idle = (FdHandle, OwnerId);
+
 /// What all connections share.
 struct Proxy {
     server: SocketAddr,
-    /// The idle connections to the server: the last one used is the first one used again. One that has ended
-    /// stays here until a thread tries to take it.
-    idle: Mutex<Vec<(FdHandle, OwnerId)>>,
+    /// The idle connections to the server, by the thread that used them last: its last one is the first one
+    /// used again. One that has ended stays here until a thread tries to take it.
+    idle: Box<[Mutex<Vec<Idle>>]>,
     opened: AtomicUsize,
 }
 
-/// A client: what has arrived of its next request.
+/// A client.
 struct Client {
     proxy: Arc<Proxy>,
-    pending: Mutex<Vec<u8>>,
+    requests: Mutex<Requests>,
+}
+
+/// What a client has sent.
+#[derive(Default)]
+struct Requests {
+    /// What has arrived of the next requests.
+    pending: Vec<u8>,
+    /// Whether the answer to a former one has not come yet. Meanwhile the interest stays: to end it and to
+    /// begin it again would be two system calls for each request.
+    awaits_answer: bool,
 }
 
 impl Handler<TcpStream> for Client {
     fn ready(&self, ready: &ReadyGuard<'_, TcpStream>) {
-        let mut pending = lock(&self.pending);
+        let mut requests = lock(&self.requests);
+        let registration = ready.registration();
         let received = if ready.events().is_timeout() {
             Err(io::ErrorKind::TimedOut.into())
         } else {
-            receive(ready.source(), &mut pending)
+            receive(ready.source(), &mut requests.pending)
         };
-        match received.and_then(|()| self.forward(ready, &mut pending)) {
+        match received.and_then(|()| self.forward(ready, &mut requests)) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => _ = ready.registration().delete(),
+            // No more is read before the answer: the client has sent its last request, or too many at once.
+            Err(_) if requests.awaits_answer => _ = registration.stop_recv(),
+            Err(_) => _ = registration.delete(),
         }
     }
 }
 
 impl Client {
     /// Forwards the first request, if it is complete. The rest waits until its answer has come.
-    fn forward(&self, ready: &ReadyGuard<'_, TcpStream>, pending: &mut Vec<u8>) -> io::Result<()> {
-        let Some(length) = length_of_request(pending)? else { return Ok(()) };
-        let request = pending.drain(..length).collect();
-        let registration = ready.registration();
-        registration.stop_recv().and_then(|()| registration.set_timeout(None)).map_err(io::Error::other)?;
+    fn forward(&self, ready: &ReadyGuard<'_, TcpStream>, requests: &mut Requests) -> io::Result<()> {
+        if requests.awaits_answer {
+            return Ok(());
+        }
+        let Some(length) = length_of_request(&requests.pending)? else { return Ok(()) };
+        let request = requests.pending.drain(..length).collect();
+        requests.awaits_answer = true;
+        ready.registration().set_timeout(None).map_err(io::Error::other)?;
         let forwarded = self.proxy.forward(ready.context(), ready.handle(), request);
         forwarded.map_err(|error| io::Error::other(error.to_string()))
     }
@@ -75,8 +94,10 @@ impl Client {
         let sent = ready.source().write_all(answer);
         let registration = ready.registration();
         let waits = registration.want_recv().and_then(|()| registration.set_timeout(Some(PATIENCE)));
+        let mut requests = lock(&self.requests);
+        requests.awaits_answer = false;
         // The next request may have arrived with this one, and no report of it comes.
-        let next = self.forward(ready, &mut lock(&self.pending));
+        let next = self.forward(ready, &mut requests);
         if sent.is_err() || waits.is_err() || next.is_err() {
             let _ = registration.delete();
         }
@@ -104,17 +125,20 @@ impl Proxy {
         self: &Arc<Self>,
         context: &Context,
         client: FdHandle,
-        request: Vec<u8>,
+        mut request: Vec<u8>,
     ) -> Result<(), Box<dyn Error>> {
-        loop {
-            let idle = lock(&self.idle).pop();
-            let Some((handle, owner)) = idle else { break };
-            let begin = |ready: &ReadyGuard<'_, TcpStream>, server: &Server| {
-                server.begin(ready, client, request.clone());
-            };
-            // Another thread cannot have it: it was in the pool. If it has ended, the next one may do.
-            if context.takeover_with(handle, owner, begin).is_ok() {
-                return Ok(());
+        let own = context.id().index();
+        for pool in self.idle[own..].iter().chain(&self.idle[..own]) {
+            loop {
+                let idle = lock(pool).pop();
+                let Some((handle, owner)) = idle else { break };
+                let begin = |ready: &ReadyGuard<'_, TcpStream>, server: &Server| {
+                    server.begin(ready, client, std::mem::take(&mut request));
+                };
+                // Another thread cannot have it: it was in a pool. If it has ended, the next one may do.
+                if context.takeover_with(handle, owner, begin).is_ok() {
+                    return Ok(());
+                }
             }
         }
         let stream = open(self.server)?;
@@ -196,7 +220,7 @@ impl Server {
             // After this handler, which uses the connection, another thread can take it over. Only then does
             // the client get its answer: its next request finds the connection in the pool.
             let end = move |context: &Context| {
-                lock(&proxy.idle).push((handle, owner));
+                lock(&proxy.idle[context.id().index()]).push((handle, owner));
                 done.end(context);
             };
             context.core().post(context.id(), end).map_err(io::Error::other)?;
@@ -231,8 +255,11 @@ fn open(server: SocketAddr) -> Result<TcpStream, Box<dyn Error>> {
 /// Appends what has arrived.
 fn receive(mut stream: &TcpStream, pending: &mut Vec<u8>) -> io::Result<()> {
     let mut bytes = [0; 4096];
+    if pending.len() + bytes.len() > LONGEST {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     let count = stream.read(&mut bytes)?;
-    if count == 0 || pending.len() + count > LONGEST {
+    if count == 0 {
         return Err(io::ErrorKind::ConnectionAborted.into());
     }
     pending.extend_from_slice(&bytes[..count]);
@@ -264,7 +291,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let server = std::env::args().nth(1).ok_or("usage: takeover_pool SERVER")?.parse()?;
+    serve(std::env::args().nth(1).ok_or("usage: takeover_pool SERVER")?.parse()?)
+}
+
+/// Forwards to this server until the standard input ends.
+///
+/// # Errors
+/// The error of a system call.
+pub fn serve(server: SocketAddr) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     listener.set_nonblocking(true)?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
@@ -272,7 +306,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::builder().group(2).start(backend::backend)?;
     let core = runtime.core();
     let threads: Vec<ThreadId> = core.threads().collect();
-    let proxy = Arc::new(Proxy { server, idle: Mutex::default(), opened: AtomicUsize::new(0) });
+    let idle = threads.iter().map(|_| Mutex::default()).collect();
+    let proxy = Arc::new(Proxy { server, idle, opened: AtomicUsize::new(0) });
     let (shared, turn) = (Arc::clone(&proxy), AtomicUsize::new(0));
     let clients = threads.clone();
     let accept = move |ready: &ReadyGuard<'_, TcpListener>| {
@@ -282,7 +317,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         // The clients belong to the threads by turns.
         let id = clients[turn.fetch_add(1, Ordering::Relaxed) % clients.len()];
-        let client = Client { proxy: Arc::clone(&shared), pending: Mutex::default() };
+        let client = Client { proxy: Arc::clone(&shared), requests: Mutex::default() };
         let (context, options) = (ready.context(), InsertOptions::default());
         if let Ok(handle) = context.core().insert(stream, client, id.group(), id.mask(), options) {
             let registration = context.registration(handle);

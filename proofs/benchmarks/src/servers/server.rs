@@ -1,5 +1,5 @@
-//! Servers under the same load: fd-core beside a bare epoll loop, each with one thread. 64 clients send a
-//! request, and the next one after the answer.
+//! Servers under the same load, each with one thread: fd-core beside a bare epoll loop, mio, and hyper on
+//! tokio. 64 clients send a request, and the next one after the answer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,10 +16,10 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use crate::ring::thread_time;
-use crate::servers::Row;
 use crate::servers::listener::joined;
+use crate::servers::{Row, peers};
 
-const CLIENTS: usize = 64;
+pub const CLIENTS: usize = 64;
 
 /// What the clients send, and what the server answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -31,14 +31,14 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    fn request(self) -> &'static [u8] {
+    pub fn request(self) -> &'static [u8] {
         match self {
             Self::Http => b"GET /index.html HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n",
             Self::Echo => &[b'x'; 64],
         }
     }
 
-    fn answer(self) -> &'static [u8] {
+    pub fn answer(self) -> &'static [u8] {
         match self {
             Self::Http => {
                 b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 14\r\n\r\nHello, world!\n"
@@ -48,7 +48,10 @@ impl Protocol {
     }
 
     /// Reads what has arrived, and answers every complete request in `pending`. Returns their number.
-    fn serve(self, mut stream: &TcpStream, pending: &mut Vec<u8>) -> io::Result<u64> {
+    ///
+    /// # Errors
+    /// The connection has ended, has nothing to read, or is wrong.
+    pub fn serve(self, mut stream: &TcpStream, pending: &mut Vec<u8>) -> io::Result<u64> {
         let mut bytes = [0; 4096];
         let count = stream.read(&mut bytes)?;
         if count == 0 {
@@ -80,14 +83,23 @@ impl Protocol {
     }
 }
 
-/// Runs both servers alternately.
+/// Starts a server on a listener.
+pub type Start = fn(Protocol, TcpListener) -> io::Result<Server>;
+
+/// The servers beside fd-core, and what each can serve.
+pub const OTHERS: [(&str, Start, &[Protocol]); 3] = [
+    ("bare epoll", bare, &[Protocol::Http, Protocol::Echo]),
+    ("mio", peers::mio, &[Protocol::Http, Protocol::Echo]),
+    ("hyper", peers::hyper, &[Protocol::Http]),
+];
+
+/// Runs fd-core's server and another one alternately.
 ///
 /// # Errors
 /// The error of a system call.
-pub fn compare(protocol: Protocol, pairs: u32, sample: Duration) -> io::Result<[Row; 2]> {
-    let with =
-        |server: fn(Protocol, TcpListener) -> io::Result<Server>| move || measure(protocol, server, sample);
-    let both = alternately(pairs, with(fd_core), with(bare))?;
+pub fn compare(protocol: Protocol, other: Start, pairs: u32, sample: Duration) -> io::Result<[Row; 2]> {
+    let with = |server: Start| move || measure(protocol, server, sample);
+    let both = alternately(pairs, with(fd_core), with(other))?;
     let row = |name, cost: fn(&Served) -> f64| {
         let pairs: Vec<_> = both.iter().map(|pair| pair.each_ref().map(cost)).collect();
         Row { name, compared: Compared::of(&pairs) }
@@ -110,31 +122,47 @@ struct Served {
 }
 
 /// A running server.
-struct Server {
-    /// Asks its thread for its processor time and the number of requests that it has answered.
-    note: Box<dyn Fn() -> io::Result<(Duration, u64)>>,
-    stop: Box<dyn FnOnce() -> io::Result<()>>,
+pub struct Server {
+    /// Asks its thread for its counters.
+    pub note: Box<dyn Fn() -> io::Result<Note>>,
+    pub stop: Box<dyn FnOnce() -> io::Result<()>>,
 }
 
-fn measure(
-    protocol: Protocol,
-    start: fn(Protocol, TcpListener) -> io::Result<Server>,
-    time: Duration,
-) -> io::Result<Served> {
+/// What a server has done.
+#[derive(Clone, Copy)]
+pub struct Note {
+    /// The processor time of its thread.
+    pub processor: Duration,
+    /// The requests that it has answered.
+    pub requests: u64,
+}
+
+/// Binds a listener that does not block.
+///
+/// # Errors
+/// The error of a system call.
+pub fn listener() -> io::Result<TcpListener> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn measure(protocol: Protocol, start: Start, time: Duration) -> io::Result<Served> {
+    let listener = listener()?;
     let address = listener.local_addr()?;
     let server = start(protocol, listener)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (connected, all_connected) = channel();
     let stopped = Arc::clone(&stop);
-    let clients = Builder::new().spawn(move || call(protocol, address, &connected, &stopped))?;
+    let length = protocol.answer().len();
+    let clients = Builder::new().spawn(move || call(protocol, length, address, &connected, &stopped))?;
     // Without an answer, the thread of the clients has the error.
     let sampled = all_connected.recv().map_err(io::Error::other).and_then(|()| {
-        let ((processor, requests), begin) = ((server.note)()?, Instant::now());
+        let (before, begin) = ((server.note)()?, Instant::now());
         sleep(time);
         let (after, elapsed) = ((server.note)()?, begin.elapsed());
-        Ok(Served { requests: after.1 - requests, elapsed, processor: after.0 - processor })
+        let processor = after.processor - before.processor;
+        Ok(Served { requests: after.requests - before.requests, elapsed, processor })
     });
     stop.store(true, Ordering::Relaxed);
     joined(clients)?;
@@ -142,16 +170,22 @@ fn measure(
     sampled
 }
 
-/// All clients, in one thread. Reports when each of them has had an answer.
-fn call(
+/// All clients, in one thread. Reports when each of them has had two answers on the average, and returns how
+/// long each answer after that took. `length` is that of each answer.
+///
+/// # Errors
+/// The error of a system call, or an answer is longer than it should be.
+pub fn call(
     protocol: Protocol,
+    length: usize,
     address: SocketAddr,
     connected: &Sender<()>,
     stop: &AtomicBool,
-) -> io::Result<()> {
+) -> io::Result<Vec<Duration>> {
     struct Client {
         stream: TcpStream,
         missing: usize,
+        asked: Instant,
     }
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     let connect = |index: u64| {
@@ -159,11 +193,11 @@ fn call(
         stream.set_nodelay(true)?;
         epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, index))?;
         stream.write_all(protocol.request())?;
-        io::Result::Ok(Client { stream, missing: protocol.answer().len() })
+        io::Result::Ok(Client { stream, missing: length, asked: Instant::now() })
     };
     let mut clients: Vec<_> = (0..CLIENTS as u64).map(connect).collect::<io::Result<_>>()?;
     let mut events = [EpollEvent::empty(); CLIENTS];
-    let mut answers = 0;
+    let (mut answers, mut latencies) = (0, Vec::new());
     while !stop.load(Ordering::Relaxed) {
         let count = epoll.wait(&mut events, EpollTimeout::from(20_u8))?;
         for event in &events[..count] {
@@ -174,16 +208,19 @@ fn call(
             }
             client.missing -= received;
             if client.missing == 0 {
-                client.missing = protocol.answer().len();
+                client.missing = length;
+                let asked = std::mem::replace(&mut client.asked, Instant::now());
                 client.stream.write_all(protocol.request())?;
                 answers += 1;
                 if answers == 2 * CLIENTS {
                     let _ = connected.send(());
+                } else if answers > 2 * CLIENTS {
+                    latencies.push(client.asked - asked);
                 }
             }
         }
     }
-    Ok(())
+    Ok(latencies)
 }
 
 /// A connection of fd-core's server.
@@ -209,7 +246,11 @@ fn count(requests: &AtomicU64, answered: u64) {
     requests.store(requests.load(Ordering::Relaxed) + answered, Ordering::Relaxed);
 }
 
-fn fd_core(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
+/// The server of fd-core.
+///
+/// # Errors
+/// The error of a system call.
+pub fn fd_core(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
     let runtime = Runtime::builder().group(1).start(poller_epoll::backend).map_err(io::Error::other)?;
     let core = Arc::clone(runtime.core());
     let id = core.threads().next().ok_or(ErrorKind::NotFound)?;
@@ -233,7 +274,10 @@ fn fd_core(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
     let note = move || {
         let (sender, receiver) = channel();
         let requests = Arc::clone(&requests);
-        let note = move |_: &Context| _ = sender.send((thread_time(), requests.load(Ordering::Relaxed)));
+        let note = move |_: &Context| {
+            let requests = requests.load(Ordering::Relaxed);
+            let _ = sender.send(Note { processor: thread_time(), requests });
+        };
         core.post(id, note).map_err(io::Error::other)?;
         receiver.recv().map_err(io::Error::other)
     };
@@ -241,27 +285,50 @@ fn fd_core(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
     Ok(Server { note: Box::new(note), stop: Box::new(stop) })
 }
 
-fn accepted(listener: &TcpListener) -> io::Result<TcpStream> {
+/// Accepts a connection that does not block.
+///
+/// # Errors
+/// The error of a system call.
+pub fn accepted(listener: &TcpListener) -> io::Result<TcpStream> {
     let (stream, _) = listener.accept()?;
     stream.set_nonblocking(true)?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-/// What the thread of the bare server is asked for. Under load it looks after each wait.
-struct Asked {
+/// What the thread of a loop is asked for. Under load it looks after each wait.
+pub struct Asked {
     stop: AtomicBool,
     note: AtomicBool,
-    notes: Mutex<Sender<(Duration, u64)>>,
+    notes: Mutex<Sender<Note>>,
 }
 
-fn bare(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
-    let (sender, notes): (_, Receiver<(Duration, u64)>) = channel();
+impl Asked {
+    /// Answers, and returns whether the loop goes on.
+    pub fn goes_on(&self, requests: u64) -> bool {
+        if self.note.swap(false, Ordering::Relaxed) {
+            let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = notes.send(Note { processor: thread_time(), requests });
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Starts a server whose thread runs a loop.
+///
+/// # Errors
+/// The thread cannot be started.
+pub fn looping(
+    protocol: Protocol,
+    listener: TcpListener,
+    serve: fn(Protocol, TcpListener, &Asked) -> io::Result<()>,
+) -> io::Result<Server> {
+    let (sender, notes): (_, Receiver<Note>) = channel();
     let asked =
         Asked { stop: AtomicBool::new(false), note: AtomicBool::new(false), notes: Mutex::new(sender) };
     let asked = Arc::new(asked);
     let (of_thread, of_stop) = (Arc::clone(&asked), Arc::clone(&asked));
-    let thread = Builder::new().spawn(move || serve_bare(protocol, &listener, &of_thread))?;
+    let thread = Builder::new().spawn(move || serve(protocol, listener, &of_thread))?;
     let note = move || {
         asked.note.store(true, Ordering::Relaxed);
         notes.recv().map_err(io::Error::other)
@@ -273,23 +340,22 @@ fn bare(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
     Ok(Server { note: Box::new(note), stop: Box::new(stop) })
 }
 
-fn serve_bare(protocol: Protocol, listener: &TcpListener, asked: &Asked) -> io::Result<()> {
+fn bare(protocol: Protocol, listener: TcpListener) -> io::Result<Server> {
+    looping(protocol, listener, serve_bare)
+}
+
+fn serve_bare(protocol: Protocol, listener: TcpListener, asked: &Asked) -> io::Result<()> {
     const LISTENER: u64 = u64::MAX;
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-    epoll.add(listener, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
+    epoll.add(&listener, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
     let mut connections: Vec<Option<(TcpStream, Vec<u8>)>> = Vec::new();
     let mut events = [EpollEvent::empty(); BATCH];
     let mut requests = 0;
-    while !asked.stop.load(Ordering::Relaxed) {
-        if asked.note.load(Ordering::Relaxed) {
-            asked.note.store(false, Ordering::Relaxed);
-            let notes = asked.notes.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = notes.send((thread_time(), requests));
-        }
+    while asked.goes_on(requests) {
         let count = epoll.wait(&mut events, EpollTimeout::from(20_u8))?;
         for event in &events[..count] {
             if event.data() == LISTENER {
-                while let Ok(stream) = accepted(listener) {
+                while let Ok(stream) = accepted(&listener) {
                     epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, connections.len() as u64))?;
                     connections.push(Some((stream, Vec::new())));
                 }
@@ -313,10 +379,12 @@ mod tests {
 
     #[test]
     fn each_server_answers_every_client_of_each_protocol() {
-        for protocol in [Protocol::Http, Protocol::Echo] {
-            for server in [fd_core, bare] {
-                let served = measure(protocol, server, Duration::from_millis(100)).unwrap();
-                assert!(served.requests > 0 && served.processor > Duration::ZERO, "{protocol:?}: {served:?}");
+        let own: (_, Start, &[Protocol]) = ("fd-core", fd_core, &[Protocol::Http, Protocol::Echo]);
+        for (name, server, protocols) in OTHERS.into_iter().chain([own]) {
+            for protocol in protocols {
+                let served = measure(*protocol, server, Duration::from_millis(100)).unwrap();
+                let is_measured = served.requests > 0 && served.processor > Duration::ZERO;
+                assert!(is_measured, "{name}, {protocol:?}: {served:?}");
             }
         }
     }
