@@ -24,6 +24,7 @@ mod difference;
 mod named;
 mod nearest;
 mod path_names;
+pub mod peers;
 #[cfg(feature = "results")]
 mod results;
 #[cfg(any(test, feature = "schema"))]

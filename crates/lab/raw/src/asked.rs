@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use metadata::{Mode, Os};
+use metadata::{Mode, Os, api_and_trigger};
 use selector::{Interest, Registered, View};
 
 use crate::keys::keys;
@@ -57,8 +57,8 @@ pub fn asked_on(os: Os) -> BTreeSet<String> {
                     _ => &[],
                 };
                 for key in keys(&script, transport, mode, name, views) {
-                    let trigger = key.trigger.map(|trigger| format!("@{trigger}")).unwrap_or_default();
-                    asked.insert(format!("{} {} {}{trigger}", scenario.behaviour, key.variant, key.api));
+                    let question = api_and_trigger(&key.api, key.trigger);
+                    asked.insert(format!("{} {} {question}", scenario.behaviour, key.variant));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metadata::{Mode, Transport};
+use metadata::{Mode, Transport, is_api_of};
 use selector::{Interest, Registered, View};
 
 use crate::verbs::{
@@ -25,11 +25,6 @@ impl Key {
     pub(crate) fn is_of(&self, poller: &str) -> bool {
         is_api_of(&self.api, poller)
     }
-}
-
-/// Returns whether an interface is the poller's: `poll`, `poll-events0`.
-pub(crate) fn is_api_of(api: &str, poller: &str) -> bool {
-    api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Builds the keys, clause by clause.

@@ -13,7 +13,7 @@ pub mod cell;
 pub mod expectations;
 mod interpreter;
 mod keys;
-pub mod peers;
+mod peers;
 mod readings;
 mod tables;
 pub mod verbs;
@@ -27,6 +27,7 @@ use selector::{MakeSelector, Unsupported};
 pub use crate::added::parse as read_behaviours;
 pub use crate::asked::asked_on;
 pub use crate::keys::{Key, keys};
+pub use crate::peers::peers;
 pub use crate::readings::Promises;
 pub use crate::tables::{Omission, find, omissions, scenarios};
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use metadata::{Meaning, Os, Outcome, Said};
+use metadata::{Meaning, Os, Outcome, Said, is_api_of};
 use pollmatrix_raw::expectations::{Expectation, Expectations};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/meanings.tsv");
@@ -83,7 +83,5 @@ fn every_recorded_event_means_what_the_table_says() {
 /// Returns the column of `libev-poll-R`, `epoll-add-before`.
 fn column(api: &str) -> String {
     let names = pollmatrix_raw::expectations::adapters().chain(["epoll", "kqueue", "poll", "select"]);
-    let is_it =
-        |name: &&str| api.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    names.into_iter().find(is_it).unwrap_or(api).to_owned()
+    names.into_iter().find(|name| is_api_of(api, name)).unwrap_or(api).to_owned()
 }

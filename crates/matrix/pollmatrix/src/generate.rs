@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use matrix::Matrix;
 use matrix::{output, plan};
-use raw::peers::{Totals, peers};
+use metadata::peers::Totals;
 
 use crate::error::Error;
 use crate::{exit, lab};
@@ -97,8 +97,8 @@ fn peers_table() -> String {
         let _ =
             writeln!(table, "| {name} | {cases} | {covered} | {partly} | {missing} | {out} | {percent} % |");
     };
-    peers().suites.iter().for_each(|suite| row(suite.name, suite.totals()));
-    row("**all**", peers().totals());
+    raw::peers().suites.iter().for_each(|suite| row(suite.name, suite.totals()));
+    row("**all**", raw::peers().totals());
     table.push('\n');
     table
 }

@@ -60,14 +60,11 @@ pub fn read_of_kernels(path: &Path, emulated: bool) -> Result<Results, Error> {
 
 /// Returns the system of a run, and the version of its kernel.
 pub fn system(path: &Path, run: &Run) -> Result<(Os, Version), Error> {
-    let found = run.system().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
+    let os = run.system();
+    let found = os.and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
     found.ok_or_else(|| Error::Unfit {
         path: path.to_path_buf(),
-        why: format!(
-            "nothing is kept about {} {}",
-            run.system().map_or(run.os.as_str(), |os| os.name()),
-            run.kernel
-        ),
+        why: format!("nothing is kept about {} {}", os.map_or(run.os.as_str(), |os| os.name()), run.kernel),
         help: "the system must be one of matrix.yml's, and its kernel must say its version",
     })
 }

@@ -12,9 +12,8 @@ use std::process::ExitCode;
 use matrix::Selection;
 use matrix::plan::Source;
 use matrix::{diagnostics, output};
-use metadata::{Layer, Os, Results};
+use metadata::{Layer, Os, Results, is_api_of};
 use raw::expectations::{Expectation, Expectations, answers_file};
-use report::html::site::peers::{Case, OpenQuestion, Peers, Suite, Totals};
 use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, build};
 use report::{Input, Rules};
 use serde::{Deserialize, Serialize};
@@ -92,7 +91,6 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     let pollers = pollers(expectations)?;
     let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
-    let peers = peers();
     let built = build(&Site {
         url: args.url.as_deref(),
         catalogue: &catalogue,
@@ -100,7 +98,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
         results: &results,
         pollers: &pollers,
         findings: findings.as_deref(),
-        peers: Some(&peers),
+        peers: Some(raw::peers()),
     });
     if !built.broken.is_empty() {
         for broken in &built.broken {
@@ -252,9 +250,7 @@ fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSy
         Some(dir) => Expectations::load_of(dir, os, &[name])?,
         None => Expectations::built_in_of(os, &[name]).map_err(Error::from)?,
     };
-    let is_own = |answer: &&Expectation| {
-        answer.api.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
+    let is_own = |answer: &&Expectation| is_api_of(&answer.api, name);
     let own: Vec<_> = answers.systems().flat_map(|(_, answers)| answers).filter(is_own).collect();
     if own.is_empty() {
         return Ok(None);
@@ -308,39 +304,6 @@ fn contract() -> Result<Vec<Contract>, Error> {
         }
     };
     Ok(scenarios::catalogue().filter(|scenario| scenario.layer == Layer::Contract).map(one).collect())
-}
-
-/// Returns the test suites of other projects.
-fn peers() -> Peers {
-    let all = raw::peers::peers();
-    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let totals = |of: raw::peers::Totals| Totals { cases: of.cases(), of: of.of, percent: of.percent() };
-    let case = |case: &raw::peers::Case| Case {
-        count: case.count,
-        name: case.name.to_owned(),
-        verdict: case.verdict.word(),
-        asked_by: owned(case.asked_by),
-        open: owned(&case.open),
-        reason: case.reason.to_owned(),
-    };
-    let suite = |suite: &raw::peers::Suite| Suite {
-        id: suite.id.to_owned(),
-        name: suite.name.to_owned(),
-        source: suite.source.to_owned(),
-        read: suite.read.to_owned(),
-        totals: totals(suite.totals()),
-        cases: suite.cases.iter().map(case).collect(),
-    };
-    let open = |open: &raw::peers::Open| OpenQuestion {
-        name: open.name.to_owned(),
-        question: open.question.to_owned(),
-        needs: open.needs.to_owned(),
-    };
-    Peers {
-        suites: all.suites.iter().map(suite).collect(),
-        open: all.open.iter().map(open).collect(),
-        totals: totals(all.totals()),
-    }
 }
 
 /// Reads the findings of a folder: all its pages except README.md in one text, each with the program that has

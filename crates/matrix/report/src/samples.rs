@@ -1,7 +1,7 @@
 //! Merged results and hostile texts for the tests of this crate, in addition to the samples of `metadata`.
 
 use metadata::Status::{Fail, Pass, Unsupported};
-pub use metadata::samples::{cell, check, planned, results, run, scenario};
+pub use metadata::samples::{cell, check, cost, planned, results, run, scenario};
 use metadata::{Calls, Cost, CostOutcome, Link, NotRun, Results, Scenario};
 use serde_json::Value;
 
@@ -32,21 +32,6 @@ pub fn merged() -> Results {
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
     results
-}
-
-/// Returns a cost of `wait-one`.
-pub fn cost(poller: &str, descriptors: u64, outcome: CostOutcome) -> Cost {
-    Cost {
-        target: "x86_64-linux-gnu".into(),
-        poller: poller.into(),
-        operation: "wait-one".into(),
-        mode: "level".into(),
-        threads: 1,
-        descriptors,
-        outcome,
-        calls: None,
-        unbound: None,
-    }
 }
 
 /// Returns the outcome of a measurement with this interval.

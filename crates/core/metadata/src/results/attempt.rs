@@ -48,6 +48,11 @@ pub fn api_and_trigger(api: &str, trigger: Option<&str>) -> String {
     }
 }
 
+/// Returns whether an interface is that of a poller: `poll` and `poll-events0` are poll's.
+pub fn is_api_of(api: &str, poller: &str) -> bool {
+    api.strip_prefix(poller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
 /// Written as `poll@level after-read-0`.
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,7 +15,7 @@ mod seed;
 mod status;
 mod visible;
 
-pub use attempt::{Asked, Attempt, Check, api_and_trigger};
+pub use attempt::{Asked, Attempt, Check, api_and_trigger, is_api_of};
 pub use cell::{Attempts, CellResult, PlannedCell};
 pub use cost::{Calls, Cost, CostKey, CostOutcome};
 pub use evidence::Evidence;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::attempt::Check;
 use super::cell::{Attempts, CellResult, PlannedCell};
+use super::cost::{Cost, CostOutcome};
 use super::evidence::Evidence;
 use super::file::{Results, Run};
 use super::scenario::Scenario;
@@ -106,4 +107,19 @@ pub fn cell(target: &str, variant: &str, backend: &str, status: Status) -> CellR
 pub fn results(target: &str, cells: &[(&str, &str, Status)]) -> Results {
     let cells = cells.iter().map(|(variant, backend, status)| cell(target, variant, backend, *status));
     Results::new(run(target), Vec::new(), cells.collect())
+}
+
+/// Returns a cost of `wait-one`.
+pub fn cost(poller: &str, descriptors: u64, outcome: CostOutcome) -> Cost {
+    Cost {
+        target: "x86_64-linux-gnu".into(),
+        poller: poller.into(),
+        operation: "wait-one".into(),
+        mode: "level".into(),
+        threads: 1,
+        descriptors,
+        outcome,
+        calls: None,
+        unbound: None,
+    }
 }

@@ -1,11 +1,10 @@
 //! Compares a poller's answers with the expectations.
 
-use metadata::{Asked, Check, Defect, Evidence, Os, Status};
+use metadata::{Asked, Check, Defect, Evidence, Os, Status, is_api_of};
 
 use crate::expectations::answers::{Compared, Expectation, Expectations};
 use crate::expectations::error_numbers::with_usual_names;
 use crate::expectations::version::{Version, Versions};
-use crate::keys::is_api_of;
 
 /// Stands for the expected answer of a question without an expectation.
 pub const NOT_KNOWN: &str = "not known";

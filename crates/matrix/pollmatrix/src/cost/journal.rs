@@ -197,17 +197,7 @@ mod tests {
     }
 
     fn cost(descriptors: u64, outcome: CostOutcome) -> Cost {
-        Cost {
-            target: "here".into(),
-            poller: "poll".into(),
-            operation: "close".into(),
-            mode: "level".into(),
-            threads: 1,
-            descriptors,
-            outcome,
-            calls: None,
-            unbound: None,
-        }
+        metadata::samples::cost("poll", descriptors, outcome)
     }
 
     fn open(dir: &Path, identity: &Identity, resume: bool) -> Result<Journal, Error> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::{backends, diagnostics, output};
-use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, one_line};
+use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, is_api_of, one_line};
 use raw::expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
 use similar::TextDiff;
 
@@ -171,8 +171,7 @@ fn defects(results: &Results) -> impl Iterator<Item = (Asked, Defect)> {
 /// Answers of other system calls in the cells of an adapter belong to the kernel. In those of a library they
 /// are nobody's: it makes system calls for the same descriptors in the same process.
 fn adapter_of(cell: &CellResult, asked: &Asked, run: &Run) -> Option<Option<String>> {
-    let rest = asked.api.strip_prefix(&cell.backend);
-    let its_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let its_own = is_api_of(&asked.api, &cell.backend);
     let is_adapter = !backends::is_own(&cell.backend);
     match run.kqueue_library().filter(|_| cell.backend == "kqueue") {
         Some(library) => its_own.then(|| Some(library.to_owned())),

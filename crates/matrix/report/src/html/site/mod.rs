@@ -27,7 +27,7 @@ pub mod check;
 mod compare;
 mod findings;
 pub mod links;
-pub mod peers;
+mod peers;
 mod pollers;
 mod scenarios;
 
@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use metadata::peers::Peers;
 use metadata::{CellResult, Results, Status, visible};
 use serde::Serialize;
 
@@ -45,7 +46,6 @@ use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
 
 use findings::Findings;
-use peers::Peers;
 pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem};
 pub use scenarios::{Contract, Killed};
 
@@ -475,8 +475,8 @@ impl<'a> Site<'a> {
         let findings =
             findings.map(|of| entry("finding", format!("findings.html#{}", of.id), &of.text, String::new()));
         let suites = self.peers.iter().flat_map(|peers| &peers.suites).map(|suite| {
-            let cases: Vec<_> = suite.cases.iter().map(|case| case.name.as_str()).collect();
-            entry("test suite", peers::path(suite), &suite.name, cases.join(" "))
+            let cases: Vec<_> = suite.cases.iter().map(|case| case.name).collect();
+            entry("test suite", peers::path(suite), suite.name, cases.join(" "))
         });
         let mut entries: Vec<_> = self
             .behaviours()
