@@ -75,7 +75,7 @@ fn a_stop_keeps_what_was_confirmed_in_the_unfinished_round() {
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= asks;
         explored(&settings(), &mut Corpus::default(), &stop)
     };
-    let stopped = (40..).step_by(10).map(explored).find(|stopped| !stopped.clusters.is_empty()).unwrap();
+    let stopped = (40..400).step_by(10).map(explored).find(|stopped| !stopped.clusters.is_empty()).unwrap();
     assert_eq!((stopped.is_stopped, stopped.progress.lines, stopped.is_verdict()), (true, 0, false));
     assert!(stopped.clusters.iter().all(|cluster| cluster.confirmed.shown == 1), "{:#?}", stopped.clusters);
     let complete = explored(usize::MAX);
@@ -241,9 +241,6 @@ fn a_recorded_side_is_compared_as_a_live_one() {
     };
     assert_eq!(compare(&poll), []);
     let found: Vec<_> = compare(&select).iter().map(|cluster| cluster.line.to_string()).collect();
-    let is_of_closed = |line: &&String| {
-        line.starts_with("pipe level: own and peer are connected, add own")
-            && line.ends_with("own closes, wait")
-    };
-    assert!(found.iter().any(|line| is_of_closed(&line)), "{found:#?}");
+    let closed = "pipe level: own and peer are connected, add own for reading?, own closes, wait";
+    assert!(found.iter().any(|line| line == closed), "{found:#?}");
 }

@@ -85,9 +85,8 @@ struct Actor {
     no_listener: bool,
     /// Clients whose connections are not accepted yet.
     queue: Vec<Name>,
-    /// The length of the accept queue.
-    backlog: usize,
-    listens: bool,
+    /// The length of the accept queue of a listener.
+    backlog: Option<usize>,
     /// It was shut down in some direction.
     is_shut: bool,
     sent: usize,
@@ -106,7 +105,7 @@ impl Actor {
 
     /// The actor of -1, which is no descriptor.
     fn none() -> Self {
-        Self { number: -1, backlog: usize::MAX, ..Self::default() }
+        Self { number: -1, ..Self::default() }
     }
 
     fn is_open(&self) -> bool {

@@ -56,7 +56,7 @@ fn the_recorded_answers_that_are_wrong_in_every_reading_are_known() {
             *all.entry(name.to_owned()).or_default().entry(defect).or_default() += 1;
         }
     };
-    for os in [Os::Linux, Os::FreeBsd, Os::MacOs, Os::NetBsd, Os::OpenBsd] {
+    for os in [Os::Linux, Os::FreeBsd, Os::Gvisor, Os::MacOs, Os::NetBsd, Os::OpenBsd] {
         let answers = Expectations::built_in_of(os, &[]).expect("the expectations are well-formed");
         for poller in ["epoll", "kqueue", "poll", "select"] {
             add(&format!("{poller} of {os}"), defects(os, poller, &answers));
@@ -69,6 +69,7 @@ fn the_recorded_answers_that_are_wrong_in_every_reading_are_known() {
         add(adapter, defects(Os::Linux, name, &answers));
     }
     let expected = [
+        ("epoll of gvisor", Defect::DataNotReported, 4),
         ("epoll of linux", Defect::DataNotReported, 2),
         ("go-netpoll", Defect::EndedRegistration, 9),
         ("io-uring", Defect::EndedRegistration, 16),

@@ -217,40 +217,34 @@ impl Contents {
             None => started(format!("without {name}")),
         };
         let rate = |rate: Option<NonZeroU32>| rate.map(|rate| format!("={rate}"));
-        match () {
-            () if (&mine.target, &mine.runner) != (&identity.target, &identity.runner) => {
-                started(format!("with --target {} --runner {}", mine.target, mine.runner))
-            }
-            () if mine.matrix != identity.matrix => differs("it has another matrix"),
-            () if mine.behaviours != identity.behaviours => {
-                let (difference, how) = match (&mine.behaviours, &identity.behaviours) {
-                    (None, _) => ("it has no behaviours of a file", "omit --behaviours"),
-                    (Some(_), None) => {
-                        ("it has behaviours of a file", "give the same file with --behaviours")
-                    }
-                    (Some(_), Some(_)) => {
-                        ("it has other behaviours", "restore the file of behaviours as it was")
-                    }
-                };
-                resumable(difference.to_owned(), how)
-            }
-            () if mine.executable != identity.executable => {
-                differs("it was written by another build of pollmatrix")
-            }
-            () if was.fault != is.fault => {
-                option("--fault", was.fault.as_ref().map(|fault| format!(" {fault}")))
-            }
-            () if was.inject_errors != is.inject_errors => option("--inject-errors", rate(was.inject_errors)),
-            () if was.late_data != is.late_data => option("--late-data", rate(was.late_data)),
-            () if was.seed != is.seed => {
-                resumable(format!("it has the seed {}", was.seed), "omit --seed to resume with the same one")
-            }
-            () if was.repeat != is.repeat => started(format!("with --repeat {}", was.repeat)),
-            () if mine.selection != identity.selection => resumable(
-                format!("it has other cells: {}", mine.selection.describe()),
-                "omit the cells to resume with the same ones",
-            ),
-            () => None,
+        if (&mine.target, &mine.runner) != (&identity.target, &identity.runner) {
+            started(format!("with --target {} --runner {}", mine.target, mine.runner))
+        } else if mine.matrix != identity.matrix {
+            differs("it has another matrix")
+        } else if mine.behaviours != identity.behaviours {
+            let (difference, how) = match (&mine.behaviours, &identity.behaviours) {
+                (None, _) => ("it has no behaviours of a file", "omit --behaviours"),
+                (Some(_), None) => ("it has behaviours of a file", "give the same file with --behaviours"),
+                (Some(_), Some(_)) => ("it has other behaviours", "restore the file of behaviours as it was"),
+            };
+            resumable(difference.to_owned(), how)
+        } else if mine.executable != identity.executable {
+            differs("it was written by another build of pollmatrix")
+        } else if was.fault != is.fault {
+            option("--fault", was.fault.as_ref().map(|fault| format!(" {fault}")))
+        } else if was.inject_errors != is.inject_errors {
+            option("--inject-errors", rate(was.inject_errors))
+        } else if was.late_data != is.late_data {
+            option("--late-data", rate(was.late_data))
+        } else if was.seed != is.seed {
+            resumable(format!("it has the seed {}", was.seed), "omit --seed to resume with the same one")
+        } else if was.repeat != is.repeat {
+            started(format!("with --repeat {}", was.repeat))
+        } else if mine.selection != identity.selection {
+            let difference = format!("it has other cells: {}", mine.selection.describe());
+            resumable(difference, "omit the cells to resume with the same ones")
+        } else {
+            None
         }
     }
 }

@@ -201,7 +201,7 @@ impl Interpreter {
     /// Returns whether the other end is a listener: then the connection has no end yet.
     fn connects_to_listener(&self, name: &str) -> bool {
         let partner = self.actors.get(name).and_then(|actor| self.actors.get(actor.partner.as_ref()?));
-        partner.is_some_and(|partner| partner.backlog != usize::MAX)
+        partner.is_some_and(|partner| partner.backlog.is_some())
     }
 
     /// Waits for the end of a connection that data held back until `name` has read them.
@@ -267,8 +267,7 @@ impl Interpreter {
             && let Some(poller) = self.holder(name)?
         {
             let listened = self.listen_held(name, &poller, length)?;
-            let actor = self.actor(name)?;
-            (actor.backlog, actor.listens) = (length, true);
+            self.actor(name)?.backlog = Some(length);
             return Ok(CallResult::of(listened));
         }
         self.socket(name)?;
@@ -282,8 +281,7 @@ impl Interpreter {
         if self.actor(name)?.address.is_none() {
             self.binds(name)?;
         }
-        let actor = self.actor(name)?;
-        (actor.backlog, actor.listens) = (length, true);
+        self.actor(name)?.backlog = Some(length);
         let backlog = i32::try_from(length).ok().and_then(|length| Backlog::new(length).ok());
         let backlog = backlog.ok_or_else(|| broken("this system does not support this backlog"))?;
         Ok(CallResult::of(listen(self.fd(name)?, backlog)))
@@ -347,12 +345,14 @@ impl Interpreter {
 
     /// Returns whether a connect to this name is accepted on every system.
     fn accepts_connections(&self, listener: &str) -> bool {
-        self.actors.get(listener).is_some_and(|actor| actor.listens && !actor.is_shut)
+        self.actors.get(listener).is_some_and(|actor| actor.backlog.is_some() && !actor.is_shut)
     }
 
     /// Returns whether the accept queue of a listener is full. A further connect can stay pending.
     fn is_full(&self, listener: &str) -> bool {
-        self.actors.get(listener).is_some_and(|actor| actor.queue.len() > actor.backlog)
+        self.actors
+            .get(listener)
+            .is_some_and(|actor| actor.backlog.is_some_and(|room| actor.queue.len() > room))
     }
 
     fn wait_in_queue(&mut self, client: &str, listener: &str, reached: bool) -> Result<(), Stopped> {

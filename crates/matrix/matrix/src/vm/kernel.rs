@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -70,13 +69,13 @@ pub fn missing(machine: &Machine, package: &Package) -> Option<String> {
 }
 
 /// Returns the kernel in the cache. Fetches it if it is not there, or not as it was.
-pub fn get(machine: &Machine, kernel: &Kernel, package: &Package) -> Result<KernelFiles, Error> {
+pub fn get(machine: &Machine, package: &Package) -> Result<KernelFiles, Error> {
     let wrong = |why: String| failed(&machine.name, why, UPDATE);
     let broken = |error: io::Error| wrong(error.to_string());
     let cache = cache::folder().map_err(broken)?;
     let _lock = cache::lock(&cache, &machine.name).map_err(broken)?;
     let folder = cache.join(&machine.name);
-    match cached(&folder, kernel) {
+    match cached(&folder, &machine.kernel) {
         Ok(Some(files)) => return Ok(files),
         Ok(None) => {}
         Err(why) => diagnostics::warning(&format!("{}: {why}; fetching it again", machine.name)),
@@ -88,7 +87,7 @@ pub fn get(machine: &Machine, kernel: &Kernel, package: &Package) -> Result<Kern
         let help = if cache::too_full(&cache, FULL).is_some() { MAKE_ROOM } else { UPDATE };
         failed(&machine.name, why, help)
     })?;
-    match cached(&folder, kernel) {
+    match cached(&folder, &machine.kernel) {
         Ok(Some(files)) => Ok(files),
         Ok(None) => Err(wrong("the package was fetched, but is not in the cache".to_owned())),
         Err(why) => Err(wrong(why)),
@@ -154,16 +153,21 @@ fn fetch_into(cache: &Path, folder: &Path, machine: &Machine, package: &Package)
     let found = apt.newest(package)?;
     let work = tempfile::tempdir_in(cache).map_err(message)?;
     let root = work.path().join("root");
-    for name in iter::once(&found.package).chain(&found.parts) {
-        let package = apt.shown(name).ok_or_else(|| format!("apt knows no package {name}"))?;
-        let archive = apt.download(&package, work.path())?;
+    let unpack = |package: &Found| {
+        let archive = apt.download(package, work.path())?;
         run(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(&root))?;
-        fs::remove_file(archive).map_err(message)?;
+        fs::remove_file(archive).map_err(message)
+    };
+    unpack(&found)?;
+    for name in &found.parts {
+        unpack(&apt.shown(name).ok_or_else(|| format!("apt knows no package {name}"))?)?;
     }
     let mut unpacked = Vec::new();
     list_files(&root, &mut unpacked).map_err(message)?;
-    let member =
-        |is_it: &dyn Fn(&str) -> bool| unpacked.iter().find(|path| path.to_str().is_some_and(is_it)).cloned();
+    let member = |is_it: &dyn Fn(&str) -> bool| {
+        let name = |path: &&PathBuf| path.strip_prefix(&root).ok().and_then(Path::to_str).is_some_and(is_it);
+        unpacked.iter().find(name).cloned()
+    };
     let path = match machine.emulator {
         Emulator::Qemu => "/vmlinu",
         Emulator::Uml => "/bin/linux.uml",

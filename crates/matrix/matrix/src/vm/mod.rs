@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::cache::{RunFolder, running};
-use self::description::{Emulator, Kernel, Machine, Port, failed};
+use self::description::{Emulator, Machine, Port, failed};
 use self::emulator::{Boot, Purpose, Start};
 pub use self::initramfs::EXECUTABLE;
 use self::initramfs::{Initramfs, MODULES};
@@ -123,7 +123,7 @@ pub fn prepare(name: &str, contents: &Contents<'_>, purpose: Purpose) -> Result<
     };
     let folder = RunFolder::create(&machine.name).map_err(wrong)?;
     let run = folder.path().to_path_buf();
-    let starts = with_kernel(&machine, &machine.kernel, contents, &run, purpose)?;
+    let starts = with_kernel(&machine, contents, &run, purpose)?;
     let spec = Spec {
         machine: machine.name.clone(),
         starts,
@@ -145,16 +145,16 @@ pub fn prepare(name: &str, contents: &Contents<'_>, purpose: Purpose) -> Result<
 
 fn with_kernel(
     machine: &Machine,
-    kernel: &Kernel,
     contents: &Contents<'_>,
     run: &Path,
     purpose: Purpose,
 ) -> Result<Vec<Start>, Error> {
+    let kernel = &machine.kernel;
     let (file, modules, port) = match (contents.kernel, &kernel.package) {
         // Its modules are not known, and every usual kernel has a driver for serial ports.
         (Some(file), _) => (Some(file.to_path_buf()), Vec::new(), Port::Serial("ttyS1".to_owned())),
         (None, Some(package)) => {
-            let files = kernel::get(machine, kernel, package)?;
+            let files = kernel::get(machine, package)?;
             (Some(files.kernel), files.modules, kernel.port.clone())
         }
         (None, None) => (None, Vec::new(), kernel.port.clone()),
@@ -200,6 +200,6 @@ pub fn fetch(name: &str) -> Result<String, Error> {
     let machine = Machine::load(name)?;
     let Some(package) = &machine.kernel.package else { return Ok(machine.program().display().to_string()) };
     kernel::forget(&machine).map_err(|error| failed(name, error, "make the cache writable"))?;
-    kernel::get(&machine, &machine.kernel, package)?;
+    kernel::get(&machine, package)?;
     Ok(kernel::version(&machine).unwrap_or_default())
 }
