@@ -352,7 +352,11 @@ impl Model {
             DescriptorKind::Directory | DescriptorKind::Eventfd => {
                 self.add(name, File::new(Kind::Other));
             }
-            DescriptorKind::Queue | DescriptorKind::SharedMemory | DescriptorKind::NoDescriptor => {
+            DescriptorKind::Queue
+            | DescriptorKind::Timer
+            | DescriptorKind::Process
+            | DescriptorKind::SharedMemory
+            | DescriptorKind::NoDescriptor => {
                 return Err(Invalid("this kind of descriptor is not modelled"));
             }
         }

@@ -29,7 +29,7 @@ use crate::keys::{Key, Naming, applies, is_plain};
 use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
 use crate::{LEFT_OUT, Observation, Setting, Stopped, Transcript};
 use calls::CallResult;
-use children::Child;
+use children::{Child, Process};
 use descriptors::{Address, Scratch};
 use fenced_poller::{FencedPoller, ROOM};
 use held::Held;
@@ -87,6 +87,8 @@ struct Actor {
     queue: Vec<Name>,
     /// The length of the accept queue of a listener.
     backlog: Option<usize>,
+    /// The child that a descriptor of a process names.
+    process: Option<Process>,
     /// It was shut down in some direction.
     is_shut: bool,
     sent: usize,
@@ -598,6 +600,12 @@ impl Interpreter {
             DescriptorKind::Directory => descriptors::directory(&mut self.scratch)?,
             DescriptorKind::Device(path) => descriptors::device(path)?,
             DescriptorKind::Eventfd => descriptors::eventfd()?,
+            DescriptorKind::Timer => descriptors::timer()?,
+            DescriptorKind::Process => {
+                let (child, fd) = self.process()?;
+                self.add_actor(name, fd)?.process = Some(child);
+                return Ok("ok".into());
+            }
             DescriptorKind::SharedMemory => descriptors::shared_memory()?,
             DescriptorKind::Queue => self.queue(name)?,
             DescriptorKind::NoDescriptor => {

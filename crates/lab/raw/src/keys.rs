@@ -185,6 +185,9 @@ impl Naming {
             Call::TakesNumberOf(_) | Call::MovesTo(_) => "dup".into(),
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
+            Call::Starts | Call::Expires | Call::Stops => "timerfd_settime".into(),
+            Call::Exits => "kill".into(),
+            Call::IsReaped => "waitpid".into(),
         };
         self.key(if self.tested.contains(name) { verb } else { format!("{name}-{verb}") }, None)
     }

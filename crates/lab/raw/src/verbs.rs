@@ -235,6 +235,10 @@ pub enum DescriptorKind {
     Queue,
     /// `an eventfd`.
     Eventfd,
+    /// `a timer`: a timerfd, which is not set.
+    Timer,
+    /// `a process`: a pidfd of a child, which runs.
+    Process,
     /// `shared memory`.
     SharedMemory,
     /// `no descriptor`: −1.
@@ -322,6 +326,16 @@ pub enum Call {
     Sets(SocketOption),
     /// getsockopt(2) of `SO_ERROR`, this many times.
     AsksError(usize),
+    /// The timer is set to an hour from now.
+    Starts,
+    /// The timer is set to now, and has expired.
+    Expires,
+    /// The timer is not set any more.
+    Stops,
+    /// The process has ended, and nobody has asked for its status.
+    Exits,
+    /// waitpid(2) of the process, which has ended.
+    IsReaped,
 }
 
 /// A socket option that a script can set.

@@ -2,26 +2,34 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use libc::c_short;
 use metadata::{Answer, Outcome, Transport};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
 };
 use nix::unistd::{PathconfVar, fpathconf};
 use selector::{Act, Shut};
 
+use super::children::Process;
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
 use super::settle::{self, FAILED, READABLE, RESET, WRITABLE};
 use super::{Interpreter, broken, call_failed, failed};
 use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
+
+/// The time of a timer that must not expire.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// How long a timer that is set to now may take, in milliseconds.
+const PATIENCE: u16 = 5_000;
 
 /// Room for everything that a script sends, except with `fills`.
 const BUFFER: usize = 1 << 16;
@@ -111,6 +119,11 @@ impl Interpreter {
             Call::MovesTo(number) => self.moves_to(actor, *number)?,
             Call::TakesNumberOf(closed) => self.takes_number_of(actor, closed)?,
             Call::Sets(option) => self.sets(actor, *option)?,
+            Call::Starts => CallResult::of(descriptors::set_timer(self.fd(actor)?, LONG)),
+            Call::Stops => CallResult::of(descriptors::set_timer(self.fd(actor)?, Duration::ZERO)),
+            Call::Expires => self.expires(actor)?,
+            Call::Exits => CallResult::of(self.process_of(actor)?.exits()),
+            Call::IsReaped => CallResult::of(self.process_of(actor)?.is_reaped()),
             Call::AsksError(times) => {
                 let fd = self.fd(actor)?;
                 let ask = || getsockopt(fd, sockopt::SocketError);
@@ -196,6 +209,25 @@ impl Interpreter {
         let arrived = settle::wait_for_end(fd, &|| self.on_the_way(name), self.setting.patience)?;
         self.actor(name)?.end_held_back = !arrived;
         Ok(())
+    }
+
+    fn process_of(&mut self, name: &str) -> Result<&mut Process, Stopped> {
+        let process = self.actor(name)?.process.as_mut();
+        process.ok_or_else(|| broken(format!("'{name}' is not a process")))
+    }
+
+    /// Sets a timer to now, and waits until it has expired.
+    fn expires(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        let timer = self.fd(name)?;
+        if let Err(errno) = descriptors::set_timer(timer, Duration::from_nanos(1)) {
+            return Ok(CallResult::of(Err(errno)));
+        }
+        // poll(2) takes nothing from a timer. The kernel tells all pollers of it in one step.
+        let mut asked = [PollFd::new(timer.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut asked, PollTimeout::from(PATIENCE)) {
+            Ok(1) => Ok(CallResult::of(Ok(()))),
+            polled => Err(broken(format!("a timer that is set to now has not expired: {polled:?}"))),
+        }
     }
 
     /// Returns whether the other end is a listener: then the connection has no end yet.

@@ -4,9 +4,11 @@
 //! held would never be released in the child.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use metadata::Answer;
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
@@ -14,7 +16,7 @@ use nix::unistd::{ForkResult, Pid, fork};
 use super::fenced_poller::FencedPoller;
 use super::thread_state::ThreadState;
 use super::{Interpreter, broken};
-use super::{call_failed, waiters};
+use super::{call_failed, descriptors, waiters};
 use crate::verbs::{Action, Clause, WaitArguments};
 use crate::{Observation, Stopped};
 
@@ -51,6 +53,46 @@ impl Child {
         let text = read_all(output)?;
         self.end()?;
         Ok(text)
+    }
+}
+
+/// A child for its own sake. It ends with this value.
+pub(super) struct Process {
+    pid: Pid,
+    /// If this process dies, the child ends.
+    _lifeline: PipeWriter,
+    is_reaped: bool,
+}
+
+impl Process {
+    /// Ends the child, and waits until it has ended, but leaves its status.
+    pub(super) fn exits(&self) -> Result<(), Errno> {
+        if self.is_reaped {
+            return Err(Errno::ESRCH);
+        }
+        kill(self.pid, Signal::SIGKILL)?;
+        descriptors::await_end(self.pid)
+    }
+
+    /// Takes the status of the child, which must have ended.
+    pub(super) fn is_reaped(&mut self) -> Result<(), Errno> {
+        match waitpid(self.pid, Some(WaitPidFlag::WNOHANG))? {
+            WaitStatus::StillAlive => Err(Errno::EAGAIN),
+            _ => {
+                self.is_reaped = true;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_reaped {
+            // A forked child's copy of this value has no such child: both fail.
+            let _ = kill(self.pid, Signal::SIGKILL);
+            let _ = waitpid(self.pid, None);
+        }
     }
 }
 
@@ -96,6 +138,26 @@ impl Interpreter {
             ForkResult::Child => {
                 drop(lifeline);
                 // End of file and an error both mean that the child should exit.
+                let _ = parent_end.read(&mut [0]);
+                exit_child(0)
+            }
+        }
+    }
+
+    /// Forks a child that does nothing. Returns it with a descriptor of it.
+    pub(super) fn process(&mut self) -> Result<(Process, OwnedFd), Stopped> {
+        let (mut parent_end, lifeline) = pipe().map_err(|error| call_failed("a pipe", error))?;
+        match self.fork()? {
+            ForkResult::Parent { child: pid } => {
+                let process = Process { pid, _lifeline: lifeline, is_reaped: false };
+                let fd = descriptors::process(pid)?;
+                Ok((process, fd))
+            }
+            ForkResult::Child => {
+                drop(lifeline);
+                // This process must not keep the files of the script open.
+                let actors = self.actors.values_mut();
+                drop(actors.filter_map(|actor| actor.fd.take()).collect::<Vec<_>>());
                 let _ = parent_end.read(&mut [0]);
                 exit_child(0)
             }

@@ -6,6 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use metadata::Transport;
 use nix::errno::Errno;
@@ -16,7 +17,7 @@ use nix::sys::socket::{
     setsockopt, socket, socketpair, sockopt,
 };
 use nix::sys::stat::Mode;
-use nix::unistd::{mkfifo, pipe};
+use nix::unistd::{Pid, mkfifo, pipe};
 use tempfile::TempDir;
 
 use super::{broken, call_failed, limits};
@@ -340,6 +341,73 @@ pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
 pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
     Err(Stopped::Unsupported("eventfd is supported on Linux only".into()))
 }
+
+/// Makes a timer that is not set.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn timer() -> Result<OwnedFd, Stopped> {
+    // SAFETY: timerfd_create takes no pointer.
+    let made = Errno::result(unsafe {
+        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
+    });
+    // SAFETY: timerfd_create has just made this descriptor, and nothing else owns it.
+    made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("timerfd_create", errno))
+}
+
+/// Sets a timer, to expire once after this time. Zero stops it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn set_timer(timer: &OwnedFd, after: Duration) -> Result<(), Errno> {
+    let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut once = libc::itimerspec { it_interval: zero, it_value: zero };
+    // Both fit: an hour at most.
+    once.it_value.tv_sec = after.as_secs() as libc::time_t;
+    once.it_value.tv_nsec = after.subsec_nanos() as _;
+    // SAFETY: `once` is initialised, and the kernel only reads it.
+    Errno::result(unsafe { libc::timerfd_settime(timer.as_raw_fd(), 0, &once, std::ptr::null_mut()) })
+        .map(drop)
+}
+
+/// Makes a descriptor of a process.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn process(pid: Pid) -> Result<OwnedFd, Stopped> {
+    // SAFETY: pidfd_open takes no pointer.
+    match Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) }) {
+        // SAFETY: pidfd_open has just made this descriptor, and nothing else owns it.
+        Ok(fd) => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
+        Err(Errno::ENOSYS) => Err(Stopped::Unsupported("this kernel has no pidfd_open".into())),
+        Err(errno) => Err(call_failed("pidfd_open", errno)),
+    }
+}
+
+/// Waits until a child has ended, and leaves its status.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn await_end(pid: Pid) -> Result<(), Errno> {
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+    waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).map(drop)
+}
+
+/// FreeBSD has timerfd(2) since 14. Elsewhere a timer or a process is a filter of kqueue, not a descriptor.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod elsewhere {
+    use super::{Duration, Errno, OwnedFd, Pid, Stopped};
+
+    pub(in super::super) fn timer() -> Result<OwnedFd, Stopped> {
+        Err(Stopped::Unsupported("a timer is a descriptor on Linux only".into()))
+    }
+
+    pub(in super::super) fn set_timer(_: &OwnedFd, _: Duration) -> Result<(), Errno> {
+        Err(Errno::ENOSYS)
+    }
+
+    pub(in super::super) fn process(_: Pid) -> Result<OwnedFd, Stopped> {
+        Err(Stopped::Unsupported("a process is a descriptor on Linux only".into()))
+    }
+
+    pub(in super::super) fn await_end(_: Pid) -> Result<(), Errno> {
+        Err(Errno::ENOSYS)
+    }
+}
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) use elsewhere::{await_end, process, set_timer, timer};
 
 /// Makes POSIX shared memory, already unlinked.
 pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {

@@ -55,7 +55,7 @@ pub(super) const STARTING_WORDS: &[&str] = &[
 pub(super) const ACTOR_VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
-    "moves",
+    "moves", "starts", "expires", "stops", "exits",
 ];
 
 impl FromStr for Script {
@@ -390,6 +390,14 @@ impl Words {
                 }
                 return Ok(Action::Signal { thread: name, restarting, wakes });
             }
+            if self.peek() == Some("reaped") {
+                if !names.has(&name) {
+                    self.next = beginning;
+                    self.known(names)?;
+                }
+                self.next += 1;
+                return Ok(Action::Call(name, Call::IsReaped));
+            }
             let kind = self.descriptor_kind(names)?;
             names.define(&name);
             return Ok(Action::Make(name, kind));
@@ -460,16 +468,20 @@ impl Words {
         }
         if !self.eat("a") {
             return self.error(
-                "'fresh', 'a copy of', 'a file of', 'a directory', 'a queue', 'an eventfd', 'shared memory', \
-                 'no descriptor' or a device",
+                "'fresh', 'a copy of', 'a file of', 'a directory', 'a queue', 'an eventfd', 'a timer', \
+                 'a process', 'shared memory', 'no descriptor' or a device",
                 &KINDS,
             );
         }
-        if self.eat("directory") {
-            return Ok(DescriptorKind::Directory);
-        }
-        if self.eat("queue") {
-            return Ok(DescriptorKind::Queue);
+        for (word, kind) in [
+            ("directory", DescriptorKind::Directory),
+            ("queue", DescriptorKind::Queue),
+            ("timer", DescriptorKind::Timer),
+            ("process", DescriptorKind::Process),
+        ] {
+            if self.eat(word) {
+                return Ok(kind);
+            }
         }
         if self.eat("copy") {
             self.expect_word("of")?;
@@ -481,7 +493,8 @@ impl Words {
             let offset = if self.eat("at") { self.number("bytes")? } else { 0 };
             return Ok(DescriptorKind::File { size, offset });
         }
-        self.error("'copy', 'file', 'directory' or 'queue'", &["copy", "file", "directory", "queue"])
+        let words = ["copy", "file", "directory", "queue", "timer", "process"];
+        self.error("'copy', 'file', 'directory', 'queue', 'timer' or 'process'", &words)
     }
 
     fn call(&mut self, names: &Names) -> Result<Call, ParseError> {
@@ -528,6 +541,10 @@ impl Words {
                 Call::ReceivesUrgent
             }
             "shuts" => Call::Shuts(self.one_of("a direction", &SHUT)?),
+            "starts" => Call::Starts,
+            "expires" => Call::Expires,
+            "stops" => Call::Stops,
+            "exits" => Call::Exits,
             "resets" => Call::Resets,
             "closes" => Call::Closes,
             "takes" => {

@@ -173,6 +173,8 @@ impl Display for DescriptorKind {
             Self::Device(path) => f.write_str(path),
             Self::Queue => f.write_str("a queue"),
             Self::Eventfd => f.write_str("an eventfd"),
+            Self::Timer => f.write_str("a timer"),
+            Self::Process => f.write_str("a process"),
             Self::SharedMemory => f.write_str("shared memory"),
             Self::NoDescriptor => f.write_str("no descriptor"),
         }
@@ -247,6 +249,11 @@ impl Display for Call {
                 }
             },
             Self::AsksError(count) => write!(f, "asks SO_ERROR{}", times(*count)),
+            Self::Starts => f.write_str("starts"),
+            Self::Expires => f.write_str("expires"),
+            Self::Stops => f.write_str("stops"),
+            Self::Exits => f.write_str("exits"),
+            Self::IsReaped => f.write_str("is reaped"),
         }
     }
 }
