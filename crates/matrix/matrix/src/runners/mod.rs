@@ -18,7 +18,7 @@ use crate::command::{self, Words};
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::plan::Source;
-use crate::provenance::TRIPLE;
+use crate::provenance::{self, TRIPLE};
 use crate::vm::RunFolder;
 use crate::{diagnostics, pipes};
 
@@ -93,6 +93,8 @@ pub struct Route {
     pub behaviours: Option<String>,
     /// The command that the executor puts in front of each cell, if it cannot start itself without.
     pub prefix: Option<String>,
+    /// The release of a kernel that does not tell the executor its own.
+    pub release: Option<String>,
     /// The file in which the executor keeps results, in case the connection is lost.
     pub keep: Option<String>,
     /// The command that removes what a killed executor leaves behind.
@@ -111,6 +113,9 @@ impl Route {
         let (program, first) = self.words.split_first().expect("every route has a command");
         let mut command = Command::new(program);
         command.args(first);
+        if let Some(release) = &self.release {
+            command.env(provenance::RELEASE, release);
+        }
         if self.shell {
             command.arg(command::quoted(arguments));
         } else {

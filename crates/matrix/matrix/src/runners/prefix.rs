@@ -36,8 +36,10 @@ pub fn route(
     let malformed = |why| Error::BadPrefix { command: command.to_owned(), why };
     let mut words = command.parse::<Words>().map_err(malformed)?.0;
     let text = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into()).display().to_string();
+    let release = release(&words);
     words.push(text(executable));
     Ok(Route {
+        release,
         words,
         executable: Some(text(executable)),
         matrix: matrix.map(text),
@@ -50,10 +52,17 @@ pub fn route(
 /// Adds the release of gVisor to the provenance that its executor reports, which has none.
 pub fn with_release(command: &str, run: Run) -> Run {
     let words = command.parse::<Words>().map(|words| words.0).unwrap_or_default();
-    let Some(runsc) = words.iter().find(|word| is_gvisor(word)) else { return run };
-    let mut version = Command::new(runsc);
-    let kernel = super::output(version.arg("--version")).ok().as_deref().and_then(gvisor_release);
-    Run { os: Os::Gvisor.name().to_owned(), kernel: kernel.unwrap_or_else(|| UNKNOWN.to_owned()), ..run }
+    if !words.iter().any(|word| is_gvisor(word)) {
+        return run;
+    }
+    let kernel = release(&words).unwrap_or_else(|| UNKNOWN.to_owned());
+    Run { os: Os::Gvisor.name().to_owned(), kernel, ..run }
+}
+
+/// Returns the release of gVisor, if the command names its program.
+fn release(words: &[String]) -> Option<String> {
+    let runsc = words.iter().find(|word| is_gvisor(word))?;
+    gvisor_release(&super::output(Command::new(runsc).arg("--version")).ok()?)
 }
 
 /// Returns the release in the output of `runsc --version`: `20221219.0`.
