@@ -76,6 +76,7 @@ fn gvisor_release(output: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provenance;
 
     #[test]
     fn gvisors_release_is_the_date_in_its_version() {
@@ -102,5 +103,22 @@ mod tests {
         assert_eq!(route.words, ["emulator", "-L", "/a b", "/x/pollmatrix"]);
         assert_eq!(route.prefix.as_deref(), Some("emulator -L '/a b'"));
         assert!(matches!(super::route("'open", Path::new("/x"), None, None), Err(Error::BadPrefix { .. })));
+    }
+
+    #[test]
+    fn an_executor_in_gvisor_gets_the_release() {
+        let folder = tempfile::tempdir().unwrap();
+        let runsc = folder.path().join("runsc");
+        // By another process: a file that a child of this one may hold open for writing cannot be executed.
+        let script = "printf '#!/bin/sh\\necho runsc version 0.0~20240729.0' >\"$0\" && chmod +x \"$0\"";
+        assert!(Command::new("sh").arg("-c").arg(script).arg(&runsc).status().unwrap().success());
+        let given = |command: &str| {
+            let route = route(command, Path::new("/x/pollmatrix"), None, None).unwrap();
+            let command = route.command(&[]);
+            let given = command.get_envs().find(|(name, _)| *name == provenance::RELEASE);
+            given.and_then(|(_, value)| Some(value?.to_str()?.to_owned()))
+        };
+        assert_eq!(given(&format!("{} do", runsc.display())).as_deref(), Some("20240729.0"));
+        assert_eq!(given("true"), None);
     }
 }
