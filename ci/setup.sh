@@ -24,6 +24,11 @@ tools() {
     have valgrind || packages+=(valgrind)
     have objdump || packages+=(binutils)
   fi
+  # What the example's proxy is measured beside.
+  if [ "$(uname -s)" = Linux ]; then
+    have haproxy || packages+=(haproxy)
+    have nginx || packages+=(nginx)
+  fi
   pkg-config --exists libevent_core libevent_pthreads libuv 2>/dev/null || packages+=(libevent-dev libuv1-dev pkg-config)
   [ "$(uname -s)" != Linux ] || [ -f /usr/include/ev.h ] || packages+=(libev-dev)
   python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
