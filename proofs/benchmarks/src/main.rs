@@ -138,7 +138,7 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     }
     #[cfg(target_os = "linux")]
     if let Some(server) = arguments.serve_proxy {
-        return servers::serve_proxy(server).map(|()| true);
+        return takeover_pool::serve(server).map(|()| true);
     }
     #[cfg(target_os = "linux")]
     if arguments.proxy {

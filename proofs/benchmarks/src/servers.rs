@@ -22,6 +22,14 @@ struct Row {
     compared: Compared,
 }
 
+impl Row {
+    /// Compares one figure of what two servers did in each pair of samples.
+    fn of<T>(name: &'static str, both: &[[T; 2]], figure: fn(&T) -> f64) -> Self {
+        let pairs: Vec<_> = both.iter().map(|pair| pair.each_ref().map(figure)).collect();
+        Self { name, compared: Compared::of(&pairs) }
+    }
+}
+
 /// Measures a listener of one of several threads, and prints the table. Returns whether every ratio could be
 /// told from noise.
 ///
@@ -81,8 +89,6 @@ pub fn print_proxy(pairs: u32, noise: f64) -> io::Result<bool> {
     }
     Ok(are_sure)
 }
-
-pub use proxy::serve as serve_proxy;
 
 fn print([what, one, other]: [&str; 3], rows: &[Row], noise: f64) -> io::Result<bool> {
     print_line(&line([what, one, other, "ratio", "95 % interval"]))?;

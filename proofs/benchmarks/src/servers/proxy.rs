@@ -10,22 +10,16 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-use cost::statistics::{Compared, alternately, median_and_interval};
+use cost::statistics::{alternately, median_and_interval};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::servers::Row;
-use crate::servers::listener::joined;
-use crate::servers::server::{Protocol, call, fd_core, listener};
-use crate::takeover_pool;
+use crate::servers::server::{Load, Protocol, fd_core, listener, under_load};
 
 /// The option with which this program is the example itself.
 const SERVE: &str = "--serve-proxy";
@@ -212,16 +206,12 @@ pub type Backends = [[Option<f64>; 2]; 2];
 /// serve.
 pub fn compare(other: Program, pairs: u32, sample: Duration) -> io::Result<(Vec<Row>, Backends)> {
     let both = alternately(pairs, || measure(Program::FdCore, sample), || measure(other, sample))?;
-    let row = |name, of: fn(&Served) -> f64| {
-        let pairs: Vec<_> = both.iter().map(|pair| pair.each_ref().map(of)).collect();
-        Row { name, compared: Compared::of(&pairs) }
-    };
     let rows = vec![
-        row("requests per second of processor time", |served| {
+        Row::of("requests per second of processor time", &both, |served| {
             served.requests as f64 / served.processor.as_secs_f64()
         }),
-        row("requests per second", |served| served.requests as f64 / served.elapsed.as_secs_f64()),
-        row("latency of 99 %, microseconds", |served| served.p99.as_secs_f64() * 1e6),
+        Row::of("requests per second", &both, |served| served.requests as f64 / served.elapsed.as_secs_f64()),
+        Row::of("latency of 99 %, microseconds", &both, |served| served.p99.as_secs_f64() * 1e6),
     ];
     let medians = |of: fn(&Served) -> Option<f64>| {
         [0, 1].map(|index| {
@@ -238,31 +228,19 @@ fn measure(proxy: Program, time: Duration) -> io::Result<Served> {
     let server_address = behind.local_addr()?;
     let server = fd_core(Protocol::Http, behind)?;
     let running = proxy.start(server_address)?;
-    let (stop, begin) = (Arc::new(AtomicBool::new(false)), Instant::now());
-    let (connected, all_connected) = channel();
-    let (stopped, address) = (Arc::clone(&stop), running.address);
-    let length = length_of_answer(address)?;
-    let clients =
-        Builder::new().spawn(move || call(Protocol::Http, length, address, &connected, &stopped))?;
-    // Without an answer, the thread of the clients has the error.
-    let sampled = all_connected.recv().map_err(io::Error::other).and_then(|()| {
-        let (before, requests) = (running.processor()?, (server.note)()?.requests);
-        let begin = Instant::now();
-        sleep(time);
-        let processor = running.processor()? - before;
-        let (requests, elapsed) = ((server.note)()?.requests - requests, begin.elapsed());
-        Ok((requests, elapsed, processor, established(server_address)?))
-    });
-    stop.store(true, Ordering::Relaxed);
-    let mut latencies = joined(clients)?;
+    let begin = Instant::now();
+    let note = || Ok((running.processor()?, (server.note)()?.requests, established(server_address)?));
+    let length = length_of_answer(running.address)?;
+    let load = under_load(Protocol::Http, length, running.address, time, note)?;
     let all = begin.elapsed();
     let takeovers = running.end()?;
     (server.stop)()?;
-    let (requests, elapsed, processor, backends) = sampled?;
+    let Load { notes: [before, after], elapsed, mut latencies } = load;
     latencies.sort_unstable();
     let p99 = *latencies.get(latencies.len() * 99 / 100).ok_or(ErrorKind::UnexpectedEof)?;
     let takeovers_per_second = takeovers.map(|takeovers| takeovers as f64 / all.as_secs_f64());
-    Ok(Served { requests, elapsed, processor, p99, backends, takeovers_per_second })
+    let (processor, requests) = (after.0 - before.0, after.1 - before.1);
+    Ok(Served { requests, elapsed, processor, p99, backends: after.2, takeovers_per_second })
 }
 
 /// The length of an answer: nginx adds headers, whose length does not change.
@@ -293,14 +271,6 @@ fn established(listener: SocketAddr) -> io::Result<u64> {
         fields.next() == Some(&local) && fields.nth(1) == Some(ESTABLISHED)
     };
     Ok(table.lines().filter(is_one).count() as u64)
-}
-
-/// Is the example `takeover_pool` before this server until the standard input ends.
-///
-/// # Errors
-/// The error of a system call.
-pub fn serve(server: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
-    takeover_pool::serve(server)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-use cost::statistics::{Compared, alternately};
+use cost::statistics::alternately;
 use fd_core::poller::BATCH;
 use fd_core::{Context, Handler, InsertOptions, ReadyGuard, Runtime};
 use httparse::{EMPTY_HEADER, Request, Status};
@@ -19,7 +19,7 @@ use crate::ring::thread_time;
 use crate::servers::listener::joined;
 use crate::servers::{Row, peers};
 
-pub const CLIENTS: usize = 64;
+const CLIENTS: usize = 64;
 
 /// What the clients send, and what the server answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -100,13 +100,9 @@ pub const OTHERS: [(&str, Start, &[Protocol]); 3] = [
 pub fn compare(protocol: Protocol, other: Start, pairs: u32, sample: Duration) -> io::Result<[Row; 2]> {
     let with = |server: Start| move || measure(protocol, server, sample);
     let both = alternately(pairs, with(fd_core), with(other))?;
-    let row = |name, cost: fn(&Served) -> f64| {
-        let pairs: Vec<_> = both.iter().map(|pair| pair.each_ref().map(cost)).collect();
-        Row { name, compared: Compared::of(&pairs) }
-    };
     Ok([
-        row("requests per second", |served| served.requests as f64 / served.elapsed.as_secs_f64()),
-        row("microseconds of processor per request", |served| {
+        Row::of("requests per second", &both, |served| served.requests as f64 / served.elapsed.as_secs_f64()),
+        Row::of("microseconds of processor per request", &both, |served| {
             served.processor.as_secs_f64() * 1e6 / served.requests as f64
         }),
     ])
@@ -151,31 +147,53 @@ fn measure(protocol: Protocol, start: Start, time: Duration) -> io::Result<Serve
     let listener = listener()?;
     let address = listener.local_addr()?;
     let server = start(protocol, listener)?;
+    let load = under_load(protocol, protocol.answer().len(), address, time, &server.note)?;
+    (server.stop)()?;
+    let [before, after] = load.notes;
+    let processor = after.processor - before.processor;
+    Ok(Served { requests: after.requests - before.requests, elapsed: load.elapsed, processor })
+}
+
+/// What was seen of a server while all clients called it.
+pub struct Load<T> {
+    /// The notes at the beginning and at the end.
+    pub notes: [T; 2],
+    /// The time between them.
+    pub elapsed: Duration,
+    /// How long each answer took.
+    pub latencies: Vec<Duration>,
+}
+
+/// Lets all clients call a server, whose answers have this length, and notes what it does in a time.
+///
+/// # Errors
+/// The error of a client or of a note.
+pub fn under_load<T>(
+    protocol: Protocol,
+    length: usize,
+    address: SocketAddr,
+    time: Duration,
+    note: impl Fn() -> io::Result<T>,
+) -> io::Result<Load<T>> {
     let stop = Arc::new(AtomicBool::new(false));
     let (connected, all_connected) = channel();
     let stopped = Arc::clone(&stop);
-    let length = protocol.answer().len();
     let clients = Builder::new().spawn(move || call(protocol, length, address, &connected, &stopped))?;
     // Without an answer, the thread of the clients has the error.
-    let sampled = all_connected.recv().map_err(io::Error::other).and_then(|()| {
-        let (before, begin) = ((server.note)()?, Instant::now());
+    let noted = all_connected.recv().map_err(io::Error::other).and_then(|()| {
+        let (before, begin) = (note()?, Instant::now());
         sleep(time);
-        let (after, elapsed) = ((server.note)()?, begin.elapsed());
-        let processor = after.processor - before.processor;
-        Ok(Served { requests: after.requests - before.requests, elapsed, processor })
+        Ok(([before, note()?], begin.elapsed()))
     });
     stop.store(true, Ordering::Relaxed);
-    joined(clients)?;
-    (server.stop)()?;
-    sampled
+    let latencies = joined(clients)?;
+    let (notes, elapsed) = noted?;
+    Ok(Load { notes, elapsed, latencies })
 }
 
 /// All clients, in one thread. Reports when each of them has had two answers on the average, and returns how
 /// long each answer after that took. `length` is that of each answer.
-///
-/// # Errors
-/// The error of a system call, or an answer is longer than it should be.
-pub fn call(
+fn call(
     protocol: Protocol,
     length: usize,
     address: SocketAddr,
