@@ -127,16 +127,14 @@ impl Interpreter {
         unsafe { fork() }.map_err(|errno| call_failed("fork", errno))
     }
 
-    /// Forks a child that does nothing.
-    pub(super) fn fork_child(&mut self) -> Result<String, Stopped> {
+    /// Forks a child that does nothing, after `begin`. It exits when the end of a pipe is closed.
+    fn idle_child(&mut self, begin: impl FnOnce(&mut Self)) -> Result<(Pid, PipeWriter), Stopped> {
         let (mut parent_end, lifeline) = pipe().map_err(|error| call_failed("a pipe", error))?;
         match self.fork()? {
-            ForkResult::Parent { child: pid } => {
-                self.child = Some(Child { pid, lifeline: Some(lifeline), output: None });
-                Ok("ok".into())
-            }
+            ForkResult::Parent { child } => Ok((child, lifeline)),
             ForkResult::Child => {
                 drop(lifeline);
+                begin(self);
                 // End of file and an error both mean that the child should exit.
                 let _ = parent_end.read(&mut [0]);
                 exit_child(0)
@@ -144,24 +142,21 @@ impl Interpreter {
         }
     }
 
+    /// Forks a child that does nothing.
+    pub(super) fn fork_child(&mut self) -> Result<String, Stopped> {
+        let (pid, lifeline) = self.idle_child(|_| ())?;
+        self.child = Some(Child { pid, lifeline: Some(lifeline), output: None });
+        Ok("ok".into())
+    }
+
     /// Forks a child that does nothing. Returns it with a descriptor of it.
     pub(super) fn process(&mut self) -> Result<(Process, OwnedFd), Stopped> {
-        let (mut parent_end, lifeline) = pipe().map_err(|error| call_failed("a pipe", error))?;
-        match self.fork()? {
-            ForkResult::Parent { child: pid } => {
-                let process = Process { pid, _lifeline: lifeline, is_reaped: false };
-                let fd = descriptors::process(pid)?;
-                Ok((process, fd))
-            }
-            ForkResult::Child => {
-                drop(lifeline);
-                // This process must not keep the files of the script open.
-                let actors = self.actors.values_mut();
-                drop(actors.filter_map(|actor| actor.fd.take()).collect::<Vec<_>>());
-                let _ = parent_end.read(&mut [0]);
-                exit_child(0)
-            }
-        }
+        // The child must not keep the files of the script open.
+        let (pid, lifeline) = self.idle_child(|child| {
+            child.actors.values_mut().for_each(|actor| drop(actor.fd.take()));
+        })?;
+        let process = Process { pid, _lifeline: lifeline, is_reaped: false };
+        Ok((process, descriptors::process(pid)?))
     }
 
     /// Forks a child that waits in its own poller. Returns when it sleeps.
