@@ -229,6 +229,35 @@ fn the_pool_takes_idle_connections_over_from_the_other_thread() {
     assert!(numbers[1] >= 39, "each request came from the other thread: {said}");
 }
 
+/// Answers each request after a while, in which the proxy sees what else its client has done.
+fn slow() -> SocketAddr {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = move || {
+        let mut stream = listener.accept().unwrap().0;
+        while stream.read(&mut [0; 1000]).unwrap() > 0 {
+            std::thread::sleep(Duration::from_millis(20));
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+        }
+    };
+    std::thread::Builder::new().spawn(serve).unwrap();
+    address
+}
+
+#[test]
+fn a_client_that_has_sent_its_last_request_gets_the_answer() {
+    let mut proxy = Example::start_with("takeover_pool", &[&slow().to_string()]);
+    let address = proxy.address();
+    for _ in 0..5 {
+        let mut client = BufReader::new(connect(address));
+        client.get_ref().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        client.get_ref().shutdown(Shutdown::Write).unwrap();
+        assert_eq!(http_answer(&mut client).0, "HTTP/1.1 200 OK");
+        assert_eq!(client.read(&mut [0]).unwrap(), 0, "the connection ends after the answer");
+    }
+    proxy.finish();
+}
+
 /// Answers one request of each connection, and closes it.
 fn impatient() -> SocketAddr {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
