@@ -47,7 +47,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The environment variable with the release of a kernel that hides it: whoever starts the kernel may know.
+/// The environment variable with the release of a kernel that hides it: its runner may know.
 pub const RELEASE: &str = "POLLMATRIX_KERNEL_RELEASE";
 
 /// Returns the kernel's release and machine, as uname(2) reports them. A distribution's own version of Linux
@@ -56,8 +56,11 @@ pub fn kernel() -> (String, String) {
     let unknown = || "unknown".to_owned();
     let Ok(name) = nix::sys::utsname::uname() else { return (unknown(), unknown()) };
     let text = |part: &std::ffi::OsStr| part.to_string_lossy().into_owned();
+    if let Ok(release) = std::env::var(RELEASE) {
+        return (release, text(name.machine()));
+    }
     if system::hides_its_release() {
-        return (std::env::var(RELEASE).unwrap_or_else(|_| unknown()), text(name.machine()));
+        return (unknown(), text(name.machine()));
     }
     let release = text(name.release());
     // Ubuntu's file; Debian's kernels have their version in uname's.

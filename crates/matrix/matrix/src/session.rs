@@ -255,7 +255,7 @@ impl Session {
                 };
                 let machine = &mut self.machine;
                 let began = |run: Run| {
-                    let run = runners::with_release(&chosen.runner, run);
+                    let run = runners::with_system(&chosen.runner, run);
                     // An error here recurs with the first result, which reports it.
                     let _ = journal.borrow_mut().machine(&run);
                     *machine = Some(run);

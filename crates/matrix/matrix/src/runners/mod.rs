@@ -214,10 +214,10 @@ pub fn emulator(runner: &Runner) -> Option<String> {
     }
 }
 
-/// Adds the release that the executor's kernel does not tell, if the runner does: gVisor's program tells it.
-pub fn with_release(runner: &Runner, run: Run) -> Run {
+/// Names the system that the executor's kernel does not tell, if the runner does: gVisor's program tells it.
+pub fn with_system(runner: &Runner, run: Run) -> Run {
     match runner {
-        Runner::Prefix(command) => prefix::with_release(command, run),
+        Runner::Prefix(command) => prefix::with_system(command, run),
         _ => run,
     }
 }

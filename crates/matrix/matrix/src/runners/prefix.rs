@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use metadata::{Os, Run, is_gvisor};
+use metadata::{Os, Run, is_gvisor, names_gvisor};
 
 use super::{Route, program};
 use crate::command::Words;
 use crate::error::Error;
-use crate::provenance::UNKNOWN;
 
 /// Returns what this machine lacks to run the command, if it lacks something.
 pub fn missing(command: &str) -> Option<String> {
@@ -49,14 +48,9 @@ pub fn route(
     })
 }
 
-/// Adds the release of gVisor to the provenance that its executor reports, which has none.
-pub fn with_release(command: &str, run: Run) -> Run {
-    let words = command.parse::<Words>().map(|words| words.0).unwrap_or_default();
-    if !words.iter().any(|word| is_gvisor(word)) {
-        return run;
-    }
-    let kernel = release(&words).unwrap_or_else(|| UNKNOWN.to_owned());
-    Run { os: Os::Gvisor.name().to_owned(), kernel, ..run }
+/// Names gVisor in the provenance that its executor reports: an executor can fail to recognise it.
+pub fn with_system(command: &str, run: Run) -> Run {
+    if names_gvisor(command) { Run { os: Os::Gvisor.name().to_owned(), ..run } } else { run }
 }
 
 /// Returns the release of gVisor, if the command names its program.
