@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use ::selector::{
-    Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
-    Registered, Selector, Token, Unsupported, View,
+    Bits, Capabilities, Changed, Column, Event, Inspected, Interest, Interface, Mode, RawArgument, RawWaited,
+    Record, Registered, Selector, Token, Unsupported, View,
 };
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
@@ -51,6 +51,10 @@ struct EpollSelector {
 const CLOSED: RawFd = -1;
 /// The room of a raw wait whose unchanged argument is not the room.
 const RAW_ROOM: i32 = 64;
+/// The room of a wait that is looked at.
+const INSPECTED_ROOM: usize = 128;
+/// The events in an entry that the kernel has not written.
+const UNTOUCHED: u32 = 0x5a5a_5a5a;
 /// The token of the eventfd.
 const WAKE: Token = Token::MAX;
 
@@ -102,7 +106,14 @@ impl Selector for EpollSelector {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            modes: vec![Mode::Level, Mode::Edge, Mode::OneShot, Mode::Exclusive, Mode::ExclusiveEdge],
+            modes: vec![
+                Mode::Level,
+                Mode::Edge,
+                Mode::OneShot,
+                Mode::Exclusive,
+                Mode::ExclusiveEdge,
+                Mode::EdgeOneShot,
+            ],
             shared_wait: Ok(()),
             changes_seen_by_waiters: Ok(()),
             own_numbers: Ok(()),
@@ -114,7 +125,7 @@ impl Selector for EpollSelector {
         match mode {
             Mode::Level => LEVEL,
             Mode::Edge => EDGE,
-            Mode::OneShot => ONE_SHOT,
+            Mode::OneShot | Mode::EdgeOneShot => ONE_SHOT,
             Mode::Dispatch => &[],
             Mode::Exclusive | Mode::ExclusiveEdge => EXCLUSIVE,
         }
@@ -144,6 +155,17 @@ impl Selector for EpollSelector {
         Ok(events_of(&buffer[..count]))
     }
 
+    fn wait_masked(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        mask: &libc::sigset_t,
+    ) -> Result<Result<Vec<Event>, Errno>, Unsupported> {
+        let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; room];
+        let count = sys::wait_masked(self.number(), &mut buffer, timeout, mask);
+        Ok(count.map(|count| events_of(&buffer[..count])))
+    }
+
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
         let (room, timeout) = match argument {
             RawArgument::Milliseconds(milliseconds) => (RAW_ROOM, RawTimeout::Milliseconds(milliseconds)),
@@ -158,6 +180,23 @@ impl Selector for EpollSelector {
         let mut buffer = vec![libc::epoll_event { events: 0, u64: 0 }; places];
         let count = sys::wait_raw(self.number(), &mut buffer, room, timeout);
         Ok(count.map(|count| RawWaited { events: events_of(&buffer[..count]), timeout_updated: None }))
+    }
+
+    fn wait_inspected(&self) -> Result<Result<Inspected, Errno>, Unsupported> {
+        let untouched = libc::epoll_event { events: UNTOUCHED, u64: Token::MAX };
+        let mut buffer = vec![untouched; INSPECTED_ROOM];
+        let count = sys::wait(self.number(), &mut buffer, Some(Duration::ZERO));
+        Ok(count.map(|count| {
+            let (written, behind) = buffer.split_at(count);
+            // A copy of each field: the structure is packed.
+            let is_kept = |event: &libc::epoll_event| (event.events, event.u64) == (UNTOUCHED, Token::MAX);
+            let memory = if behind.iter().all(is_kept) {
+                "the entries behind are kept"
+            } else {
+                "the entries behind are changed"
+            };
+            Inspected { events: events_of(written), returned: count, memory: vec![memory] }
+        }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -182,6 +221,13 @@ impl Selector for EpollSelector {
         // SAFETY: it is open until `close`, and a script closes no poller that other pollers watch.
         let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
         copied.map_err(|error| Unsupported(format!("its descriptor cannot be duplicated: {error}")))
+    }
+
+    fn adopt(&self, descriptor: OwnedFd) -> Result<(), Unsupported> {
+        let inherited = self.epoll.swap(descriptor.into_raw_fd(), Ordering::Relaxed);
+        // SAFETY: the number came from into_raw_fd, and the swap gives it to one caller only.
+        unsafe { libc::close(inherited) };
+        Ok(())
     }
 }
 
@@ -210,12 +256,19 @@ fn events(interest: Interest, mode: Mode) -> Result<u32, Unsupported> {
         }
         Mode::Exclusive => libc::EPOLLEXCLUSIVE,
         Mode::ExclusiveEdge => libc::EPOLLEXCLUSIVE | libc::EPOLLET,
+        Mode::EdgeOneShot => libc::EPOLLET | libc::EPOLLONESHOT,
     };
     let requested = [
         (interest.read, libc::EPOLLIN),
         (interest.write, libc::EPOLLOUT),
         (interest.urgent, libc::EPOLLPRI),
         (interest.peer_shut, libc::EPOLLRDHUP),
+        (interest.bits.read_normal, libc::EPOLLRDNORM),
+        (interest.bits.write_normal, libc::EPOLLWRNORM),
+        (interest.bits.read_band, libc::EPOLLRDBAND),
+        (interest.bits.write_band, libc::EPOLLWRBAND),
+        (interest.bits.error, libc::EPOLLERR),
+        (interest.bits.hang_up, libc::EPOLLHUP),
     ];
     let requested = requested.into_iter().filter(|(wanted, _)| *wanted);
     Ok(requested.fold(mode, |events, (_, bit)| events | bit) as u32)
@@ -224,13 +277,17 @@ fn events(interest: Interest, mode: Mode) -> Result<u32, Unsupported> {
 fn record(events: u32) -> Record {
     let has = |bits: libc::c_int| events & bits as u32 != 0;
     Record::Bits(Bits {
-        input: has(libc::EPOLLIN | libc::EPOLLRDNORM),
+        input: has(libc::EPOLLIN),
         urgent: has(libc::EPOLLPRI),
-        output: has(libc::EPOLLOUT | libc::EPOLLWRNORM),
+        output: has(libc::EPOLLOUT),
         error: has(libc::EPOLLERR),
         hang_up: has(libc::EPOLLHUP),
         invalid: false,
         peer_shut: has(libc::EPOLLRDHUP),
+        read_normal: has(libc::EPOLLRDNORM),
+        write_normal: has(libc::EPOLLWRNORM),
+        read_band: has(libc::EPOLLRDBAND),
+        write_band: has(libc::EPOLLWRBAND),
     })
 }
 
@@ -295,6 +352,16 @@ mod tests {
         assert_eq!(seen(&selector, 8), [(1, "IN".into())], "there is room for both");
     }
 
+    /// T11.
+    #[test]
+    fn an_inspected_wait_keeps_the_entries_behind_its_count() {
+        let (selector, (_reader, _writer, fd)) = (EpollSelector::new().unwrap(), readable_pipe());
+        selector.add(fd, 1, Interest::READ, Mode::Level);
+        let inspected = selector.wait_inspected().unwrap().unwrap();
+        assert_eq!((inspected.events.len(), inspected.returned), (1, 1));
+        assert_eq!(inspected.memory, ["the entries behind are kept"]);
+    }
+
     #[test]
     fn a_wait_without_room_is_einval() {
         assert_eq!(EpollSelector::new().unwrap().wait(0, Some(Duration::ZERO)), Err(Errno::EINVAL));
@@ -327,21 +394,39 @@ mod tests {
         one(Interest { urgent: true, ..Interest::NONE }, libc::EPOLLPRI);
         one(Interest { peer_shut: true, ..Interest::NONE }, libc::EPOLLRDHUP);
         one(Interest::ALL, libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLPRI | libc::EPOLLRDHUP);
+        let bits = [
+            libc::EPOLLIN,
+            libc::EPOLLPRI,
+            libc::EPOLLOUT,
+            libc::EPOLLERR,
+            libc::EPOLLHUP,
+            libc::EPOLLRDHUP,
+            libc::EPOLLRDNORM,
+            libc::EPOLLWRNORM,
+            libc::EPOLLRDBAND,
+            libc::EPOLLWRBAND,
+        ];
+        for ((_, interest), bit) in Interest::BITS.into_iter().zip(bits) {
+            one(interest, bit);
+        }
         let modes = [
             (Mode::Edge, libc::EPOLLET),
             (Mode::OneShot, libc::EPOLLONESHOT),
             (Mode::Exclusive, libc::EPOLLEXCLUSIVE),
             (Mode::ExclusiveEdge, libc::EPOLLEXCLUSIVE | libc::EPOLLET),
+            (Mode::EdgeOneShot, libc::EPOLLET | libc::EPOLLONESHOT),
         ];
         for (mode, flags) in modes {
             assert_eq!(events(Interest::WRITE, mode), Ok((libc::EPOLLOUT | flags) as u32));
         }
         let answers = [
             (libc::EPOLLIN, "IN"),
-            (libc::EPOLLRDNORM, "IN"),
+            (libc::EPOLLRDNORM, "RDNORM"),
             (libc::EPOLLPRI, "PRI"),
             (libc::EPOLLOUT, "OUT"),
-            (libc::EPOLLWRNORM, "OUT"),
+            (libc::EPOLLWRNORM, "WRNORM"),
+            (libc::EPOLLIN | libc::EPOLLRDNORM, "IN|RDNORM"),
+            (libc::EPOLLRDBAND | libc::EPOLLWRBAND, "RDBAND|WRBAND"),
             (libc::EPOLLERR, "ERR"),
             (libc::EPOLLHUP, "HUP"),
             (libc::EPOLLRDHUP, "RDHUP"),

@@ -136,6 +136,20 @@ fn wait_at_most(
     }
 }
 
+/// Calls epoll_pwait(2) once. `None` waits without a limit.
+pub(crate) fn wait_masked(
+    epoll: RawFd,
+    buffer: &mut [libc::epoll_event],
+    timeout: Option<Duration>,
+    mask: &libc::sigset_t,
+) -> Result<usize, Errno> {
+    let room = i32::try_from(buffer.len()).unwrap_or(i32::MAX);
+    inject::before(Call::EpollWait)?;
+    // SAFETY: the kernel writes at most `room` elements, and the buffer has as many. It only reads the mask.
+    let result = unsafe { libc::epoll_pwait(epoll, buffer.as_mut_ptr(), room, milliseconds(timeout), mask) };
+    Errno::result(result).map(|count| count as usize)
+}
+
 /// A timeout that is passed to the system call unchanged.
 pub(crate) enum RawTimeout {
     /// The timeout of epoll_wait(2).

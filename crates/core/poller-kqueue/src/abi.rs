@@ -2,8 +2,9 @@
 
 #[cfg(not(kqueue_library))]
 pub(crate) use libc::{
-    EV_ADD, EV_CLEAR, EV_DELETE, EV_DISPATCH, EV_ENABLE, EV_EOF, EV_ERROR, EV_ONESHOT, EV_RECEIPT,
-    EVFILT_READ, EVFILT_TIMER, EVFILT_USER, EVFILT_WRITE, NOTE_TRIGGER, kevent, kqueue,
+    EV_ADD, EV_CLEAR, EV_DELETE, EV_DISABLE, EV_DISPATCH, EV_ENABLE, EV_EOF, EV_ERROR, EV_ONESHOT,
+    EV_RECEIPT, EVFILT_PROC, EVFILT_READ, EVFILT_SIGNAL, EVFILT_TIMER, EVFILT_USER, EVFILT_VNODE,
+    EVFILT_WRITE, NOTE_TRIGGER, kevent, kqueue,
 };
 
 #[cfg(kqueue_library)]
@@ -29,6 +30,9 @@ mod library {
 
     pub(crate) const EVFILT_READ: i16 = -1;
     pub(crate) const EVFILT_WRITE: i16 = -2;
+    pub(crate) const EVFILT_VNODE: i16 = -4;
+    pub(crate) const EVFILT_PROC: i16 = -5;
+    pub(crate) const EVFILT_SIGNAL: i16 = -6;
     pub(crate) const EVFILT_TIMER: i16 = -7;
     pub(crate) const EVFILT_USER: i16 = -11;
     /// A filter that only libkqueue has. It returns facts about the library.
@@ -37,6 +41,7 @@ mod library {
     pub(crate) const EV_ADD: u16 = 0x0001;
     pub(crate) const EV_DELETE: u16 = 0x0002;
     pub(crate) const EV_ENABLE: u16 = 0x0004;
+    pub(crate) const EV_DISABLE: u16 = 0x0008;
     pub(crate) const EV_ONESHOT: u16 = 0x0010;
     pub(crate) const EV_CLEAR: u16 = 0x0020;
     pub(crate) const EV_RECEIPT: u16 = 0x0040;

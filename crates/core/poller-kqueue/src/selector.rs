@@ -15,6 +15,7 @@ mod calls;
 #[cfg(kqueue)]
 mod queue;
 mod records;
+mod sources;
 
 #[cfg(kqueue)]
 pub use queue::selector;

@@ -40,7 +40,7 @@ const CODES: Codes = Codes {
 
 /// The identifier of the user event. It cannot collide with a descriptor number: each filter has its own
 /// identifiers (measured).
-const USER_EVENT: libc::uintptr_t = 0;
+pub(crate) const USER_EVENT: libc::uintptr_t = 0;
 
 /// One thread's kernel queue. Within a process its number never changes; the queue behind it may be replaced.
 pub(crate) struct KernelQueue {

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::selector::{
-    Bits, Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
-    Registered, Selector, Token, Unsupported, View, WakePipe,
+    Bits, Capabilities, Changed, Column, Event, Inspected, Interest, Interface, Mode, RawArgument, RawWaited,
+    Record, Registered, Selector, Token, Unsupported, View, WakePipe,
 };
 use fd_core::poller::milliseconds;
 use libc::c_short;
@@ -103,7 +103,10 @@ impl PollSelector {
             self.pipe.drain();
         }
         let ready = tokens.into_iter().zip(slots).filter(|(_, slot)| slot.revents != 0);
-        let event = |(token, slot): (Token, &libc::pollfd)| Event { token, record: record(slot.revents) };
+        let event = |(token, slot): (Token, &libc::pollfd)| Event {
+            token,
+            record: record(slot.revents, slot.events),
+        };
         ready.take(room).map(event).collect()
     }
 }
@@ -176,6 +179,18 @@ impl Selector for PollSelector {
         self.wait_with(self.copy(), room, timeout)
     }
 
+    #[cfg(not(any(target_os = "macos", target_os = "ios", target_os = "solaris", target_os = "illumos")))]
+    fn wait_masked(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        mask: &libc::sigset_t,
+    ) -> Result<Result<Vec<Event>, Errno>, Unsupported> {
+        let (tokens, mut slots) = self.copy();
+        let polled = sys::ppoll(&mut slots, timeout.map(::selector::timespec), Some(mask));
+        Ok(polled.map(|_| self.events(tokens, &slots, room)))
+    }
+
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
         let (tokens, mut slots) = self.copy();
         let waited = match argument {
@@ -186,7 +201,10 @@ impl Selector for PollSelector {
                 target_os = "solaris",
                 target_os = "illumos"
             )))]
-            RawArgument::Timespec { seconds, nanoseconds } => sys::ppoll(&mut slots, seconds, nanoseconds),
+            RawArgument::Timespec { seconds, nanoseconds } => {
+                let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
+                sys::ppoll(&mut slots, Some(timeout), None)
+            }
             RawArgument::Count(count) => {
                 let Some(count) = usize::try_from(count).ok().filter(|count| *count >= slots.len()) else {
                     let least = slots.len();
@@ -201,6 +219,35 @@ impl Selector for PollSelector {
         };
         let events = |_| self.events(tokens, &slots, usize::MAX);
         Ok(waited.map(events).map(|events| RawWaited { events, timeout_updated: None }))
+    }
+
+    fn wait_inspected(&self) -> Result<Result<Inspected, Errno>, Unsupported> {
+        /// The entries behind the array.
+        const GUARDS: usize = 8;
+        let (tokens, mut slots) = self.copy();
+        let count = slots.len();
+        // A reader of them would find an open descriptor that is always writable or readable.
+        slots.resize(count + GUARDS, libc::pollfd { fd: self.pipe.number(), events: !0, revents: 0x5a5a });
+        let before = slots.clone();
+        let polled = sys::poll(&mut slots[..count], 0);
+        let is_kept = |part: fn(&libc::pollfd) -> i32| slots.iter().map(part).eq(before.iter().map(part));
+        let (kept, behind) = (
+            is_kept(|slot| slot.fd) && is_kept(|slot| slot.events.into()),
+            slots[count..]
+                .iter()
+                .map(|slot| slot.revents)
+                .eq(before[count..].iter().map(|slot| slot.revents)),
+        );
+        let memory = vec![
+            if kept { "fd and events are kept" } else { "fd or events are changed" },
+            if behind { "the entries behind are kept" } else { "the entries behind are changed" },
+        ];
+        let events = |returned| Inspected {
+            events: self.events(tokens, &slots[..count], usize::MAX),
+            returned,
+            memory,
+        };
+        Ok(polled.map(events))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -223,6 +270,12 @@ fn events(interest: Interest, mode: Mode, rdhup: Option<c_short>) -> Result<c_sh
         (interest.write, Some(libc::POLLOUT)),
         (interest.urgent, Some(libc::POLLPRI)),
         (interest.peer_shut, rdhup),
+        (interest.bits.read_normal, Some(libc::POLLRDNORM)),
+        (interest.bits.write_normal, Some(libc::POLLWRNORM)),
+        (interest.bits.read_band, Some(libc::POLLRDBAND)),
+        (interest.bits.write_band, Some(libc::POLLWRBAND)),
+        (interest.bits.error, Some(libc::POLLERR)),
+        (interest.bits.hang_up, Some(libc::POLLHUP)),
     ];
     let requested = requested.into_iter().filter(|(wanted, _)| *wanted).map(|(_, bit)| bit);
     let events = requested.clone().flatten().fold(0, |events, bit| events | bit);
@@ -232,16 +285,24 @@ fn events(interest: Interest, mode: Mode, rdhup: Option<c_short>) -> Result<c_sh
     Ok(events)
 }
 
-fn record(revents: c_short) -> Record {
+/// Returns the events of an entry. A bit for normal or band data counts if it was requested and is not
+/// another name of `POLLIN` or `POLLOUT`; a system may report `POLLRDNORM` in place of `POLLIN`.
+fn record(revents: c_short, requested: c_short) -> Record {
     let has = |bit: c_short| revents & bit != 0;
+    let names = |bit: c_short| has(bit) && requested & bit != 0 && bit & (libc::POLLIN | libc::POLLOUT) == 0;
+    let (read_normal, write_normal) = (names(libc::POLLRDNORM), names(libc::POLLWRNORM));
     Record::Bits(Bits {
-        input: has(libc::POLLIN | libc::POLLRDNORM),
+        input: has(libc::POLLIN) || (has(libc::POLLRDNORM) && !read_normal),
         urgent: has(libc::POLLPRI),
-        output: has(libc::POLLOUT | libc::POLLWRNORM),
+        output: has(libc::POLLOUT) || (has(libc::POLLWRNORM) && !write_normal),
         error: has(libc::POLLERR),
         hang_up: has(libc::POLLHUP),
         invalid: has(libc::POLLNVAL),
         peer_shut: RDHUP.is_some_and(has),
+        read_normal,
+        write_normal,
+        read_band: names(libc::POLLRDBAND),
+        write_band: names(libc::POLLWRBAND),
     })
 }
 
@@ -328,6 +389,17 @@ mod tests {
 
     /// T11.
     #[test]
+    fn an_inspected_wait_changes_only_the_events() {
+        let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
+        add(&selector, fd, 1, Interest::READ);
+        add(&selector, -1, 2, Interest::READ);
+        let inspected = selector.wait_inspected().unwrap().unwrap();
+        assert_eq!((inspected.events.len(), inspected.returned), (1, 1));
+        assert_eq!(inspected.memory, ["fd and events are kept", "the entries behind are kept"]);
+    }
+
+    /// T11.
+    #[test]
     fn raw_arguments_reach_the_kernel() {
         let (selector, (_reader, _writer, fd)) = (PollSelector::new().unwrap(), readable_pipe());
         add(&selector, fd, 1, Interest::READ);
@@ -374,6 +446,18 @@ mod tests {
             assert_eq!(events(interest, Mode::Level, Some(0)), Ok(bits & !BIT), "no socket");
             assert_eq!(events(interest, Mode::Level, None), Ok(bits & !BIT), "no such bit");
         }
+        let named = [
+            ("ERR", libc::POLLERR),
+            ("HUP", libc::POLLHUP),
+            ("RDNORM", libc::POLLRDNORM),
+            ("WRNORM", libc::POLLWRNORM),
+            ("RDBAND", libc::POLLRDBAND),
+            ("WRBAND", libc::POLLWRBAND),
+        ];
+        for (name, bit) in named {
+            let (_, interest) = Interest::BITS.into_iter().find(|(known, _)| *known == name).unwrap();
+            assert_eq!(events(interest, Mode::Level, None), Ok(bit), "{name}");
+        }
         let alone = |rdhup| events(Interest { peer_shut: true, ..Interest::NONE }, Mode::Level, rdhup).ok();
         assert_eq!(alone(Some(BIT)), Some(BIT));
         assert_eq!(alone(Some(0)), Some(0), "a hang-up is reported without a request");
@@ -393,8 +477,12 @@ mod tests {
         ];
         answers.extend(RDHUP.map(|bit| (bit, "RDHUP")));
         for (revents, written) in answers {
-            assert_eq!(record(revents).to_string(), written, "{revents:#x}");
+            assert_eq!(record(revents, 0).to_string(), written, "{revents:#x}");
         }
+        let normal = libc::POLLRDNORM;
+        assert_eq!(record(normal, normal).to_string(), "RDNORM");
+        assert_eq!(record(normal | libc::POLLIN, normal | libc::POLLIN).to_string(), "IN|RDNORM");
+        assert_eq!(record(libc::POLLWRBAND, libc::POLLWRBAND).to_string(), "WRBAND");
         assert_eq!(PollSelector::new().unwrap().no_event(), "-");
     }
 }

@@ -24,13 +24,18 @@ pub(crate) fn poll(slots: &mut [libc::pollfd], milliseconds: i32) -> Result<usiz
     Errno::result(result).map(|count| count as usize)
 }
 
-/// Calls ppoll(2) once with an unchanged timeout and without a signal mask.
+/// Calls ppoll(2) once with an unchanged timeout. `None` waits without a limit, or leaves the signal mask.
 #[cfg(not(any(target_os = "macos", target_os = "ios", target_os = "solaris", target_os = "illumos")))]
-pub(crate) fn ppoll(slots: &mut [libc::pollfd], seconds: i64, nanoseconds: i64) -> Result<usize, Errno> {
-    let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
+pub(crate) fn ppoll(
+    slots: &mut [libc::pollfd],
+    timeout: Option<libc::timespec>,
+    mask: Option<&libc::sigset_t>,
+) -> Result<usize, Errno> {
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let mask = mask.map_or(std::ptr::null(), std::ptr::from_ref);
     let count = slots.len() as libc::nfds_t;
-    // SAFETY: as for poll; the timeout is valid for the call, and there is no signal mask.
-    let result = unsafe { libc::ppoll(slots.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
+    // SAFETY: as for poll; the timeout and the mask are null, or valid for the call, which only reads them.
+    let result = unsafe { libc::ppoll(slots.as_mut_ptr(), count, timeout, mask) };
     Errno::result(result).map(|count| count as usize)
 }
 

@@ -16,8 +16,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::selector::{
-    Capabilities, Changed, Column, Event, Interest, Interface, Mode, RawArgument, RawWaited, Record,
-    Registered, Selector, Token, Unsupported, View, WakePipe,
+    Capabilities, Changed, Column, Event, Inspected, Interest, Interface, Mode, PollBits, RawArgument,
+    RawWaited, Record, Registered, Selector, Token, Unsupported, View, WakePipe,
 };
 use nix::errno::Errno;
 
@@ -175,12 +175,29 @@ impl Selector for SelectSelector {
         self.wait_with(self.copy(), room, timeout)
     }
 
+    fn wait_masked(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        mask: &libc::sigset_t,
+    ) -> Result<Result<Vec<Event>, Errno>, Unsupported> {
+        Ok(self.call(self.copy(), room, |sets| {
+            sys::pselect(sets, timeout.map(::selector::timespec), Some(mask))
+        }))
+    }
+
     fn wait_raw(&self, argument: RawArgument) -> Result<Result<RawWaited, Errno>, Unsupported> {
         let (mut timeout, count) = match argument {
             RawArgument::Timeval { seconds, microseconds } => {
                 (Some(libc::timeval { tv_sec: seconds as _, tv_usec: microseconds as _ }), None)
             }
             RawArgument::Count(count) => (None, Some(count)),
+            RawArgument::Timespec { seconds, nanoseconds } => {
+                let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: nanoseconds as _ };
+                let waited =
+                    self.call(self.copy(), usize::MAX, |sets| sys::pselect(sets, Some(timeout), None));
+                return Ok(waited.map(|events| RawWaited { events, timeout_updated: None }));
+            }
             other => return Err(Unsupported(format!("select(2) has no such argument: {other:?}"))),
         };
         let before = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
@@ -189,6 +206,28 @@ impl Selector for SelectSelector {
         let after = timeout.map(|timeout| (timeout.tv_sec, timeout.tv_usec));
         let timeout_updated = timeout.map(|_| before != after);
         Ok(waited.map(|events| RawWaited { events, timeout_updated }))
+    }
+
+    fn wait_inspected(&self) -> Result<Result<Inspected, Errno>, Unsupported> {
+        let (mut returned, mut memory) = (0, Vec::new());
+        let waited = self.call(self.copy(), usize::MAX, |sets| {
+            let inspected = sys::select_inspected(sets)?;
+            returned = inspected.ready;
+            memory = vec![
+                if inspected.unready_cleared {
+                    "the others below nfds are cleared"
+                } else {
+                    "the others below nfds are kept"
+                },
+                match inspected.above {
+                    sys::Above::Kept => "those above are kept",
+                    sys::Above::KeptInPart => "those above are kept in part",
+                    sys::Above::Cleared => "those above are cleared",
+                },
+            ];
+            Ok(returned)
+        });
+        Ok(waited.map(|events| Inspected { events, returned, memory }))
     }
 
     fn wake(&self) -> Result<(), Unsupported> {
@@ -205,6 +244,8 @@ impl Selector for SelectSelector {
 fn expressible(fd: RawFd, interest: Interest, mode: Mode) -> Result<(), Unsupported> {
     let reason = if mode != Mode::Level {
         Some(format!("select(2) is level-triggered only: there is no {mode:?}"))
+    } else if interest.bits != PollBits::NONE {
+        Some("select(2) has no names for bits".into())
     } else if interest == (Interest { peer_shut: true, ..Interest::NONE }) {
         Some("select(2) has no set for a half-closed peer alone".into())
     } else {
@@ -300,6 +341,27 @@ mod tests {
         assert_eq!(seen(&selector), [], "the highest number fits");
     }
 
+    /// T11.
+    #[test]
+    fn an_inspected_wait_leaves_only_the_bits_that_it_counts() {
+        let (selector, (_reader, _writer, fd)) = (SelectSelector::new().unwrap(), readable_pipe());
+        let (_other_reader, other_writer, _) = readable_pipe();
+        let idle = UnixStream::pair().unwrap();
+        let inspected = || {
+            let inspected = selector.wait_inspected().unwrap().unwrap();
+            (inspected.events.len(), inspected.returned, inspected.memory[0])
+        };
+        add(&selector, idle.0.as_raw_fd(), 1, Interest::READ);
+        assert_eq!(inspected(), (0, 0, "the others below nfds are cleared"));
+        add(&selector, fd, 2, Interest::READ);
+        add(&selector, other_writer.as_raw_fd(), 3, Interest::WRITE);
+        assert_eq!(inspected(), (2, 2, "the others below nfds are cleared"));
+        assert!(matches!(
+            selector.add(fd, 4, Interest::BITS[6].1, Mode::Level),
+            Changed::Unsupported(Unsupported(reason)) if reason.contains("bits")
+        ));
+    }
+
     /// After its removal the poller works again.
     #[test]
     fn a_closed_number_fails_the_whole_call() {
@@ -319,6 +381,9 @@ mod tests {
         add(&selector, fd, 1, Interest::READ);
         let waited = |argument| selector.wait_raw(argument).unwrap();
         let timeval = |seconds, microseconds| RawArgument::Timeval { seconds, microseconds };
+        let timespec = |seconds, nanoseconds| RawArgument::Timespec { seconds, nanoseconds };
+        assert_eq!(waited(timespec(-1, 0)), Err(Errno::EINVAL));
+        assert_eq!(waited(timespec(0, 0)).map(|waited| waited.events.len()), Ok(1));
         assert_eq!(waited(timeval(-1, 0)), Err(Errno::EINVAL));
         assert_eq!(waited(RawArgument::Count(-1)), Err(Errno::EINVAL));
         assert_eq!(

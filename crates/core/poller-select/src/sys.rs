@@ -6,7 +6,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 use fd_core::hooks::fault;
@@ -103,6 +103,23 @@ pub(crate) fn select(sets: [&mut FdSet; 3], timeout: Option<Duration>) -> Result
     Errno::result(result).map(|count| count as usize)
 }
 
+/// Calls pselect(2) once, as [`select`], with an unchanged timeout and this signal mask, or the thread's own.
+pub(crate) fn pselect(
+    sets: [&mut FdSet; 3],
+    timeout: Option<libc::timespec>,
+    mask: Option<&libc::sigset_t>,
+) -> Result<usize, Errno> {
+    let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
+    let mask = mask.map_or(null(), std::ptr::from_ref);
+    let timeout = timeout.as_ref().map_or(null(), std::ptr::from_ref);
+    let [read, write, except] = sets.map(FdSet::pointer);
+    inject::before(Call::Select)?;
+    // SAFETY: each set is null, or valid and larger than `end`; the timeout and the mask are null or valid,
+    // and the call only reads them.
+    let result = unsafe { libc::pselect(end, read, write, except, timeout, mask) };
+    Errno::result(result).map(|count| count as usize)
+}
+
 /// Calls select(2) once with unchanged arguments: `count` as `nfds`, and the timeout, which keeps the value
 /// that the kernel writes. `None` is a timeout of zero.
 pub(crate) fn select_raw(
@@ -132,6 +149,55 @@ pub(crate) fn select_raw(
         set.set = large[0];
     }
     Ok(ready as usize)
+}
+
+/// What one call of select(2) has done to the sets.
+pub(crate) struct Inspected {
+    /// The returned number.
+    pub(crate) ready: usize,
+    /// As many bits below `nfds` are left as the call has returned.
+    pub(crate) unready_cleared: bool,
+    pub(crate) above: Above,
+}
+
+/// What one call of select(2) has done to bits from `nfds` on, which were all set.
+pub(crate) enum Above {
+    Kept,
+    /// Some of them are cleared: those of the word that `nfds` ends in.
+    KeptInPart,
+    Cleared,
+}
+
+/// Calls select(2) once with a timeout of zero, and with every bit from `nfds` on set, whatever number is
+/// open. The call overwrites the sets.
+pub(crate) fn select_inspected(sets: [&mut FdSet; 3]) -> Result<Inspected, Errno> {
+    let end = sets.iter().map(|set| set.end).max().unwrap_or(0);
+    let above = || end..libc::FD_SETSIZE as RawFd;
+    let mut copies =
+        [&sets[0].set, &sets[1].set, &sets[2].set].map(|set| FdSet { set: *set, end: RawFd::MAX });
+    for set in &mut copies {
+        // SAFETY: the numbers are within the set.
+        above().for_each(|fd| unsafe { libc::FD_SET(fd, &mut set.set) });
+    }
+    let mut zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let [read, write, except] = &mut copies;
+    inject::before(Call::Select)?;
+    // SAFETY: the sets and the timeout are valid, and outlive the call.
+    let result = unsafe { libc::select(end, &mut read.set, &mut write.set, &mut except.set, &mut zero) };
+    let ready = Errno::result(result)? as usize;
+    let count = |numbers: std::ops::Range<RawFd>| {
+        numbers.map(|fd| copies.iter().filter(|set| set.contains(fd)).count()).sum::<usize>()
+    };
+    let (below, kept, all) = (count(0..end), count(above()), above().len() * copies.len());
+    for (set, copy) in sets.into_iter().zip(copies) {
+        set.set = copy.set;
+    }
+    let above = match kept {
+        kept if kept == all => Above::Kept,
+        0 => Above::Cleared,
+        _ => Above::KeptInPart,
+    };
+    Ok(Inspected { ready, unready_cleared: below == ready, above })
 }
 
 /// Returns whether `fd` is an open descriptor.

@@ -9,6 +9,7 @@ mod changed;
 mod forward;
 mod raw_wait;
 mod record;
+mod sources;
 mod wake_pipe;
 
 use std::fmt;
@@ -16,13 +17,14 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
 use metadata::Outcome;
-pub use metadata::{Column, Interest, Interface, Mode};
+pub use metadata::{Column, Interest, Interface, Mode, PollBits};
 use nix::errno::Errno;
 
 pub use crate::acts::{Act, Acted, Acts, Shut};
 pub use crate::changed::{Changed, Refusal, Unsupported};
-pub use crate::raw_wait::{RawArgument, RawWaited};
+pub use crate::raw_wait::{Inspected, RawArgument, RawWaited, timespec};
 pub use crate::record::{Bits, Filter, Record};
+pub use crate::sources::{Source, Sources, TimerSetting};
 pub use crate::wake_pipe::{WakePipe, set_nonblocking};
 
 /// The caller's identifier of a registration. Each event contains it.
@@ -113,6 +115,12 @@ pub trait Selector: Send + Sync {
     /// Removes a registration.
     fn remove(&self, fd: RawFd) -> Changed;
 
+    /// Disables a registration, which keeps its events, or enables it again: `EV_DISABLE` and `EV_ENABLE`.
+    fn enable(&self, fd: RawFd, enabled: bool) -> Changed {
+        let _ = (fd, enabled);
+        Changed::unsupported(format!("{} has no disabled registrations", self.name()))
+    }
+
     /// Waits for events, and returns at most `room` of them in the poller's order. A timeout of `None` waits
     /// without a limit. A timeout that the call cannot express is rounded up, or cut to the longest possible
     /// one.
@@ -138,6 +146,28 @@ pub trait Selector: Send + Sync {
         Err(Unsupported(format!("{} has no such argument: {argument:?}", self.name())))
     }
 
+    /// Waits with a timeout of zero, and looks what the call has written into the caller's memory.
+    ///
+    /// # Errors
+    /// `Unsupported` if the poller is not a system call. The inner error is that of the system call.
+    fn wait_inspected(&self) -> Result<Result<Inspected, Errno>, Unsupported> {
+        Err(Unsupported(format!("{} writes no memory of this process", self.name())))
+    }
+
+    /// Waits as [`Selector::wait`] does. The call replaces the thread's signal mask by this one meanwhile.
+    ///
+    /// # Errors
+    /// `Unsupported` if the system call takes no mask. The inner error is that of the system call.
+    fn wait_masked(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        mask: &nix::libc::sigset_t,
+    ) -> Result<Result<Vec<Event>, Errno>, Unsupported> {
+        let _ = (room, timeout, mask);
+        Err(Unsupported(format!("{} does not wait with a signal mask", self.name())))
+    }
+
     /// Ends the current or the next wait. If several threads wait, it ends one of the waits. The means are
     /// the poller's own: an eventfd, a pipe, a user event. The wait that it ends returns no event for the
     /// wake-up, and may return others. Wake-ups before a wait sees them count as one.
@@ -157,6 +187,15 @@ pub trait Selector: Send + Sync {
     /// # Errors
     /// `Unsupported` if the poller has no descriptor, or if it cannot be duplicated.
     fn descriptor(&self) -> Result<OwnedFd, Unsupported> {
+        Err(Unsupported(format!("{} has no descriptor of its own", self.name())))
+    }
+
+    /// Uses this descriptor, which another process has sent, in place of the poller's own.
+    ///
+    /// # Errors
+    /// `Unsupported` if the poller has no descriptor.
+    fn adopt(&self, descriptor: OwnedFd) -> Result<(), Unsupported> {
+        drop(descriptor);
         Err(Unsupported(format!("{} has no descriptor of its own", self.name())))
     }
 
@@ -185,6 +224,12 @@ pub trait Selector: Send + Sync {
     /// Returns the acts of a poller whose program makes the descriptors under test itself. Such a poller
     /// refuses a registration of any other descriptor as unsupported.
     fn actor(&self) -> Option<&dyn Acts> {
+        None
+    }
+
+    /// Returns the sources of a poller that has filters for timers, processes, signals and files. Elsewhere
+    /// they are descriptors, if the system has such.
+    fn sources(&self) -> Option<&dyn Sources> {
         None
     }
 

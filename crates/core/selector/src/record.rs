@@ -10,11 +10,11 @@ use nix::errno::Errno;
 /// The bits of poll(2) and epoll_wait(2), by their POSIX and Linux names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Bits {
-    /// `POLLIN`, with or without `POLLRDNORM`.
+    /// `POLLIN`.
     pub input: bool,
     /// `POLLPRI`.
     pub urgent: bool,
-    /// `POLLOUT`, with or without `POLLWRNORM`.
+    /// `POLLOUT`.
     pub output: bool,
     /// `POLLERR`.
     pub error: bool,
@@ -24,6 +24,14 @@ pub struct Bits {
     pub invalid: bool,
     /// `POLLRDHUP`.
     pub peer_shut: bool,
+    /// `POLLRDNORM`, if it was requested.
+    pub read_normal: bool,
+    /// `POLLWRNORM`, if it was requested.
+    pub write_normal: bool,
+    /// `POLLRDBAND`.
+    pub read_band: bool,
+    /// `POLLWRBAND`.
+    pub write_band: bool,
 }
 
 /// A filter of kqueue.
@@ -35,6 +43,16 @@ pub enum Filter {
     Write,
     /// `EVFILT_EXCEPT`.
     Except,
+    /// `EVFILT_TIMER`.
+    Timer,
+    /// `EVFILT_PROC`.
+    Process,
+    /// `EVFILT_SIGNAL`.
+    Signal,
+    /// `EVFILT_VNODE`.
+    File,
+    /// `EVFILT_USER`.
+    User,
 }
 
 /// The contents of one event.
@@ -67,6 +85,21 @@ pub enum Record {
         /// `EV_ONESHOT` is in the flags although the registration has not requested it.
         one_shot: bool,
     },
+    /// The event of a filter of kqueue that is a source.
+    Source {
+        /// The filter.
+        filter: Filter,
+        /// `data`: expirations, deliveries, or the status of a process. 0 for files.
+        data: i64,
+        /// The names of the `NOTE_…` flags in `fflags`, in lower case.
+        notes: Vec<&'static str>,
+        /// `EV_EOF`.
+        eof: bool,
+        /// The errno in `data` that comes with `EV_ERROR`.
+        error: Option<Errno>,
+        /// `EV_ONESHOT` is in the flags although the registration has not requested it.
+        one_shot: bool,
+    },
     /// The names of an adapter or a library for its events: `readable`, `write_closed`.
     Names(Vec<String>),
 }
@@ -81,6 +114,10 @@ impl fmt::Display for Bits {
             (self.hang_up, "HUP"),
             (self.invalid, "NVAL"),
             (self.peer_shut, "RDHUP"),
+            (self.read_normal, "RDNORM"),
+            (self.write_normal, "WRNORM"),
+            (self.read_band, "RDBAND"),
+            (self.write_band, "WRBAND"),
         ];
         let set: Vec<_> = names.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
         f.write_str(if set.is_empty() { "-" } else { "" })?;
@@ -94,6 +131,11 @@ impl fmt::Display for Filter {
             Self::Read => "R",
             Self::Write => "W",
             Self::Except => "X",
+            Self::Timer => "T",
+            Self::Process => "P",
+            Self::Signal => "S",
+            Self::File => "V",
+            Self::User => "U",
         })
     }
 }
@@ -123,6 +165,19 @@ impl fmt::Display for Record {
                 }
                 f.write_str(if *one_shot && f.alternate() { "+ONESHOT" } else { "" })
             }
+            Self::Source { filter, error: Some(errno), .. } => write!(f, "[{filter} ERROR {errno:?}]"),
+            Self::Source { filter, data, notes, eof, error: None, one_shot } => {
+                // The data of a file and of a user event are those of its registration.
+                let has_data = !matches!(filter, Filter::File | Filter::User);
+                let data = has_data.then(|| format!("data={data}"));
+                let details: Vec<_> = notes.iter().map(ToString::to_string).chain(data).collect();
+                match details.is_empty() {
+                    true => filter.fmt(f)?,
+                    false => write!(f, "{filter}({})", details.join("+"))?,
+                }
+                f.write_str(if *eof { "+EOF" } else { "" })?;
+                f.write_str(if *one_shot && f.alternate() { "+ONESHOT" } else { "" })
+            }
             Self::Names(names) if names.is_empty() => f.write_str(WORDLESS),
             Self::Names(names) => f.write_str(&names.join("|")),
         }
@@ -134,7 +189,7 @@ impl Record {
     /// poller.
     pub fn sort(records: &mut [&Self]) {
         records.sort_by_key(|record| match record {
-            Self::Filter { filter, .. } => Some(*filter),
+            Self::Filter { filter, .. } | Self::Source { filter, .. } => Some(*filter),
             _ => None,
         });
     }
@@ -152,6 +207,10 @@ mod tests {
         hang_up: false,
         invalid: false,
         peer_shut: false,
+        read_normal: false,
+        write_normal: false,
+        read_band: false,
+        write_band: false,
     };
     const IN: Bits = Bits { input: true, ..NONE };
     const OUT: Bits = Bits { output: true, ..NONE };
@@ -170,6 +229,10 @@ mod tests {
             hang_up: all.hang_up || one.hang_up,
             invalid: all.invalid || one.invalid,
             peer_shut: all.peer_shut || one.peer_shut,
+            read_normal: all.read_normal || one.read_normal,
+            write_normal: all.write_normal || one.write_normal,
+            read_band: all.read_band || one.read_band,
+            write_band: all.write_band || one.write_band,
         }))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
-use ::selector::{Changed, Filter, Interest, Mode, Refusal, Unsupported};
+use ::selector::{Changed, Filter, Interest, Mode, PollBits, Refusal, Unsupported};
 use nix::errno::Errno;
 
 /// One call of kevent(2), for one filter.
@@ -22,6 +22,12 @@ pub(crate) enum Action {
     AddEnabled,
     /// `EV_DELETE`.
     Delete,
+    /// `EV_ENABLE`.
+    Enable,
+    /// `EV_DISABLE`.
+    Disable,
+    /// No flag: the filter must exist.
+    Touch,
 }
 
 /// The flag that goes with `EV_ADD`.
@@ -33,12 +39,15 @@ pub(crate) enum Trigger {
     Clear,
     /// `EV_ONESHOT`.
     OneShot,
+    /// `EV_CLEAR` and `EV_ONESHOT`.
+    ClearOneShot,
     /// `EV_DISPATCH`.
     Dispatch,
 }
 
 /// The modes that kqueue has.
-pub(crate) const MODES: [Mode; 4] = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch];
+pub(crate) const MODES: [Mode; 5] =
+    [Mode::Level, Mode::Edge, Mode::OneShot, Mode::Dispatch, Mode::EdgeOneShot];
 
 /// Returns the calls of an addition.
 pub(crate) fn addition(interest: Interest, mode: Mode, has_except: bool) -> Result<Vec<Call>, Unsupported> {
@@ -71,9 +80,32 @@ pub(crate) fn removal(known: &[Filter]) -> Vec<Call> {
     filters.iter().map(|filter| Call { filter: *filter, action: Action::Delete }).collect()
 }
 
+/// Returns the calls that enable or disable the known filters.
+pub(crate) fn enabling(known: &[Filter], enabled: bool) -> Vec<Call> {
+    let action = if enabled { Action::Enable } else { Action::Disable };
+    removal(known).into_iter().map(|call| Call { action, ..call }).collect()
+}
+
+/// Returns the call that adds the filter of a source, or changes it.
+pub(crate) fn addition_of_source(filter: Filter, mode: Mode) -> Result<Call, Unsupported> {
+    Ok(Call { filter, action: Action::Add(trigger(mode)?) })
+}
+
+/// Returns the call that changes the filter of a source, and enables it.
+pub(crate) fn modification_of_source(filter: Filter, mode: Mode) -> Result<Call, Unsupported> {
+    let calls = addition_of_source(filter, mode)?;
+    Ok(match calls.action {
+        Action::Add(Trigger::Dispatch) => Call { action: Action::AddEnabled, ..calls },
+        _ => calls,
+    })
+}
+
 /// Returns the filters of an interest. A part of the interest that has no filter is left out, unless it is
 /// the only one.
 fn filters(interest: Interest, has_except: bool) -> Result<Vec<Filter>, Unsupported> {
+    if interest.bits != PollBits::NONE {
+        return Err(Unsupported("kqueue has filters, and no names for bits".into()));
+    }
     let all = [
         (interest.read, Filter::Read),
         (interest.write, Filter::Write),
@@ -94,6 +126,7 @@ fn trigger(mode: Mode) -> Result<Trigger, Unsupported> {
         Mode::Edge => Ok(Trigger::Clear),
         Mode::OneShot => Ok(Trigger::OneShot),
         Mode::Dispatch => Ok(Trigger::Dispatch),
+        Mode::EdgeOneShot => Ok(Trigger::ClearOneShot),
         Mode::Exclusive | Mode::ExclusiveEdge => {
             Err(Unsupported("kqueue has no exclusive wake-up: every queue with the filter wakes".into()))
         }
@@ -113,7 +146,7 @@ impl Known {
 
     /// Returns whether the filter was added as one-shot.
     pub(crate) fn is_one_shot(&self, fd: RawFd, filter: Filter) -> bool {
-        self.0.get(&(fd, filter)) == Some(&Trigger::OneShot)
+        matches!(self.0.get(&(fd, filter)), Some(Trigger::OneShot | Trigger::ClearOneShot))
     }
 
     /// Removes the filters of a number.
@@ -128,6 +161,7 @@ impl Known {
             match (action, result) {
                 (Action::Add(trigger), Ok(())) => drop(self.0.insert((fd, *filter), *trigger)),
                 (Action::AddEnabled, Ok(())) => drop(self.0.insert((fd, *filter), Trigger::Dispatch)),
+                (Action::Enable | Action::Disable | Action::Touch, _) => {}
                 // The filter is deleted or absent, or the kernel has refused its addition.
                 (Action::Delete, _) | (_, Err(_)) => drop(self.0.remove(&(fd, *filter))),
             }
@@ -137,7 +171,7 @@ impl Known {
     }
 
     fn of(&self, fd: RawFd) -> impl Iterator<Item = Filter> {
-        self.0.range((fd, Filter::Read)..=(fd, Filter::Except)).map(|((_, filter), _)| *filter)
+        self.0.range((fd, Filter::Read)..=(fd, Filter::User)).map(|((_, filter), _)| *filter)
     }
 }
 
@@ -152,15 +186,20 @@ mod tests {
     const URGENT: Interest = Interest { urgent: true, ..NONE };
     const HALF: Interest = Interest { peer_shut: true, ..NONE };
 
-    /// `+R` level, `+R!` edge, `+R1` one-shot, `+R%` dispatch, `^R%` dispatch and enabled, `-R` deleted.
+    /// `+R` level, `+R!` edge, `+R1` one-shot, `+R!1` both, `+R%` dispatch, `^R%` dispatch and enabled, `-R`
+    /// deleted.
     fn written(calls: &[Call]) -> String {
         let word = |Call { filter, action }: &Call| match action {
             Action::Add(Trigger::Level) => format!("+{filter}"),
             Action::Add(Trigger::Clear) => format!("+{filter}!"),
             Action::Add(Trigger::OneShot) => format!("+{filter}1"),
+            Action::Add(Trigger::ClearOneShot) => format!("+{filter}!1"),
             Action::Add(Trigger::Dispatch) => format!("+{filter}%"),
             Action::AddEnabled => format!("^{filter}%"),
             Action::Delete => format!("-{filter}"),
+            Action::Enable => format!("e{filter}"),
+            Action::Disable => format!("d{filter}"),
+            Action::Touch => format!("={filter}"),
         };
         calls.iter().map(word).collect::<Vec<_>>().join(" ")
     }
@@ -180,6 +219,7 @@ mod tests {
             (RW,   Mode::Edge,     "+R! +W!"),
             (RW,   Mode::OneShot,  "+R1 +W1"),
             (RW,   Mode::Dispatch, "+R% +W%"),
+            (RW,   Mode::EdgeOneShot, "+R!1 +W!1"),
         ];
         for (interest, mode, expected) in table {
             assert_eq!(written(&addition(interest, mode, false).unwrap()), expected, "{interest:?} {mode:?}");
