@@ -69,6 +69,11 @@ pub enum Part {
 /// The notations of an answer without an event.
 const SILENCES: [&str; 3] = ["silent", "-", "---"];
 
+/// Returns whether a text is an answer without an event, in the notation of any poller.
+pub fn is_silence(text: &str) -> bool {
+    SILENCES.contains(&text)
+}
+
 impl Answer {
     /// Parses the answer of a poller with these words to a wait. What it does not declare is
     /// [`Outcome::Other`].
@@ -217,6 +222,11 @@ impl Outcome {
         }
     }
 
+    /// Returns whether the poller's program ended, or computes without an end.
+    pub const fn ends(&self) -> bool {
+        matches!(self, Self::Spins | Self::Aborted(_) | Self::Exited(_))
+    }
+
     /// Returns the events, each with the name of its registration and its raw words.
     pub fn events(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         let parts = if let Self::Reported(parts) = self { parts.as_slice() } else { &[] };
@@ -284,7 +294,7 @@ impl Part {
 
     /// Parses a part of the answer of one wait. `None` if it has a word that the column does not declare.
     fn parse(token: &str, column: &Column) -> Option<Self> {
-        if SILENCES.contains(&token) {
+        if is_silence(token) {
             return Some(Self::Silence(token.to_owned()));
         }
         if token.contains('[') && token.ends_with(']') {

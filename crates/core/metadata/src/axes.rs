@@ -40,6 +40,8 @@ named! {
     Exclusive = "exclusive",
     /// Edge-triggered, reported to at least one of several pollers. epoll only.
     ExclusiveEdge = "exclusive-edge",
+    /// Edge-triggered, reported once, until the registration is modified or added again.
+    EdgeOneShot = "edge-oneshot",
 }
 
 impl Mode {
@@ -48,6 +50,7 @@ impl Mode {
     pub const fn published(self) -> &'static str {
         match self {
             Self::ExclusiveEdge => "exclusive+edge",
+            Self::EdgeOneShot => "edge+oneshot",
             plain => plain.name(),
         }
     }

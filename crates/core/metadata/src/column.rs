@@ -54,17 +54,62 @@ pub struct Interest {
     pub urgent: bool,
     /// `POLLRDHUP` if the system has it. kqueue and select cannot express it alone.
     pub peer_shut: bool,
+    /// Further bits of poll(2) and epoll(7). Other interfaces have none of them.
+    pub bits: PollBits,
+}
+
+/// Bits of poll(2) and epoll(7) that are requested only by their names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct PollBits {
+    /// `POLLRDNORM`.
+    pub read_normal: bool,
+    /// `POLLWRNORM`.
+    pub write_normal: bool,
+    /// `POLLRDBAND`.
+    pub read_band: bool,
+    /// `POLLWRBAND`.
+    pub write_band: bool,
+    /// `POLLERR`, which is reported without a request, too.
+    pub error: bool,
+    /// `POLLHUP`, which is reported without a request, too.
+    pub hang_up: bool,
+}
+
+impl PollBits {
+    /// None of them.
+    pub const NONE: Self = Self {
+        read_normal: false,
+        write_normal: false,
+        read_band: false,
+        write_band: false,
+        error: false,
+        hang_up: false,
+    };
 }
 
 impl Interest {
     /// No interest: `events == 0`.
-    pub const NONE: Self = Self { read: false, write: false, urgent: false, peer_shut: false };
+    pub const NONE: Self =
+        Self { read: false, write: false, urgent: false, peer_shut: false, bits: PollBits::NONE };
     /// Reading only.
     pub const READ: Self = Self { read: true, ..Self::NONE };
     /// Writing only.
     pub const WRITE: Self = Self { write: true, ..Self::NONE };
     /// Every kind of interest.
-    pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true };
+    pub const ALL: Self = Self { read: true, write: true, urgent: true, peer_shut: true, ..Self::NONE };
+    /// The bits of poll(2) and epoll(7), by POSIX's and Linux's names.
+    pub const BITS: [(&'static str, Self); 10] = [
+        ("IN", Self::READ),
+        ("PRI", Self { urgent: true, ..Self::NONE }),
+        ("OUT", Self::WRITE),
+        ("ERR", Self { bits: PollBits { error: true, ..PollBits::NONE }, ..Self::NONE }),
+        ("HUP", Self { bits: PollBits { hang_up: true, ..PollBits::NONE }, ..Self::NONE }),
+        ("RDHUP", Self { peer_shut: true, ..Self::NONE }),
+        ("RDNORM", Self { bits: PollBits { read_normal: true, ..PollBits::NONE }, ..Self::NONE }),
+        ("WRNORM", Self { bits: PollBits { write_normal: true, ..PollBits::NONE }, ..Self::NONE }),
+        ("RDBAND", Self { bits: PollBits { read_band: true, ..PollBits::NONE }, ..Self::NONE }),
+        ("WRBAND", Self { bits: PollBits { write_band: true, ..PollBits::NONE }, ..Self::NONE }),
+    ];
 
     /// Returns the union of both.
     #[must_use]
@@ -74,6 +119,34 @@ impl Interest {
             write: self.write || other.write,
             urgent: self.urgent || other.urgent,
             peer_shut: self.peer_shut || other.peer_shut,
+            bits: PollBits {
+                read_normal: self.bits.read_normal || other.bits.read_normal,
+                write_normal: self.bits.write_normal || other.bits.write_normal,
+                read_band: self.bits.read_band || other.bits.read_band,
+                write_band: self.bits.write_band || other.bits.write_band,
+                error: self.bits.error || other.bits.error,
+                hang_up: self.bits.hang_up || other.bits.hang_up,
+            },
+        }
+    }
+
+    /// Returns whether it has every part of the other one.
+    pub fn contains(self, other: Self) -> bool {
+        self.or(other) == self
+    }
+
+    /// Returns the names of its bits.
+    pub fn bit_names(self) -> impl Iterator<Item = &'static str> {
+        Self::BITS.into_iter().filter(move |(_, bit)| self.contains(*bit)).map(|(name, _)| name)
+    }
+
+    /// Returns the directions: reading and writing, whatever bits request them.
+    fn directions(self) -> Self {
+        Self {
+            read: self.read || self.bits.read_normal || self.bits.read_band,
+            write: self.write || self.bits.write_normal || self.bits.write_band,
+            bits: PollBits::NONE,
+            ..self
         }
     }
 }
@@ -220,7 +293,7 @@ impl Word {
     }
 
     fn is_reported_for(&self, asked: Interest) -> bool {
-        self.needs.or(asked) == asked
+        asked.directions().contains(self.needs)
     }
 }
 
@@ -264,6 +337,10 @@ impl Column {
                 ("HUP", "hang-up"),
                 ("NVAL", "error"),
                 ("RDHUP", "peer-shut"),
+                ("RDNORM", "readable"),
+                ("WRNORM", "writable"),
+                ("RDBAND", "readable"),
+                ("WRBAND", "writable"),
             ],
             // The read set has ends and errors, too; the write set has errors.
             Interface::Select => &[("r", "readable"), ("w", "writable"), ("x", "urgent")],
@@ -278,6 +355,18 @@ impl Column {
                 ("W+EOF+ONESHOT", "writable error?"),
                 // Not every system has EVFILT_EXCEPT, so that its absence denies nothing.
                 ("X", "flag"),
+                // The sources: what Linux has as a readable descriptor.
+                ("T", "readable"),
+                ("T+ONESHOT", "readable"),
+                ("P", "readable"),
+                ("P+EOF", "readable"),
+                ("P+ONESHOT", "readable"),
+                ("P+EOF+ONESHOT", "readable"),
+                ("S", "readable"),
+                ("V", "readable"),
+                ("V+EOF", "readable"),
+                ("V+EOF+ONESHOT", "readable"),
+                ("U", "readable"),
             ],
         };
         Self::new(Some(interface), words)
@@ -491,5 +580,16 @@ mod tests {
         let error = "readble".parse::<Word>().unwrap_err();
         assert!(error.contains("unknown meaning 'readble'") && error.contains("'readable'"), "{error}");
         assert!("".parse::<Word>().unwrap_err().contains("no meaning"));
+    }
+
+    #[test]
+    fn a_bit_for_normal_data_asks_for_a_direction() {
+        let normal = Interest::BITS.iter().find(|(name, _)| *name == "RDNORM").map(|(_, bit)| *bit).unwrap();
+        for (record, said) in [("RDNORM", Said::Yes), ("ERR", Said::Nothing)] {
+            let report = kernel("poll").report([record], normal);
+            assert_eq!(report[Meaning::Readable as usize], said, "{record}");
+        }
+        assert_eq!(kernel("poll").report(["RDNORM"], normal)[Meaning::Writable as usize], Said::Nothing);
+        assert_eq!(normal.or(Interest::WRITE).bit_names().collect::<Vec<_>>(), ["OUT", "RDNORM"]);
     }
 }

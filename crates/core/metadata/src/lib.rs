@@ -32,11 +32,11 @@ pub mod schema;
 mod start_error;
 mod variant;
 
-pub use answer::{Answer, Outcome, Part, STALE_TOKEN};
+pub use answer::{Answer, Outcome, Part, STALE_TOKEN, is_silence};
 pub use axes::{Layer, Mode, Os, Transport};
 pub use bounded::{read_at_most, read_text};
 pub use cell_id::{CellId, ParseCellIdError};
-pub use column::{Column, Interest, Interface, Meaning, Report, Said, WORDLESS, Word, is_errno};
+pub use column::{Column, Interest, Interface, Meaning, PollBits, Report, Said, WORDLESS, Word, is_errno};
 pub use defect::Defect;
 pub use description::{Axes, Description, Scripted};
 pub use difference::Difference;

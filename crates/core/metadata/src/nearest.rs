@@ -5,16 +5,19 @@ use strsim::damerau_levenshtein;
 /// Returns the candidate that is most similar to `typed`, if any is similar enough to suggest.
 ///
 /// `typed` may also be the beginning of a candidate: `migration/idel` suggests `migration/idle-takeover`.
+/// Upper and lower case are the same: `v26` suggests `V26` and not `A26`.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
     let length = typed.chars().count();
     let tolerated = (length / 3).max(1);
     candidates
         .into_iter()
         .map(|candidate| {
-            let whole = damerau_levenshtein(typed, candidate);
-            let beginning: String = candidate.chars().take(length).collect();
+            let small = candidate.to_lowercase();
+            let whole = damerau_levenshtein(&typed, &small);
+            let beginning: String = small.chars().take(length).collect();
             // A match of the whole name wins over an equally close match of its beginning.
-            let partial = damerau_levenshtein(typed, &beginning);
+            let partial = damerau_levenshtein(&typed, &beginning);
             let score = if whole <= partial { 2 * whole } else { 2 * partial + 1 };
             (score, candidate)
         })
@@ -41,6 +44,11 @@ mod tests {
     fn a_typing_mistake_suggests_the_name() {
         assert_eq!(nearest("migration/idle-takover", IDS), Some("migration/idle-takeover"));
         assert_eq!(nearest("deletoin/own-handler", IDS), Some("deletion/own-handler"));
+    }
+
+    #[test]
+    fn another_case_is_nearer_than_another_letter() {
+        assert_eq!(nearest("v26", ["A26", "V25", "V26"]), Some("V26"));
     }
 
     #[test]

@@ -66,6 +66,8 @@ points! {
     RetiredBeforeClose,
     /// The number has just been closed.
     Closed,
+    /// A call has enabled a direction. It has not scheduled the update.
+    InterestSet,
     /// An update has set its bits. The entry is not listed.
     UpdateBitsSet,
     /// A walk of the shared list has reached this entry, and has read the next one.
@@ -82,12 +84,20 @@ points! {
     BeforeWait,
     /// A worker has received events. It has not dispatched them.
     AfterWait,
+    /// A thread is about to wake another one, whose number stands in place of a descriptor. It is only
+    /// observed: a signal handler may wake threads, and must not wait.
+    WakeBegun,
 }
 
 impl Point {
-    /// Returns the point with this name.
+    /// Returns the point with this name at which a test can hold a thread.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|point| point.name() == name)
+        Self::ALL.iter().copied().find(|point| point.name() == name && point.holds())
+    }
+
+    /// Whether a test can hold a thread here.
+    pub const fn holds(self) -> bool {
+        !matches!(self, Self::WakeBegun)
     }
 
     /// Whether the point concerns a descriptor, and not its thread alone.
@@ -99,6 +109,7 @@ impl Point {
                 | Self::SleepAnnounced
                 | Self::BeforeWait
                 | Self::AfterWait
+                | Self::WakeBegun
         )
     }
 }
@@ -107,7 +118,10 @@ impl Point {
 mod hook {
     use super::{Point, RawFd};
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Arc, RwLock};
+    use std::sync::{Arc, OnceLock, RwLock};
+
+    /// Set once, so that its call takes no lock.
+    static OBSERVER: OnceLock<fn(Point, RawFd)> = OnceLock::new();
 
     type Hook = Arc<dyn Fn(Point, RawFd) + Send + Sync>;
     static HOOK: RwLock<Option<Hook>> = RwLock::new(None);
@@ -129,8 +143,17 @@ mod hook {
         *HOOK.write().unwrap() = None;
     }
 
+    /// Lets `observer` be called at every point before the hook, for the rest of this process. It must not
+    /// wait, nor call into the table: a signal handler may call it. A later observer is ignored.
+    pub fn observe(observer: fn(Point, RawFd)) {
+        let _ = OBSERVER.set(observer);
+    }
+
     pub(crate) fn hit(point: Point, fd: RawFd) {
-        if !INSTALLED.load(Ordering::Acquire) {
+        if let Some(observer) = OBSERVER.get() {
+            observer(point, fd);
+        }
+        if !point.holds() || !INSTALLED.load(Ordering::Acquire) {
             return;
         }
         // Cloned, so that the lock is free while the hook blocks.
@@ -144,7 +167,7 @@ mod hook {
 #[cfg(feature = "checkpoints")]
 pub(crate) use hook::hit;
 #[cfg(feature = "checkpoints")]
-pub use hook::{install, remove};
+pub use hook::{install, observe, remove};
 
 #[cfg(not(feature = "checkpoints"))]
 pub(crate) fn hit(_: Point, _: RawFd) {}
@@ -154,10 +177,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_found_by_its_name() {
+    fn a_point_that_can_hold_a_thread_is_found_by_its_name() {
         for point in Point::ALL {
-            assert_eq!(Point::named(point.name()), Some(*point));
+            assert_eq!(Point::named(point.name()), point.holds().then_some(*point));
         }
-        assert_eq!(Point::named("Nowhere"), None);
+        assert_eq!((Point::named("Nowhere"), Point::named("WakeBegun")), (None, None));
     }
 }

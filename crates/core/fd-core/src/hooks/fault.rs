@@ -634,6 +634,18 @@ faults! {
         LoseWake = "lose-wake", on Epoll, within 5;
         /// A thread that waits is woken by one registration only: the first.
         OnlyFirstWakes = "only-first-wakes", on Epoll, within 6;
+        /// A timer that has expired is not reported.
+        DropTimer = "drop-timer", on Epoll, within 4;
+        /// The events of a watched file are not reported.
+        DropWatch = "drop-watch", on Epoll, within 4;
+        /// A queue with an event is not reported.
+        DropQueue = "drop-queue", on Epoll, within 5;
+        /// An eventfd that is full is reported as writable.
+        FullCounterIsWritable = "full-counter-is-writable", on Epoll, within 4;
+        /// A change of a registration takes the mode of an earlier one.
+        ModeOfOther = "mode-of-other", on Epoll, within 6;
+        /// A number that another file has replaced is reported once more.
+        ReportReplaced = "report-replaced", on Epoll, within 5;
     }
 }
 

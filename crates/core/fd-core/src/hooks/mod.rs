@@ -7,7 +7,7 @@
 //!
 //! | form | in a build with | meaning |
 //! |---|---|---|
-//! | `checkpoint!(Point, fd);` | `checkpoints` | a test can hold the thread here; `fd` may be omitted |
+//! | `checkpoint!(Point, fd);` | `checkpoints` | a test can observe or hold the thread; `fd` may be omitted |
 //! | `invariant!(holds, "…");` | `invariants`, debug assertions | panics if the invariant does not hold |
 //! | `fault!(Name => step);` | `faults` | performs a wrong step, which may return from the function |
 //! | `fault!(Name: value => wrong);` | `faults` | replaces a local variable |

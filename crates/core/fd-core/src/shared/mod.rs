@@ -342,6 +342,7 @@ impl FdCore {
         task: impl FnOnce(&Context) + Send + 'static,
     ) -> Result<(), PostError> {
         let shared = self.thread(thread).ok_or(PostError::NoThread { thread })?;
+        checkpoint!(WakeBegun, thread.number() as RawFd);
         let posted = shared.wake_after(|tasks| tasks.push(Box::new(task)));
         posted.map_err(|_| PostError::Ended { thread })
     }
@@ -392,6 +393,7 @@ impl FdCore {
             Err(_) if shared.tasks.is_closed() => Err(PostError::Ended { thread }.into()),
             Err(waiting) => Err(TryPostError::Full { task, waiting }),
             Ok(()) => {
+                checkpoint!(WakeBegun, thread.number() as RawFd);
                 let posted = shared.wake_after(|tasks| tasks.push_reserved(Box::new(task)));
                 posted.map_err(|_| PostError::Ended { thread }.into())
             }
@@ -403,6 +405,7 @@ impl FdCore {
     /// that must act, so programs need it with [`Builder::clock`](crate::Builder::clock) only.
     pub fn wake(&self, thread: ThreadId) {
         if let Some(shared) = self.thread(thread) {
+            checkpoint!(WakeBegun, thread.number() as RawFd);
             shared.sleep.wake();
         }
     }

@@ -414,6 +414,7 @@ impl<'a> RegistrationRef<'a> {
         if before & active != 0 && is_mine {
             return;
         }
+        checkpoint!(InterestSet, live.fd());
         unless!(UpdateBeforeState => self.core.schedule(live, self.caller));
     }
 

@@ -78,8 +78,8 @@ impl FdTable {
                     orphan => return (Err(NotTaken::Refused(MoveError::Busy)), orphan),
                 }
             };
-            checkpoint!(TakeoverMaskSet, handle.fd);
             if result.is_ok() {
+                checkpoint!(TakeoverMaskSet, handle.fd);
                 taken(&live);
             }
             let result = result.map_err(NotTaken::Refused);

@@ -102,6 +102,13 @@ impl ThreadId {
         Self { group: GroupId((number >> 8) as u16), index: number as u8 }
     }
 
+    /// The thread that is woken at the checkpoint `WakeBegun`: an observer gets its number in place of a
+    /// descriptor's.
+    #[cfg(feature = "checkpoints")]
+    pub const fn woken(number: std::os::fd::RawFd) -> Self {
+        Self::from_number(number as u32)
+    }
+
     /// The mask with the bit of this thread alone. It is valid for this thread's group only.
     pub const fn mask(self) -> ThreadMask {
         ThreadMask(1 << self.index)
@@ -230,6 +237,15 @@ mod tests {
         assert_eq!(GroupId::new(MAX_GROUPS + 1), None);
         let last = GroupId::new(MAX_GROUPS).unwrap();
         assert_eq!((last.get(), last.index()), (MAX_GROUPS, MAX_GROUPS - 1));
+    }
+
+    #[test]
+    fn the_number_of_a_thread_is_that_of_no_other() {
+        let thread = ThreadId::new(GroupId::new(2).unwrap(), 63).unwrap();
+        assert_eq!(ThreadId::from_number(thread.number()), thread);
+        #[cfg(feature = "checkpoints")]
+        assert_eq!(ThreadId::woken(thread.number() as std::os::fd::RawFd), thread);
+        assert_ne!(thread.number(), ThreadId::FIRST.number());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::evidence::Evidence;
 use super::seed::Seed;
 use super::status::Status;
+use super::timeline::Timeline;
 use crate::defect::Defect;
 
 /// The question that one answer belongs to: the key of the answer in the expectations.
@@ -152,6 +153,9 @@ pub struct Attempt {
     pub counters: BTreeMap<String, u64>,
     /// Free text.
     pub notes: Vec<String>,
+    /// What each thread did, and when. Only if the attempt failed, or if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// The last part of the process's standard error. Empty if the process wrote nothing there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::attempt::{Attempt, Check};
 use super::seed::Seed;
 use super::status::Status;
+use super::timeline::Timeline;
 use crate::axes::Layer;
 use crate::variant::Variant;
 
@@ -81,6 +82,9 @@ pub struct CellResult {
     pub counters: BTreeMap<String, u64>,
     /// Free text.
     pub notes: Vec<String>,
+    /// What each thread did, and when. Only if the attempt failed, or if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// The last part of the process's standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
@@ -105,6 +109,7 @@ impl CellResult {
             checks: Vec::new(),
             counters: BTreeMap::new(),
             notes: Vec::new(),
+            timeline: None,
             stderr: String::new(),
         }
     }
@@ -140,6 +145,7 @@ impl CellResult {
         result.checks = shown.checks;
         result.counters = shown.counters;
         result.notes = shown.notes;
+        result.timeline = shown.timeline;
         result.stderr = shown.stderr;
         result
     }
@@ -197,6 +203,7 @@ mod tests {
             checks: Vec::new(),
             counters: BTreeMap::new(),
             notes: Vec::new(),
+            timeline: None,
             stderr: String::new(),
         }
     }

@@ -13,6 +13,7 @@ pub mod samples;
 mod scenario;
 mod seed;
 mod status;
+mod timeline;
 mod visible;
 
 pub use attempt::{Asked, Attempt, Check, api_and_trigger, is_api_of};
@@ -26,4 +27,5 @@ pub use run_spec::RunSpec;
 pub use scenario::{Link, Scenario};
 pub use seed::{ParseSeedError, Seed};
 pub use status::Status;
+pub use timeline::{Act, Event, Lane, Timeline};
 pub use visible::{json, json_line, one_line, visible};

@@ -21,6 +21,9 @@ pub struct RunSpec {
     pub late_data: Option<NonZeroU32>,
     /// The number of attempts per cell.
     pub repeat: u32,
+    /// Whether passing attempts keep their timelines, too.
+    #[serde(skip)]
+    pub timeline: bool,
     /// How many times slower than an ordinary machine the one that runs the cells is. `None`: as fast, or
     /// measured by an executor.
     #[serde(skip)]
@@ -33,7 +36,16 @@ pub struct RunSpec {
 impl RunSpec {
     /// Creates a description of one undisturbed attempt per cell.
     pub fn new(seed: Seed) -> Self {
-        Self { seed, fault: None, inject_errors: None, late_data: None, repeat: 1, slow: None, jobs: None }
+        Self {
+            seed,
+            fault: None,
+            inject_errors: None,
+            late_data: None,
+            repeat: 1,
+            timeline: false,
+            slow: None,
+            jobs: None,
+        }
     }
 
     /// Returns the description of one of the attempts at a cell, counted from 0.
