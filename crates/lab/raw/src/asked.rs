@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use metadata::{Mode, Os, api_and_trigger};
+use metadata::{Mode, Os, Transport, api_and_trigger};
 use selector::{Interest, Registered, View};
 
-use crate::keys::keys;
+use crate::keys::{Key, keys};
 use crate::tables::scenarios;
 use crate::verbs::Script;
 
@@ -25,15 +25,32 @@ const POLL: [View; 2] =
     [view("poll", Interest::ALL, Registered::After), view("poll-events0", Interest::NONE, Registered::After)];
 const SELECT: [View; 1] = [view("select", Interest::ALL, Registered::After)];
 
-/// Returns the name and the views in level mode of each poller of a system, whichever system this is. In edge
-/// mode, an earlier registration is the only view.
-fn pollers(os: Os) -> impl Iterator<Item = (&'static str, &'static [View])> {
+/// Returns the names of the pollers of a system, whichever system this is.
+fn pollers(os: Os) -> impl Iterator<Item = &'static str> {
     let queue = match os {
-        Os::Linux | Os::Gvisor => Some(("epoll", &EPOLL[..])),
-        Os::FreeBsd | Os::MacOs | Os::NetBsd | Os::OpenBsd | Os::DragonFly => Some(("kqueue", &KQUEUE[..])),
+        Os::Linux | Os::Gvisor => Some("epoll"),
+        Os::FreeBsd | Os::MacOs | Os::NetBsd | Os::OpenBsd | Os::DragonFly => Some("kqueue"),
         Os::Illumos => None,
     };
-    queue.into_iter().chain([("poll", &POLL[..]), ("select", &SELECT[..])])
+    queue.into_iter().chain(["poll", "select"])
+}
+
+/// Returns the questions that a script asks of one of the kernel's pollers, whichever system this is. In edge
+/// mode, an earlier registration is the only view.
+pub fn asked_of(script: &Script, transport: Transport, mode: Mode, poller: &str) -> Vec<Key> {
+    let level: &[View] = match poller {
+        "epoll" => &EPOLL,
+        "kqueue" => &KQUEUE,
+        "poll" => &POLL,
+        "select" => &SELECT,
+        _ => &[],
+    };
+    let views = match mode {
+        Mode::Level => level,
+        Mode::Edge if matches!(poller, "epoll" | "kqueue") => &level[..1],
+        _ => &[],
+    };
+    keys(script, transport, mode, poller, views)
 }
 
 /// Returns the questions that the scenarios ask of the pollers of a system: the behaviour, the state, and the
@@ -50,13 +67,8 @@ pub fn asked_on(os: Os) -> BTreeSet<String> {
             .iter()
             .flat_map(|transport| scenario.modes.iter().map(move |mode| (*transport, *mode)));
         for (transport, mode) in variants {
-            for (name, level) in pollers(os) {
-                let views = match mode {
-                    Mode::Level => level,
-                    Mode::Edge if matches!(name, "epoll" | "kqueue") => &level[..1],
-                    _ => &[],
-                };
-                for key in keys(&script, transport, mode, name, views) {
+            for name in pollers(os) {
+                for key in asked_of(&script, transport, mode, name) {
                     let question = api_and_trigger(&key.api, key.trigger);
                     asked.insert(format!("{} {} {question}", scenario.behaviour, key.variant));
                 }

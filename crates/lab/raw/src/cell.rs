@@ -143,6 +143,7 @@ fn judge(
         checks: observed.checks,
         counters: unknown.into_iter().collect(),
         notes: transcript.trace,
+        timeline: None,
     }
 }
 

@@ -6,15 +6,18 @@ mod descriptors;
 mod fenced_poller;
 mod held;
 mod limits;
+mod namespaces;
 mod rounds;
 mod settle;
 mod signals;
+mod sources;
 mod thread_state;
 mod waiters;
 mod worker_pool;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
@@ -23,24 +26,37 @@ use std::sync::Arc;
 
 use metadata::{Answer, Column, Mode, Outcome};
 use nix::errno::Errno;
-use selector::{Act, Changed, Event, Failure, Interest, RawArgument, Registered, Token, View};
+use nix::sys::signal::{SaFlags, Signal};
+use selector::{
+    Act, Changed, Event, Failure, Interest, RawArgument, Registered, Selector, Source, Token, View,
+};
 
 use crate::keys::{Key, Naming, applies, is_plain};
-use crate::verbs::{Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Script, WaitArguments};
+use crate::verbs::{
+    Action, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, Private, Process, Script, WaitArguments,
+};
 use crate::{LEFT_OUT, Observation, Setting, Stopped, Transcript};
 use calls::CallResult;
-use children::{Child, Process};
+use children::{Child, Which};
 use descriptors::{Address, Scratch};
 use fenced_poller::{FencedPoller, ROOM};
 use held::Held;
 use limits::Limits;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use namespaces::Namespaces;
 use settle::Settle;
+use signals::{BlockedSignals, Handler};
 use waiters::{Responder, Waiter};
 use worker_pool::WorkerPool;
 
 /// Returns the answer of a call that fails.
 fn failed(errno: Errno) -> Outcome {
     Outcome::Failed(format!("{errno:?}"))
+}
+
+/// Returns the number of an error of the standard library.
+fn errno_of(error: io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
 fn broken(why: impl Into<String>) -> Stopped {
@@ -77,8 +93,10 @@ struct Actor {
     /// The number that it has, or had before it was closed.
     number: RawFd,
     address: Option<Address>,
-    /// The path of a regular file.
+    /// The path of a regular or watched file, or of a watched directory.
     path: Option<PathBuf>,
+    /// The number of files that a watched directory has.
+    files: usize,
     /// The other end.
     partner: Option<Name>,
     /// Whether it connected to an address without a listener.
@@ -88,7 +106,23 @@ struct Actor {
     /// The length of the accept queue of a listener.
     backlog: Option<usize>,
     /// The child that a descriptor of a process names.
-    process: Option<Process>,
+    process: Option<children::Process>,
+    /// The process and which of its threads a descriptor of a thread names.
+    thread: Option<(Name, Which)>,
+    /// The signals that it is a descriptor of.
+    signals: Vec<Signal>,
+    /// Its kind, if a child with namespaces of its own has opened it.
+    private: Option<Private>,
+    /// What is sent through it can leave an entry in its error queue.
+    has_error_queue: bool,
+    /// It is a timer of the clock that can be set.
+    on_wall_clock: bool,
+    /// It is a timer that expires again and again.
+    ticks: bool,
+    /// It is a filter of the poller, and this is its state.
+    source: Option<Source>,
+    /// Another open file of a file that was removed.
+    other_file: Option<File>,
     /// It was shut down in some direction.
     is_shut: bool,
     sent: usize,
@@ -111,7 +145,7 @@ impl Actor {
     }
 
     fn is_open(&self) -> bool {
-        self.fd.is_some() || self.held.as_ref().is_some_and(|held| held.open)
+        self.fd.is_some() || self.source.is_some() || self.held.as_ref().is_some_and(|held| held.open)
     }
 }
 
@@ -128,14 +162,20 @@ struct Interpreter {
     worker_pool: WorkerPool,
     responder: Option<Rc<Responder>>,
     child: Option<Child>,
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    namespaces: Option<Namespaces>,
     limits: Limits,
     actors: BTreeMap<Name, Actor>,
     /// The descriptors that the program of a poller must hold, with that poller. Empty if the poller takes
     /// descriptors.
     holders: BTreeMap<Name, Name>,
+    /// The script, which a forked child has, too.
+    clauses: Rc<[Clause]>,
     /// The descriptors that the script registers, each with a poller.
     registered: BTreeSet<(Name, Name)>,
     pollers: BTreeMap<Name, Arc<FencedPoller>>,
+    /// The queues of chains, except the outermost ones, each with the descriptor that the next one has.
+    chained: Vec<(Box<dyn Selector>, OwnedFd)>,
     /// The failure of a poller that exists no more.
     lost: Option<Failure>,
     /// The poller and the registration's label that views use, per descriptor.
@@ -144,8 +184,14 @@ struct Interpreter {
     settle: Settle,
     naming: Naming,
     next_number: RawFd,
+    /// The number of the next source that is a filter without a descriptor.
+    next_source: RawFd,
     /// The number of open files so far.
     files: usize,
+    /// The handler of signals to threads that wait with a signal mask.
+    handler: Option<Handler>,
+    /// The signals of `a signal`, if the script has one. It outlives the threads.
+    _signals: Option<BlockedSignals>,
 }
 
 /// The first number of a script's descriptors, if the limit allows as many more.
@@ -169,9 +215,10 @@ fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Sto
             interpreter.naming.advance(clause);
             let before = transcript.observations.len();
             let rest = &clauses[index + 1..];
-            let mut result = match clause.in_child {
-                false => interpreter.run_clause(clause, rest, &mut transcript.observations),
-                true => interpreter.run_in_child(clause, &mut transcript.observations),
+            let mut result = match clause.process {
+                Process::Own => interpreter.run_clause(clause, rest, &mut transcript.observations),
+                Process::NewChild => interpreter.run_in_child(clause, &mut transcript.observations),
+                Process::Child => interpreter.run_in_the_child(clause, &mut transcript.observations),
             };
             if let Some(failure) = interpreter.failure() {
                 // The poller has failed: its last answer does not count.
@@ -182,7 +229,7 @@ fn run_once(clauses: &[Clause], setting: Setting) -> (Transcript, Result<(), Sto
                 Ok(answer) => answer.clone(),
                 Err(stopped) => stopped.to_string(),
             };
-            let child = if clause.in_child { "in a child " } else { "" };
+            let child = clause.process.prefix();
             transcript.trace.push(format!("{child}{} -> {answer}", clause.action));
             result.map(drop)
         })
@@ -218,6 +265,14 @@ fn is_last_count(rest: &[Clause]) -> bool {
 
 impl Interpreter {
     fn open(setting: Setting, clauses: &[Clause]) -> Result<Self, Stopped> {
+        let signals_of = |clause: &Clause| match &clause.action {
+            Action::Make(_, DescriptorKind::Signal) => Some(vec![signals::SOURCE]),
+            Action::Make(_, DescriptorKind::Signals(signals)) => Some(signals.clone()),
+            _ => None,
+        };
+        let of_script: Vec<_> = clauses.iter().filter_map(signals_of).flatten().collect();
+        // Before a poller is made: it may have threads, which inherit the mask.
+        let signals = (!of_script.is_empty()).then(|| BlockedSignals::new(&of_script)).transpose()?;
         let first = FencedPoller::open(setting)?;
         let poller_name = first.selector.name().to_owned();
         if !first.selector.capabilities().modes.contains(&setting.mode) {
@@ -235,21 +290,28 @@ impl Interpreter {
             worker_pool: WorkerPool::default(),
             responder: None,
             child: None,
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            namespaces: None,
             limits: Limits::now()?,
             actors: BTreeMap::new(),
             holders: match first.selector.actor() {
                 Some(_) => held::holders(clauses),
                 None => BTreeMap::new(),
             },
+            clauses: clauses.into(),
             registered: registered(clauses),
             pollers: BTreeMap::from([(FIRST.to_owned(), Arc::new(first))]),
+            chained: Vec::new(),
             lost: None,
             watched: BTreeMap::new(),
             settle: Settle::new(setting, &mut scratch)?,
             scratch,
             naming: Naming::new(setting.transport),
             next_number: NUMBERS.min(limits::soft() / 2),
+            next_source: sources::NUMBERS,
             files: 0,
+            handler: None,
+            _signals: signals,
         })
     }
 
@@ -298,6 +360,9 @@ impl Interpreter {
         if let Some(missing) = clause.action.needs().filter(|name| !self.actors.contains_key(*name)) {
             return Ok(format!("{LEFT_OUT}there is no '{missing}'"));
         }
+        if self.has_nothing_to_read(&clause.action) {
+            return Ok(format!("{LEFT_OUT}a filter has nothing to read"));
+        }
         match &clause.action {
             Action::Times(_) => Err(broken("'N times' must be the first clause")),
             Action::Title(_) => Ok("ok".into()),
@@ -308,6 +373,9 @@ impl Interpreter {
                 self.conclude(clause, answer, done, observed)
             }
             Action::Change(change) => {
+                if clause.is_question {
+                    self.require_filter(change)?;
+                }
                 let answer = self.change(change)?;
                 let holds_in_part = self.holds_in_part(change, clause.is_question, &answer)?;
                 let done = answer == Changed::Done || change.kind == ChangeKind::Watch || holds_in_part;
@@ -332,7 +400,9 @@ impl Interpreter {
             Action::ThreadWaits { thread, arguments, poller } => {
                 self.thread_waits(thread, *arguments, poller)
             }
-            Action::Waiters { count, alone, poller } => self.threads_wait(*count, *alone, poller),
+            Action::Waiters { count, alone, room, poller } => {
+                self.threads_wait(*count, *alone, *room, poller)
+            }
             Action::WorkerPool { count, work, alone, poller } => {
                 self.start_workers(*count, work, *alone, poller)
             }
@@ -340,6 +410,11 @@ impl Interpreter {
                 self.connect_clients(*count, listener, *one_by_one)
             }
             Action::Pairs(count) => self.write_pairs(*count),
+            Action::Chain { count, over, from_outside, outermost } => {
+                let answer = self.chain(*count, over, *from_outside, outermost)?;
+                let done = matches!(answer, Outcome::Done);
+                self.conclude(clause, answer.into(), done, observed)
+            }
             Action::Signal { thread, restarting, wakes } => self.signals(thread, *restarting, *wakes),
             Action::Wake { times, poller } => self.wake(*times, poller),
             Action::ClosePoller(poller) => self.close_poller(poller),
@@ -351,6 +426,7 @@ impl Interpreter {
                 self.require_own_descriptors("a child does not inherit them")?;
                 self.fork_child()
             }
+            Action::ChildTakesTerminal(name) => self.child_takes_terminal(name),
             Action::ChildEnds => self.child()?.end(),
             Action::ChildWaits(timeout) => self.child_waits(*timeout),
             Action::ChildIsStopped => {
@@ -375,6 +451,10 @@ impl Interpreter {
             Action::ChildAnswers => {
                 let text = self.child()?.answers()?;
                 Ok(self.observe_wait(clause, Answer::of_wait(&text, &self.column), observed))
+            }
+            Action::Inspect(poller) => {
+                let answer = self.inspect(poller)?;
+                Ok(self.observe_wait(clause, answer, observed))
             }
             Action::Wait { times, room, poller } => {
                 let answer = self.wait(*times, *room, poller)?;
@@ -453,12 +533,27 @@ impl Interpreter {
         Ok(Answer::of_outcomes(answers))
     }
 
+    /// Waits with a timeout of zero. Says what the call has returned, and what has become of the memory that
+    /// holds no answer.
+    fn inspect(&mut self, poller: &str) -> Result<Answer, Stopped> {
+        let poller = self.poller(poller)?;
+        let inspected = match poller.selector.wait_inspected()? {
+            Ok(inspected) => inspected,
+            Err(errno) => return Ok(failed(errno).into()),
+        };
+        let returned = Outcome::Other(format!("{} returned", inspected.returned));
+        let memory = inspected.memory.into_iter().map(|part| Outcome::Other(part.into()));
+        Ok(Answer::of_rounds([poller.outcome(&inspected.events), returned].into_iter().chain(memory)))
+    }
+
     fn thread_answer(&mut self, thread: &str, is_last: bool) -> Result<Answer, Stopped> {
         let responder = self.responder()?;
+        // A thread that is awake can still wake another one: the kernel wakes those of a poller one by one.
+        waiters::wait_until_idle(self.threads.values_mut().chain(&mut self.waiters), &responder)?;
         let Some(waiter) = self.threads.get_mut(thread) else {
             return Err(broken(format!("'{thread}' does not wait")));
         };
-        waiter.answer(&responder, is_last)
+        waiter.answer(is_last)
     }
 
     fn count_woken(&mut self, is_last: bool) -> Result<String, Stopped> {
@@ -562,19 +657,46 @@ impl Interpreter {
         let poller = self.poller(poller)?;
         // A previous thread of this name ends first.
         self.threads.remove(thread);
+        if self.threads.values().any(|other| Arc::ptr_eq(&other.poller, &poller)) {
+            poller.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        }
+        if matches!(arguments, WaitArguments::Room(_)) {
+            poller.selector.limits_room()?;
+        }
+        if matches!(arguments, WaitArguments::Masked(..)) {
+            self.require_same_process("a signal reaches this process only")?;
+            if self.threads.values().any(|waiter| matches!(waiter.arguments, WaitArguments::Masked(..))) {
+                return Err(broken("one thread at a time waits with a signal mask"));
+            }
+            if self.handler.is_none() {
+                self.handler = Some(Handler::install(SaFlags::empty())?);
+            }
+        }
         let mut waiter = Waiter::new(poller, arguments)?;
         waiters::wait_until_idle([&mut waiter], &*self.responder()?)?;
+        // A signal would find a thread that does not wait.
+        waiter.require_support()?;
         self.threads.insert(thread.to_owned(), waiter);
         Ok("ok".into())
     }
 
-    fn threads_wait(&mut self, count: usize, alone: bool, poller: &str) -> Result<String, Stopped> {
+    fn threads_wait(
+        &mut self,
+        count: usize,
+        alone: bool,
+        room: Option<usize>,
+        poller: &str,
+    ) -> Result<String, Stopped> {
+        let arguments = room.map_or(WaitArguments::NoTimeout, WaitArguments::Room);
         let poller = self.poller(poller)?;
         poller.selector.capabilities().shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
+        if room.is_some() {
+            poller.selector.limits_room()?;
+        }
         self.waiters.clear();
         for _ in 0..count {
             let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
-            self.waiters.push(Waiter::new(own, WaitArguments::NoTimeout)?);
+            self.waiters.push(Waiter::new(own, arguments)?);
         }
         let responder = self.responder()?;
         waiters::wait_until_idle(&mut self.waiters, &responder)?;
@@ -588,6 +710,9 @@ impl Interpreter {
             let opened = self.add_held(name, &poller, &Act::Open(self.setting.transport))?;
             return opened.map(|_| "ok".into()).map_err(|errno| call_failed("socket", errno));
         }
+        if self.make_source(name, kind)? {
+            return Ok("ok".into());
+        }
         let fd = match kind {
             DescriptorKind::Fresh => descriptors::fresh(self.setting.transport)?,
             DescriptorKind::Copy(of) => descriptors::copy(self.fd(of)?, 0)?,
@@ -600,10 +725,37 @@ impl Interpreter {
             DescriptorKind::Directory => descriptors::directory(&mut self.scratch)?,
             DescriptorKind::Device(path) => descriptors::device(path)?,
             DescriptorKind::Eventfd => descriptors::eventfd()?,
-            DescriptorKind::Timer => descriptors::timer()?,
+            DescriptorKind::Timer => descriptors::timer(false)?,
+            DescriptorKind::WallClockTimer => {
+                self.add_actor(name, descriptors::timer(true)?)?.on_wall_clock = true;
+                return Ok("ok".into());
+            }
             DescriptorKind::Process => {
                 let (child, fd) = self.process()?;
                 self.add_actor(name, fd)?.process = Some(child);
+                return Ok("ok".into());
+            }
+            DescriptorKind::Thread(of) => return self.thread(name, of, Which::Second),
+            DescriptorKind::FirstThread(of) => return self.thread(name, of, Which::First),
+            DescriptorKind::Signal => return self.signals_as_descriptor(name, &[signals::SOURCE]),
+            DescriptorKind::Signals(signals) => return self.signals_as_descriptor(name, signals),
+            DescriptorKind::WatchedFile | DescriptorKind::WatchedDirectory => {
+                let path = self.scratch.path()?;
+                let fd = match kind {
+                    DescriptorKind::WatchedFile => descriptors::watched_file(&path)?,
+                    _ => descriptors::watched_directory(&path)?,
+                };
+                self.add_actor(name, fd)?.path = Some(path);
+                return Ok("ok".into());
+            }
+            DescriptorKind::Private(kind) => return self.private(name, *kind),
+            DescriptorKind::UserEvent => {
+                return Err(Stopped::Unsupported("user events are a filter of kqueue".into()));
+            }
+            DescriptorKind::Slave(master) => {
+                let fd = descriptors::slave(self.fd(master)?)?;
+                self.add_actor(name, fd)?.partner = Some(master.clone());
+                self.actor(master)?.partner = Some(name.to_owned());
                 return Ok("ok".into());
             }
             DescriptorKind::SharedMemory => descriptors::shared_memory()?,
@@ -646,6 +798,58 @@ impl Interpreter {
         Ok(fd)
     }
 
+    /// Chains queues over a descriptor, as many as the system allows. Returns where it refuses more.
+    fn chain(
+        &mut self,
+        count: usize,
+        over: &str,
+        from_outside: bool,
+        outermost: &str,
+    ) -> Result<Outcome, Stopped> {
+        let number = self.number(over)?;
+        let top = self.queue(outermost)?;
+        let poller = self.poller(outermost)?;
+        let make = self.setting.queue.ok_or_else(|| broken("there is no queue"))?;
+        let register = |fd| added(&poller.add(fd, over, Interest::READ, Mode::Level));
+        // From the inside, the list ends with the queue below the outermost one; from the outside, with the
+        // innermost one.
+        let mut queues: Vec<(Box<dyn Selector>, OwnedFd)> = Vec::new();
+        let add = |queue: &dyn Selector, fd| added(&queue.add(fd, 0, Interest::READ, Mode::Level));
+        let mut refused = None;
+        while refused.is_none() && queues.len() + 1 < count {
+            let queue = make().map_err(|error| call_failed("a queue", error))?;
+            let descriptor = queue.descriptor()?;
+            refused = match (from_outside, queues.last()) {
+                (false, None) => add(&*queue, number)?,
+                (false, Some((_, inner))) => add(&*queue, inner.as_raw_fd())?,
+                (true, None) => register(descriptor.as_raw_fd())?,
+                (true, Some((outer, _))) => add(&**outer, descriptor.as_raw_fd())?,
+            };
+            if refused.is_none() {
+                queues.push((queue, descriptor));
+            }
+        }
+        if from_outside {
+            let last = match queues.last() {
+                None => register(number)?,
+                Some((queue, _)) => add(&**queue, number)?,
+            };
+            refused = refused.or(last);
+        } else {
+            // The outermost queue counts, too.
+            while let Some(errno) = register(queues.last().map_or(number, |(_, inner)| inner.as_raw_fd()))? {
+                refused = Some(errno);
+                if queues.pop().is_none() {
+                    break;
+                }
+            }
+        }
+        let depth = queues.len() + 1;
+        self.chained.append(&mut queues);
+        self.add_actor(outermost, top)?;
+        Ok(refused.map_or(Outcome::Done, |errno| Outcome::Other(format!("{errno:?} beyond {depth} queues"))))
+    }
+
     fn change(&mut self, change: &Change) -> Result<Changed, Stopped> {
         let number = self.number(&change.descriptor)?;
         let (interest, mode) =
@@ -655,6 +859,8 @@ impl Interpreter {
         let edge_triggered = self.is_edge_triggered();
         let poller = self.poller(&change.poller)?;
         self.require_holder(&change.descriptor, &poller)?;
+        poller.require(interest)?;
+        self.declare(&change.descriptor, &poller)?;
         let changed = match change.kind {
             ChangeKind::Watch | ChangeKind::Add => poller.add(number, label, interest, mode),
             ChangeKind::Modify => {
@@ -662,12 +868,17 @@ impl Interpreter {
                 poller.selector.modify(number, token, interest, mode)
             }
             ChangeKind::Remove => poller.selector.remove(number),
+            ChangeKind::Disable => poller.selector.enable(number, false),
+            ChangeKind::Enable => poller.selector.enable(number, true),
         };
         if let Changed::Unsupported(unsupported) = changed {
             return Err(unsupported.into());
         }
         if let (Changed::Done, Some(held)) = (&changed, &mut self.actor(&change.descriptor)?.held) {
             held.registered = change.kind != ChangeKind::Remove;
+        }
+        if changed == Changed::Done {
+            self.has_triggered(&change.descriptor, &poller)?;
         }
         if change.kind == ChangeKind::Watch {
             if edge_triggered {
@@ -732,6 +943,7 @@ impl Interpreter {
         }
         let number = self.number(at)?;
         let poller = FencedPoller::open(self.setting)?;
+        self.declare(at, &poller)?;
         let answer = poller.look(number, at, interest, self.setting.mode);
         self.lost = self.lost.take().or_else(|| poller.selector.failure());
         answer
@@ -754,6 +966,15 @@ impl Interpreter {
             refuse_others(&format!("looking at '{at}'"), token, &events)?;
         }
         Ok(poller.outcome_of(number, &events, token))
+    }
+}
+
+/// Returns the error of a refused addition.
+fn added(changed: &Changed) -> Result<Option<Errno>, Stopped> {
+    match changed {
+        Changed::Done => Ok(None),
+        Changed::Refused(refusals) => Ok(refusals.first().map(|refusal| refusal.errno)),
+        Changed::Unsupported(unsupported) => Err(unsupported.clone().into()),
     }
 }
 

@@ -7,6 +7,7 @@ use selector::{Interest, Registered, View};
 
 use crate::verbs::{
     Action, Call, Change, ChangeKind, Clause, DescriptorKind, FIRST, Name, OWN, ReadExtent, Script,
+    TerminalMode,
 };
 
 /// The key of one answer: descriptor and state, interface, and mode.
@@ -62,7 +63,7 @@ impl Naming {
             Action::Make(name, DescriptorKind::Copy(of)) if self.tested.contains(of) => {
                 self.tested.insert(name.clone());
             }
-            Action::Make(name, DescriptorKind::Queue) => {
+            Action::Make(name, DescriptorKind::Queue) | Action::Chain { outermost: name, .. } => {
                 self.queues.insert(name.clone());
             }
             Action::Call(_, Call::Accepts(name)) => {
@@ -104,7 +105,7 @@ impl Naming {
             Action::Look { interest: Some(interest), .. } if mode == Mode::Level => {
                 vec![self.look_for(poller, *interest)]
             }
-            Action::Wait { poller: at, .. } => vec![self.wait(poller, mode, at)],
+            Action::Wait { poller: at, .. } | Action::Inspect(at) => vec![self.wait(poller, mode, at)],
             Action::ThreadAnswers(thread) => {
                 vec![self.wait(poller, mode, self.waits.get(thread).map_or(FIRST, String::as_str))]
             }
@@ -112,6 +113,9 @@ impl Naming {
             Action::ChildAnswers => vec![self.wait(poller, mode, FIRST)],
             Action::MakePoller if clause.is_question => self.make_poller(poller).into_iter().collect(),
             Action::Call(name, call) if clause.is_question => vec![self.call(name, call)],
+            Action::Chain { .. } if clause.is_question && matches!(poller, "epoll" | "kqueue") => {
+                vec![self.key(format!("{poller}-add"), None)]
+            }
             Action::Change(change) if clause.is_question => self.change(poller, change).into_iter().collect(),
             _ => Vec::new(),
         }
@@ -134,7 +138,12 @@ impl Naming {
     pub(crate) fn look_for(&self, poller: &str, interest: Interest) -> Key {
         let (read, write, urgent) = if poller == "poll" { ("IN", "OUT", "PRI") } else { ("R", "W", "X") };
         let words = [(interest.read, read), (interest.write, write), (interest.urgent, urgent)];
-        let words: Vec<_> = words.iter().filter(|(wanted, _)| *wanted).map(|(_, word)| *word).collect();
+        // The interest in everything has a name without the end.
+        let is_more = |name: &&str| {
+            !matches!(*name, "IN" | "OUT" | "PRI") && (*name != "RDHUP" || interest != Interest::ALL)
+        };
+        let words = words.iter().filter(|(wanted, _)| *wanted).map(|(_, word)| *word);
+        let words: Vec<_> = words.chain(interest.bit_names().filter(is_more)).collect();
         let words = if words.is_empty() { "events0".to_owned() } else { words.join("|") };
         self.key(format!("{poller}-{words}"), Some(Mode::Level.published()))
     }
@@ -174,19 +183,42 @@ impl Naming {
             Call::Accepts(_) => "accept".into(),
             Call::Opens(_) => "open".into(),
             Call::Sends(_) | Call::Fills(_) => "write".into(),
+            Call::SendsToNobody(_) => "sendto".into(),
+            Call::ReceivesError => "recv(MSG_ERRQUEUE)".into(),
             Call::SendsNothing => "send(0)".into(),
             Call::SendsUrgent => "send(MSG_OOB)".into(),
             Call::Reads(ReadExtent::Bytes(bytes)) => format!("read({bytes})"),
+            Call::Reads(ReadExtent::Count) => "read(count)".into(),
             Call::Reads(_) | Call::Drains => "read".into(),
+            Call::Peeks(None) => "recv(MSG_PEEK)".into(),
+            Call::Peeks(Some(bytes)) => format!("recv({bytes},MSG_PEEK)"),
+            Call::Counts(_) => "write".into(),
+            Call::IsSent => "sendmsg".into(),
+            Call::Replaces(_) => "dup2".into(),
             Call::ReceivesUrgent => "recv(MSG_OOB)".into(),
             Call::Shuts(_) => "shutdown".into(),
             Call::Resets | Call::Closes => "close".into(),
             Call::Grows(_) => "append".into(),
+            Call::Shrinks(_) => "truncate".into(),
+            Call::IsRemoved => "unlink".into(),
+            Call::GetsFile => "creat".into(),
+            Call::GetsPacket | Call::AsksForAddresses => "write".into(),
+            Call::GetsMessage => "mq_send".into(),
+            Call::Changes => "change".into(),
+            Call::LosesFile => "unlink".into(),
+            Call::IsRenamed => "rename".into(),
             Call::TakesNumberOf(_) | Call::MovesTo(_) => "dup".into(),
             Call::Sets(option) => format!("setsockopt({})", option.name()),
             Call::AsksError(_) => "SO_ERROR".into(),
-            Call::Starts | Call::Expires | Call::Stops => "timerfd_settime".into(),
-            Call::Exits => "kill".into(),
+            Call::IsTriggered(_) => "NOTE_TRIGGER".into(),
+            Call::SetsMode(TerminalMode::Raw) => "tcsetattr".into(),
+            Call::SetsMode(TerminalMode::Packet) => "TIOCPKT".into(),
+            Call::Flushes(_) => "tcflush".into(),
+            Call::Starts | Call::Expires | Call::Stops | Call::Ticks | Call::IsOverdue(_) => {
+                "set-timer".into()
+            }
+            Call::Exits | Call::IsRaised(_) => "kill".into(),
+            Call::Executes => "execve".into(),
             Call::IsReaped => "waitpid".into(),
         };
         self.key(if self.tested.contains(name) { verb } else { format!("{name}-{verb}") }, None)

@@ -25,7 +25,7 @@ use metadata::{Answer, Mode, Transport};
 use selector::{MakeSelector, Unsupported};
 
 pub use crate::added::parse as read_behaviours;
-pub use crate::asked::asked_on;
+pub use crate::asked::{asked_of, asked_on};
 pub use crate::keys::{Key, keys};
 pub use crate::peers::peers;
 pub use crate::readings::Promises;

@@ -117,7 +117,7 @@ mod tests {
             .collect();
         assert!(unknown.is_empty(), "peers.tsv cites what asks nothing: {unknown:#?}");
         assert!(cases().any(|(_, case)| case.asked_by.contains(&"deletion/cloned-scm-rights")));
-        assert!(!asks("X06") && !asks("edges/none") && !asks("selftest/pass"));
+        assert!(!asks("X10") && !asks("edges/none") && !asks("selftest/pass"));
     }
 
     #[test]

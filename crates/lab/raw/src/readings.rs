@@ -19,7 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use metadata::{Answer, Column, Defect, Interest, Meaning, Mode, Outcome, STALE_TOKEN, Said, Transport};
 
 use crate::keys::{Key, Naming};
-use crate::verbs::{Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, Script, WaitArguments};
+use crate::verbs::{
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Name, Process, Script, WaitArguments,
+};
 
 /// What the waits of a script must answer, by the keys of their answers, and the words of the poller.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -154,7 +156,7 @@ impl State {
 
     /// Advances to the next clause. Returns what its answer must be, if it is a wait.
     fn advance(&mut self, clause: &Clause) -> Option<Promise> {
-        if clause.in_child {
+        if clause.process != Process::Own {
             self.is_lost = true;
         }
         if self.is_lost {
@@ -223,7 +225,8 @@ impl State {
         for registration in self.registrations.values_mut() {
             registration.is_fresh = false;
             // It may have fired, and then it reports nothing until it is modified.
-            registration.reads &= !matches!(registration.mode, Mode::OneShot | Mode::Dispatch);
+            registration.reads &=
+                !matches!(registration.mode, Mode::OneShot | Mode::Dispatch | Mode::EdgeOneShot);
         }
     }
 
@@ -255,7 +258,7 @@ impl State {
                 self.doubt_wait();
             }
             Call::Sends(_) | Call::AsksError(_) => {}
-            Call::TakesNumberOf(of) => {
+            Call::TakesNumberOf(of) | Call::Replaces(of) => {
                 self.is_lost = true;
                 self.forget(of);
             }
@@ -307,6 +310,8 @@ impl State {
                     self.registrations.insert(key, changed);
                 }
             }
+            // Nothing is certain until it is added again.
+            ChangeKind::Disable | ChangeKind::Enable => {}
             ChangeKind::Remove => {
                 if let Some(known) = known {
                     self.removed.insert((poller.clone(), known.label));

@@ -12,6 +12,7 @@ mod print;
 use std::time::Duration;
 
 use metadata::Mode;
+use nix::sys::signal::Signal;
 use selector::{Interest, RawArgument};
 
 pub use parse::ParseError;
@@ -41,9 +42,31 @@ pub struct Clause {
     pub is_question: bool,
     /// The state that begins with this clause: the word after `as`.
     pub state: Option<String>,
+    /// The process that runs the clause.
+    pub process: Process,
+}
+
+/// The process that runs a clause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Process {
+    /// The script's own.
+    Own,
     /// `in a child`: a forked child runs the clause and exits. It has a copy of everything that the script
     /// has made.
-    pub in_child: bool,
+    NewChild,
+    /// `in the child`: the child that `a child is forked` has made, and that keeps what it makes and closes.
+    Child,
+}
+
+impl Process {
+    /// Returns the words before a clause.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Own => "",
+            Self::NewChild => "in a child ",
+            Self::Child => "in the child ",
+        }
+    }
 }
 
 /// The action of a clause.
@@ -80,6 +103,8 @@ pub enum Action {
         /// The poller.
         poller: Name,
     },
+    /// `inspect`: waits with a timeout of zero, and looks what the call has written into memory.
+    Inspect(Name),
     /// `THREAD waits`: a thread begins a wait and falls asleep in it.
     ThreadWaits {
         /// The thread.
@@ -106,6 +131,8 @@ pub enum Action {
         count: usize,
         /// Each thread has its own poller with the same registrations.
         alone: bool,
+        /// The maximum number of events that each returns.
+        room: Option<usize>,
         /// The poller.
         poller: Name,
     },
@@ -132,6 +159,18 @@ pub enum Action {
     /// `N pairs are added and written`: adds the first end of each pair for reading, then sends a byte to
     /// each.
     Pairs(usize),
+    /// `N queues are chained over A called B`: each is registered in the next one for reading, the first one
+    /// has the descriptor. The last one gets the name.
+    Chain {
+        /// The number of queues.
+        count: usize,
+        /// The innermost descriptor.
+        over: Name,
+        /// The descriptor is added after the queues.
+        from_outside: bool,
+        /// The name of the outermost queue.
+        outermost: Name,
+    },
     /// `threads answer`: records how many of them were woken, or the result of their work.
     ThreadsAnswer,
     /// `threads share`: records how many of them did the work.
@@ -151,6 +190,8 @@ pub enum Action {
     Fork,
     /// `the child ends`.
     ChildEnds,
+    /// `a child takes A as its terminal`: the child leads a session that A, a slave, controls.
+    ChildTakesTerminal(Name),
     /// `a child waits at most …`: the child waits in its own poller, without registrations.
     ChildWaits(Duration),
     /// `the child is stopped and continued`: sends `SIGSTOP`, and `SIGCONT` once the child has stopped.
@@ -171,6 +212,20 @@ pub enum Work {
     Look(usize),
     /// Waits, and keeps the events.
     Collect,
+    /// Changes registrations, and waits without sleeping, this many times.
+    Storm(Storm, usize),
+}
+
+/// The changes that threads make all at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Storm {
+    /// `add and remove A`: adds, modifies and removes it.
+    Remove(Name),
+    /// `modify A`: changes its interest to nothing and back.
+    Modify(Name),
+    /// `open and close pairs`: makes a pair, adds its first end for reading, sends a byte and closes both
+    /// ends.
+    Close,
 }
 
 /// The arguments with which a thread waits.
@@ -178,10 +233,41 @@ pub enum Work {
 pub enum WaitArguments {
     /// No timeout.
     NoTimeout,
+    /// `room N`: the maximum number of events, and no timeout.
+    Room(usize),
     /// `at most N s`, `ms`, `us` or `ns`.
     Timeout(Duration),
     /// One raw argument of the system call.
     Raw(RawArgument),
+    /// A signal mask, and `at most …`.
+    Masked(SignalMask, Option<Duration>),
+}
+
+impl WaitArguments {
+    /// Returns whether a signal to the thread stays pending until its wait has ended.
+    pub const fn is_masking(self) -> bool {
+        matches!(self, Self::Masked(SignalMask::Blocks, _))
+    }
+
+    /// Returns the timeout after which the wait ends.
+    pub const fn timeout(self) -> Option<Duration> {
+        match self {
+            Self::Timeout(timeout) => Some(timeout),
+            Self::Masked(_, timeout) => timeout,
+            Self::NoTimeout | Self::Room(_) | Self::Raw(_) => None,
+        }
+    }
+}
+
+/// The signal mask of a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SignalMask {
+    /// `masking`: it blocks a signal that the thread does not block.
+    Blocks,
+    /// `unmasking`: it does not block a signal that the thread blocks.
+    Allows,
+    /// `unmasking a pending signal`: the thread has got the signal before the wait.
+    AllowsPending,
 }
 
 /// A limit on descriptors.
@@ -200,7 +286,10 @@ impl Action {
     pub fn needs(&self) -> Option<&Name> {
         match self {
             Self::Call(name, call) if !call.makes() => Some(name),
-            Self::Change(Change { descriptor: name, .. }) | Self::Look { at: name, .. } => Some(name),
+            Self::Change(Change { descriptor: name, .. })
+            | Self::Look { at: name, .. }
+            | Self::Chain { over: name, .. } => Some(name),
+            Self::ChildTakesTerminal(name) => Some(name),
             _ => None,
         }
     }
@@ -235,14 +324,69 @@ pub enum DescriptorKind {
     Queue,
     /// `an eventfd`.
     Eventfd,
-    /// `a timer`: a timerfd, which is not set.
+    /// `the slave of NAME`: opens the slave of this pseudo-terminal's master once more.
+    Slave(Name),
+    /// `a timer`: a timerfd or `EVFILT_TIMER`, which is not set.
     Timer,
-    /// `a process`: a pidfd of a child, which runs.
+    /// `a wall-clock timer`: a timerfd of the clock that can be set.
+    WallClockTimer,
+    /// `a process`: a pidfd or `EVFILT_PROC` of a child, which runs.
     Process,
+    /// `a thread of NAME`: a pidfd of a second thread, which the process starts.
+    Thread(Name),
+    /// `the first thread of NAME`: a pidfd of the thread that the process began with.
+    FirstThread(Name),
+    /// `a signal`: a signalfd or `EVFILT_SIGNAL` of `SIGUSR2`, which has no effect on its own.
+    Signal,
+    /// `SIGCHLD`, `SIGUSR2 and SIGWINCH`: a signalfd of these signals, which every thread blocks.
+    Signals(Vec<Signal>),
+    /// `a watched file`: an inotify or `EVFILT_VNODE` of a file of no bytes.
+    WatchedFile,
+    /// `a watched directory`: an inotify of an empty directory.
+    WatchedDirectory,
+    /// `a packet socket`, `the mount table`: in namespaces of its own.
+    Private(Private),
+    /// `a user event`: `EVFILT_USER`.
+    UserEvent,
     /// `shared memory`.
     SharedMemory,
     /// `no descriptor`: −1.
     NoDescriptor,
+}
+
+/// A kind of descriptor that a child with namespaces of its own opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Private {
+    /// `a packet socket`: cooked, of IP.
+    Packet,
+    /// `a packet socket of another protocol`.
+    OtherPacket,
+    /// `a raw socket`: of UDP, connected to the loopback address.
+    Raw,
+    /// `a netlink socket`: of routing, in the group of links.
+    Netlink,
+    /// `a message queue`: POSIX's, with room for two messages.
+    MessageQueue,
+    /// `the mount table`: `/proc/self/mounts`.
+    Mounts,
+    /// `the hostname`: `/proc/sys/kernel/hostname`.
+    Hostname,
+    /// `the domain name`: `/proc/sys/kernel/domainname`.
+    DomainName,
+}
+
+impl Private {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Packet,
+        Self::OtherPacket,
+        Self::Raw,
+        Self::Netlink,
+        Self::MessageQueue,
+        Self::Mounts,
+        Self::Hostname,
+        Self::DomainName,
+    ];
 }
 
 /// A number of bytes.
@@ -261,6 +405,8 @@ pub enum ReadExtent {
     Calls(usize),
     /// `reads N`: one read(2) with room for N bytes.
     Bytes(usize),
+    /// `reads a count`: one read(2) of the value of an eventfd or a timer.
+    Count,
     /// `reads up to N`: reads until N bytes have been read since the other end's `fills`.
     UpTo(Size),
 }
@@ -298,6 +444,10 @@ pub enum Call {
     Opens(Direction),
     /// write(2).
     Sends(usize),
+    /// sendto(2) of this many bytes to an address without a receiver.
+    SendsToNobody(usize),
+    /// recvmsg(2) with `MSG_ERRQUEUE`.
+    ReceivesError,
     /// send(2) with no bytes: an empty datagram.
     SendsNothing,
     /// send(2) of one byte with `MSG_OOB`.
@@ -308,8 +458,30 @@ pub enum Call {
     Reads(ReadExtent),
     /// read(2) until no data is left.
     Drains,
-    /// Appends this many bytes through another descriptor of the same regular file.
+    /// recv(2) with `MSG_PEEK`, with room for this many bytes or for everything.
+    Peeks(Option<usize>),
+    /// write(2) of this value to an eventfd.
+    Counts(u64),
+    /// Appends this many bytes through another descriptor of the regular or watched file.
     Grows(usize),
+    /// truncate(2) of the regular or watched file.
+    Shrinks(usize),
+    /// unlink(2) of the regular or watched file.
+    IsRemoved,
+    /// rename(2) of the regular or watched file.
+    IsRenamed,
+    /// The watched directory gets a new file.
+    GetsFile,
+    /// A datagram passes the loopback interface.
+    GetsPacket,
+    /// mq_send(3) of a message of one byte.
+    GetsMessage,
+    /// write(2) of a request for all addresses to a netlink socket.
+    AsksForAddresses,
+    /// What the descriptor shows changes: the mounts, a name, the link.
+    Changes,
+    /// The last file of the watched directory is removed.
+    LosesFile,
     /// recv(2) of one byte with `MSG_OOB`.
     ReceivesUrgent,
     /// shutdown(2).
@@ -318,24 +490,51 @@ pub enum Call {
     Resets,
     /// close(2).
     Closes,
+    /// sendmsg(2) with `SCM_RIGHTS` to the child, which closes the copy that it has inherited.
+    IsSent,
+    /// dup2(2) onto the number of this open descriptor, which becomes a copy.
+    Replaces(Name),
     /// Moves to the number of a closed descriptor.
     TakesNumberOf(Name),
     /// Moves to this number.
     MovesTo(usize),
     /// setsockopt(2).
     Sets(SocketOption),
+    /// tcsetattr(3) or ioctl(2) of a terminal.
+    SetsMode(TerminalMode),
+    /// tcflush(3) of a terminal: what was received and not read, what was written and not sent, or both.
+    Flushes(Direction),
     /// getsockopt(2) of `SO_ERROR`, this many times.
     AsksError(usize),
-    /// The timer is set to an hour from now.
+    /// The timer is set to an hour from now; the terminal's output goes on.
     Starts,
     /// The timer is set to now, and has expired.
     Expires,
-    /// The timer is not set any more.
+    /// The timer is not set any more; the terminal's output is suspended.
     Stops,
-    /// The process has ended, and nobody has asked for its status.
+    /// The timer expires again and again, and has expired since the last clause.
+    Ticks,
+    /// The timer is set to a time in the past and to a long period. This many expirations are pending.
+    IsOverdue(usize),
+    /// The user event is triggered: `NOTE_TRIGGER`, in each poller that has it, or in one.
+    IsTriggered(Option<Name>),
+    /// The process has ended, and nobody has asked for its status; or the thread has ended.
     Exits,
+    /// The process, or the thread, has executed another program.
+    Executes,
     /// waitpid(2) of the process, which has ended.
     IsReaped,
+    /// The signal is sent to this process, or to this thread.
+    IsRaised(Option<Name>),
+}
+
+/// A mode of a terminal that a script can set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TerminalMode {
+    /// `raw mode`: cfmakeraw(3). Without it, a slave reads whole lines, and the master reads an echo.
+    Raw,
+    /// `packet mode`: `TIOCPKT`, of a master.
+    Packet,
 }
 
 /// A socket option that a script can set.
@@ -345,6 +544,10 @@ pub enum SocketOption {
     OobInline,
     /// `SO_REUSEPORT`, on.
     ReusePort,
+    /// `IP_RECVERR`, on.
+    RecvErr,
+    /// `SO_TIMESTAMPING`: of what is sent, by software.
+    Timestamping,
     /// `SO_RCVLOWAT`.
     RcvLowat(usize),
     /// `SO_SNDLOWAT`.
@@ -357,6 +560,8 @@ impl SocketOption {
         match self {
             Self::OobInline => "SO_OOBINLINE",
             Self::ReusePort => "SO_REUSEPORT",
+            Self::RecvErr => "IP_RECVERR",
+            Self::Timestamping => "SO_TIMESTAMPING",
             Self::RcvLowat(_) => "SO_RCVLOWAT",
             Self::SndLowat(_) => "SO_SNDLOWAT",
         }
@@ -391,9 +596,18 @@ pub enum ChangeKind {
     Modify,
     /// Removes the registration.
     Remove,
+    /// Disables the registration, which keeps its events.
+    Disable,
+    /// Enables it again.
+    Enable,
 }
 
 impl ChangeKind {
+    /// Returns whether the clause names an interest and a mode.
+    pub const fn registers(self) -> bool {
+        matches!(self, Self::Watch | Self::Add | Self::Modify)
+    }
+
     /// Returns the verb.
     pub const fn verb(self) -> &'static str {
         match self {
@@ -401,6 +615,8 @@ impl ChangeKind {
             Self::Add => "add",
             Self::Modify => "modify",
             Self::Remove => "remove",
+            Self::Disable => "disable",
+            Self::Enable => "enable",
         }
     }
 }
@@ -408,24 +624,33 @@ impl ChangeKind {
 /// The units of a timeout in nanoseconds, the largest first.
 const UNITS: [(u128, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
 
+/// The signals of which a script can make a descriptor.
+const SIGNALS: [(&str, Signal); 4] = [
+    ("SIGCHLD", Signal::SIGCHLD),
+    ("SIGKILL", Signal::SIGKILL),
+    ("SIGUSR2", Signal::SIGUSR2),
+    ("SIGWINCH", Signal::SIGWINCH),
+];
+
 /// The words for interests.
 const INTERESTS: [(&str, Interest); 6] = [
     ("reading", Interest::READ),
     ("writing", Interest::WRITE),
-    ("both", Interest { read: true, write: true, urgent: false, peer_shut: false }),
-    ("urgent", Interest { read: false, write: false, urgent: true, peer_shut: false }),
+    ("both", Interest::READ.or(Interest::WRITE)),
+    ("urgent", Interest { urgent: true, ..Interest::NONE }),
     ("nothing", Interest::NONE),
     ("everything", Interest::ALL),
 ];
 
 /// The words for modes.
-const MODES: [(&str, Mode); 6] = [
+const MODES: [(&str, Mode); 7] = [
     ("level", Mode::Level),
     ("edge", Mode::Edge),
     ("one-shot", Mode::OneShot),
     ("dispatch", Mode::Dispatch),
     ("exclusive", Mode::Exclusive),
     ("exclusive-edge", Mode::ExclusiveEdge),
+    ("edge-one-shot", Mode::EdgeOneShot),
 ];
 
 #[cfg(test)]

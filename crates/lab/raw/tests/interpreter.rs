@@ -448,6 +448,14 @@ fn a_script_closes_all_its_descriptors() {
             "own listens, client reaches own, own accepts conn, look at conn, own reads 5",
         );
     }
+    for script in [
+        "p is a process, own is a thread of p, first is the first thread of p, own exits, wait",
+        "own is a wall-clock timer, own ticks, own ticks, directory is a watched directory, directory gets a file",
+        "own is SIGUSR2 and SIGCHLD, p is a process, p exits, own reads 128",
+        "own is a netlink socket, other is the hostname, own changes, other changes",
+    ] {
+        let _ = run_over(Transport::None, script);
+    }
     assert_eq!(open_numbers(), before);
 }
 
@@ -466,4 +474,139 @@ fn an_event_of_another_descriptor_is_not_lost_unnoticed() {
     let (_, ended) = run_with(&poller_epoll::selector, Transport::Unix, Mode::Edge, script);
     let why = "watching 'near' has consumed an event of another descriptor: watch that one `in second`";
     assert_eq!(ended, Err(Stopped::Broken(why.into())));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_timer_has_the_expirations_that_a_script_says() {
+    let _alone = alone();
+    for timer in ["a timer", "a wall-clock timer"] {
+        let script = format!(
+            "own is {timer}, own is overdue 3 times, own reads a count?, own reads a count? as read, \
+             own is overdue, own reads a count? as once, own ticks, own stops, own reads a count? as stopped"
+        );
+        let answers = ["none read(count): 3", "none:read read(count): EAGAIN", "none:once read(count): 1"];
+        assert_eq!(seen(Transport::None, &script)[..3], answers, "{timer}");
+        assert_eq!(seen(Transport::None, &script)[3], "none:stopped read(count): EAGAIN", "{timer}");
+    }
+    // Each tick is one more, whether the one before was read or not.
+    let script =
+        "own is a timer, own ticks, own ticks, own ticks, own reads a count?, own ticks, own reads a count?";
+    let counts = seen(Transport::None, script);
+    let counts = counts.iter().map(|seen| seen.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
+    let counts: Vec<_> = counts.collect();
+    assert!(counts[0] >= 3 && counts[1] >= 1, "{counts:?}");
+    assert_eq!(
+        broken(Transport::None, "own is a timer, own is overdue 0 times"),
+        "not 1 to 1000 expirations"
+    );
+}
+
+/// Otherwise a script would ask about the end of the process.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thread_ends_alone_and_a_program_replaces_all_threads() {
+    let _alone = alone();
+    let answers =
+        |script: &str| seen(Transport::None, &format!("p is a process, add p for reading, {script}"));
+    let thread = "own is a thread of p, add own for reading in second";
+    assert_eq!(
+        answers(&format!("{thread}, own exits, own exits?, wait as process, wait in second as thread")),
+        ["none kill: ESRCH", "none:process poll@level: -", "none:thread poll@level: IN|HUP"]
+    );
+    assert_eq!(
+        answers(&format!("{thread}, own executes, wait as process, wait in second as thread, p exits, wait")),
+        ["none:process poll@level: -", "none:thread poll@level: IN|HUP", "none:thread poll@level: IN",]
+    );
+    let first = "first is the first thread of p, own is a thread of p, first exits";
+    assert_eq!(
+        answers(&format!("{first}, wait as first, own exits, wait as last")),
+        ["none:first poll@level: -", "none:last poll@level: IN"]
+    );
+    for (script, why) in [
+        ("p executes, p executes", "the first thread of the process, which executes, is no more"),
+        (
+            "p executes, own is a thread of p",
+            "the first thread of the process, which starts a second one, is no more",
+        ),
+        ("own is a thread of p, own executes, own executes", "there is no second thread"),
+    ] {
+        assert_eq!(broken(Transport::None, &format!("p is a process, {script}")), why, "{script}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_happens_to_a_source_is_what_it_can_report() {
+    let _alone = alone();
+    for (script, why) in [
+        ("own is a timer, own changes", "'own' is nothing that changes"),
+        ("own is a timer, own gets a packet", "'own' is nothing that gets a packet"),
+        ("own is a watched directory, own loses a file", "'own' has no file"),
+        ("own is SIGKILL, own is raised", "SIGKILL would end this process"),
+        ("own is a timer, own executes", "'own' is neither a process nor a thread"),
+    ] {
+        assert_eq!(broken(Transport::None, script), why, "{script}");
+    }
+}
+
+/// They are in namespaces of their own, which a system can refuse.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_script_gets_packets_and_changes_names_without_rights() {
+    let _alone = alone();
+    let name = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let before = name();
+    let script = "own is the hostname, packet is a packet socket, other is a packet socket of another protocol, \
+                  own changes, packet gets a packet, other gets a packet, packet reads twice?, packet reads? as third, \
+                  other reads?";
+    let (transcript, ended) = run_over(Transport::None, script);
+    assert_eq!(name(), before);
+    if let Err(Stopped::Unsupported(why)) = ended {
+        assert!(why.starts_with("needs namespaces of its own, and gets "), "{why}");
+        return;
+    }
+    assert_eq!(ended, Ok(()), "{:#?}", transcript.trace);
+    let seen: Vec<_> = transcript.observations.iter().map(ToString::to_string).collect();
+    assert_eq!(seen, ["packet-read: 36 then 36", "packet-read: EAGAIN", "other-read: EAGAIN"]);
+}
+
+/// What a child has closed or replaced stays so in its later clauses, and the script does not notice.
+#[test]
+fn a_child_keeps_what_it_changes() {
+    let _alone = alone();
+    let script = "own and peer are connected, own is sent to the child?";
+    assert!(broken(Transport::Unix, script).contains("no child"));
+    let script = "own and peer are connected, other and pal are connected, a child is forked, pal sends 1, \
+                  in the child other replaces own, in the child own reads? as replaced, \
+                  own reads? as not-replaced, own is sent to the child? as sent, peer sends 1, \
+                  in the child own reads? as sent";
+    let answers = [
+        "unix:replaced read: 1",
+        "unix:not-replaced read: EAGAIN",
+        "unix:sent sendmsg: 0",
+        "unix:sent read: 1",
+    ];
+    assert_eq!(seen(Transport::Unix, script), answers);
+}
+
+/// The queues of a chain stay registered in each other, and the refusal names the depth that holds.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_chain_ends_where_the_system_refuses_more() {
+    let _alone = alone();
+    for from in ["", " from the outside"] {
+        for (count, answer) in [(4, "0"), (20, "ELOOP beyond 5 queues")] {
+            let script = format!(
+                "own and peer are connected, {count} queues are chained over own{from} called top? as chain, \
+                 peer sends 1, wait in top as data"
+            );
+            let (transcript, ended) =
+                run_with(&poller_epoll::selector, Transport::Pipe, Mode::Level, &script);
+            assert_eq!(ended, Ok(()), "{:#?}", transcript.trace);
+            let answers: Vec<_> =
+                transcript.observations.iter().map(|seen| seen.answer.to_string()).collect();
+            assert_eq!(answers, [answer, "IN"], "{script}");
+        }
+    }
 }

@@ -3,11 +3,14 @@
 
 #![cfg(target_os = "linux")]
 
+use std::os::fd::RawFd;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use metadata::{Mode, Transport};
+use nix::errno::Errno;
 use pollmatrix_raw::{PATIENCE, Setting, Stopped, run};
-use selector::MakeSelector;
+use selector::{Capabilities, Changed, Event, Interest, MakeSelector, Selector, Token, Unsupported, View};
 
 /// Makes `a queue` of a script.
 const QUEUE: Option<MakeSelector> = Some(&poller_epoll::selector);
@@ -141,4 +144,139 @@ fn shared_work_is_complete_and_missing_work_is_counted() {
     let other_poller =
         "1 threads look 1 times, 10 pairs are added and written, 4 threads collect in other, threads answer";
     assert_eq!(answers(other_poller, Mode::Edge, EPOLL), ["lost=10 twice=0 of 10"]);
+}
+
+/// The kernel delivers a signal to any thread that does not block it: one that exists before the script does
+/// not. Undelivered at the end of a script, the signal would end this process.
+#[test]
+fn a_signal_stays_pending_beside_threads_that_did_not_block_it_and_ends_with_the_script() {
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let older = std::thread::Builder::new().spawn(move || ended.recv()).unwrap();
+    let script = "own is a signal, add own for reading, wait, own is raised, own is raised, wait";
+    for _ in 0..2 {
+        assert_eq!(answers(script, Mode::Level, EPOLL), ["silent", "IN"]);
+    }
+    drop(end);
+    older.join().unwrap().unwrap_err();
+}
+
+/// A thread that starts while the older ones are told inherits the mask of one that was not told yet.
+#[test]
+fn a_signal_is_blocked_in_threads_that_start_meanwhile() {
+    for _ in 0..40 {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let starts = std::thread::Builder::new().spawn(move || {
+            while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                let younger = std::thread::Builder::new().spawn(std::thread::yield_now).unwrap();
+                younger.join().unwrap();
+            }
+        });
+        let script = "own is a signal, add own for reading, own is raised, wait";
+        assert_eq!(answers(script, Mode::Level, EPOLL), ["IN"]);
+        drop(end);
+        starts.unwrap().join().unwrap();
+    }
+}
+
+#[test]
+fn only_a_signal_is_raised() {
+    let (_, ended) = run_script("own is an eventfd, own is raised", Mode::Level, EPOLL);
+    assert!(matches!(&ended, Err(Stopped::Broken(why)) if why == "'own' is not a signal"), "{ended:?}");
+}
+
+const HAS_RUN: &str = "the handler has run, the mask is restored";
+const HAS_NOT_RUN: &str = "the handler has not run, the mask is restored";
+
+/// epoll_pwait(2) does not look for signals if its timeout is zero; ppoll(2) and pselect(2) do.
+#[test]
+fn a_signal_that_only_the_waits_mask_lets_through_ends_it_and_a_blocked_one_comes_after_it() {
+    let script = "t waits unmasking, t is signalled, t answers, t waits unmasking a pending signal, t answers, \
+                 t waits at most 0 s unmasking a pending signal, t answers, own is an eventfd, \
+                 add own for reading, t waits masking, t is signalled, t answers, own sends 8, t answers";
+    for (make, ready, at_once) in [
+        (EPOLL, "IN", format!("timed out, {HAS_NOT_RUN}")),
+        (&poller_poll::selector, "IN", format!("EINTR, {HAS_RUN}")),
+        (&poller_select::selector, "r--", format!("EINTR, {HAS_RUN}")),
+    ] {
+        let interrupted = format!("EINTR, {HAS_RUN}");
+        let after = format!("{ready}, {HAS_RUN}");
+        let expected = [interrupted.clone(), interrupted, at_once, "not woken".into(), after];
+        assert_eq!(answers(script, Mode::Level, make), expected);
+    }
+}
+
+/// A poller that sets the mask before its wait, and leaves it: a signal can come in between.
+struct SetsMaskBefore {
+    poll: Box<dyn Selector>,
+    /// Otherwise it has no mask, and one thread waits at a time.
+    masks: bool,
+}
+
+impl Selector for SetsMaskBefore {
+    selector::forward!(poll {
+        fn column(&self) -> selector::Column;
+        fn views(&self, mode: Mode) -> &'static [View];
+        fn add(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn modify(&self, fd: RawFd, token: Token, interest: Interest, mode: Mode) -> Changed;
+        fn remove(&self, fd: RawFd) -> Changed;
+        fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno>;
+        fn wake(&self) -> Result<(), Unsupported>;
+        fn close(&self) -> Result<Result<(), Errno>, Unsupported>;
+    });
+
+    fn name(&self) -> &str {
+        "sets-mask-before"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let shared_wait = if self.masks { Ok(()) } else { Err("one thread waits at a time") };
+        Capabilities { shared_wait, ..self.poll.capabilities() }
+    }
+
+    fn wait_masked(
+        &self,
+        room: usize,
+        timeout: Option<Duration>,
+        mask: &nix::libc::sigset_t,
+    ) -> Result<Result<Vec<Event>, Errno>, Unsupported> {
+        if !self.masks {
+            return Err(Unsupported("no signal mask".into()));
+        }
+        // SAFETY: the mask is valid, and the old one is not wanted.
+        unsafe { nix::libc::pthread_sigmask(nix::libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
+        Ok(self.wait(room, timeout))
+    }
+}
+
+const WITHOUT_MASK: MakeSelector =
+    &|| Ok(Box::new(SetsMaskBefore { poll: poller_poll::selector()?, masks: false }));
+
+#[test]
+fn a_thread_whose_timeout_has_passed_is_not_signalled() {
+    let script = "t waits at most 0 s masking, t is signalled, t answers";
+    let (_, ended) = run_script(script, Mode::Level, &poller_poll::selector);
+    assert!(matches!(&ended, Err(Stopped::Broken(why)) if why.contains("has ended its wait")), "{ended:?}");
+}
+
+#[test]
+fn a_second_named_thread_needs_a_poller_in_which_several_wait() {
+    let (_, ended) = run_script("t waits, u waits", Mode::Level, WITHOUT_MASK);
+    assert_eq!(ended, Err(Stopped::Unsupported("one thread waits at a time".into())));
+    let (_, ended) = run_script("t waits, u waits in second, t waits", Mode::Level, WITHOUT_MASK);
+    assert_eq!(ended, Ok(()));
+}
+
+#[test]
+fn a_poller_without_a_signal_mask_is_unsupported_before_its_thread_is_signalled() {
+    let (_, ended) = run_script("t waits unmasking, t is signalled, t answers", Mode::Level, WITHOUT_MASK);
+    assert!(matches!(&ended, Err(Stopped::Unsupported(why)) if why.contains("signal mask")), "{ended:?}");
+}
+
+#[test]
+fn a_wait_that_sets_its_mask_in_another_call_loses_a_signal_and_leaves_the_mask() {
+    let make: MakeSelector = &|| Ok(Box::new(SetsMaskBefore { poll: poller_poll::selector()?, masks: true }));
+    let script =
+        "t waits unmasking, t is signalled, t answers, t waits unmasking a pending signal, t answers";
+    let expected = ["EINTR, the handler has run, the mask is not restored", "not woken"];
+    assert_eq!(answers(script, Mode::Level, make), expected);
 }

@@ -1,14 +1,15 @@
 //! The expected answers of the raw interfaces, per operating system: `expectations/answers/OS.yml`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use metadata::{Answer, Column, Evidence, Interface, Mode, Os, Word, api_and_trigger, did_you_mean};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_saphyr::{Location, Spanned};
 
 use crate::expectations::catalogue;
@@ -67,7 +68,8 @@ pub struct Source {
 }
 
 /// The reason why another run may give other numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unstable {
     /// The numbers depend on the scheduling of threads.
@@ -177,38 +179,70 @@ pub fn answers_file(os: Os, adapter: Option<&str>) -> PathBuf {
     folder.join(format!("{os}.yml"))
 }
 
+/// Returns whether the files of a folder are read over the built-in ones: it has no `divergences.yml`. A
+/// folder with that file is complete, and is read in their place.
+///
+/// # Errors
+/// There is no such folder.
+pub fn is_overlay(dir: &Path) -> Result<bool, ExpectationsError> {
+    let failed = |source| ExpectationsError::Read { path: dir.to_path_buf(), source };
+    match dir.join("divergences.yml").symlink_metadata() {
+        Ok(_) => Ok(false),
+        // `read_dir` also refuses a file.
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            std::fs::read_dir(dir).map(|_| true).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
 /// The expectations of all systems.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Expectations(BTreeMap<Os, Vec<Expectation>>);
 
 impl Expectations {
-    /// Reads `answers/*.yml` in `dir`.
+    /// Reads `answers/*.yml` in `dir`, over the built-in ones if it is an [overlay](is_overlay).
     ///
     /// # Errors
     /// A file cannot be read, or has an error: the first one.
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
+        let is_overlay = is_overlay(dir)?;
         let dir = dir.join("answers");
         let failed = |path: &Path| {
             let path = path.to_path_buf();
             move |source| ExpectationsError::Read { path, source }
         };
         let mut answers = Self::default();
-        for entry in std::fs::read_dir(&dir).map_err(failed(&dir))? {
+        let entries = match std::fs::read_dir(&dir) {
+            Err(error) if is_overlay && error.kind() == ErrorKind::NotFound => None,
+            entries => Some(entries.map_err(failed(&dir))?),
+        };
+        for entry in entries.into_iter().flatten() {
             let path = entry.map_err(failed(&dir))?.path();
             if path.extension().is_some_and(|extension| extension == "yml") {
                 let text = metadata::read_text(&path).map_err(failed(&path))?;
                 answers.read(&text, &path.display().to_string())?;
             }
         }
-        Ok(answers)
+        Ok(if is_overlay { Self::parse_built_in()?.overlaid(answers) } else { answers })
     }
 
     /// Reads the answers of one system in `dir`, `answers/OS.yml`, and those of these adapters on it,
-    /// `adapters/NAME/OS.yml`. Missing files are skipped.
+    /// `adapters/NAME/OS.yml`. Missing files are skipped. If it is an [overlay](is_overlay), they are put
+    /// over the built-in ones.
     ///
     /// # Errors
     /// A file cannot be read, or has an error: the first one.
     pub fn load_of(dir: &Path, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
+        let answers = Self::of_folder(dir, os, adapters)?;
+        Ok(if is_overlay(dir)? { Self::built_in_of(os, adapters)?.overlaid(answers) } else { answers })
+    }
+
+    /// The same, without the built-in ones.
+    ///
+    /// # Errors
+    /// As [`load_of`](Self::load_of).
+    pub fn of_folder(dir: &Path, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
         let mut answers = Self::default();
         for adapter in std::iter::once(None).chain(adapters.iter().copied().map(Some)) {
             let path = dir.join(answers_file(os, adapter));
@@ -219,6 +253,25 @@ impl Expectations {
         Ok(answers)
     }
 
+    /// Puts answers in the place of those to the same questions.
+    #[must_use]
+    pub fn overlaid(mut self, over: Self) -> Self {
+        for (os, answers) in over.0 {
+            let all = self.0.entry(os).or_default();
+            let keys: BTreeSet<_> = answers.iter().map(Expectation::key).collect();
+            all.retain(|answer| !keys.contains(&answer.key()));
+            all.extend(answers);
+            all.sort_by(|one, other| one.key().cmp(&other.key()));
+        }
+        self
+    }
+
+    /// Returns the expectations of one system.
+    pub(crate) fn of_system(os: Os, mut answers: Vec<Expectation>) -> Self {
+        answers.sort_by(|one, other| one.key().cmp(&other.key()));
+        Self(BTreeMap::from([(os, answers)]))
+    }
+
     /// Returns the expectations of a system.
     #[cfg(test)]
     pub(crate) fn of(&self, os: Os) -> &[Expectation] {
@@ -226,7 +279,10 @@ impl Expectations {
     }
 
     /// Adds the expectations of a file. `file` is its name: `…/OS.yml`.
-    pub(crate) fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
+    ///
+    /// # Errors
+    /// The text has an error: the first one.
+    pub fn read(&mut self, text: &str, file: &str) -> Result<(), ExpectationsError> {
         let parsed: FileText = ExpectationsError::read_yaml(text, file)?;
         let os = parsed.os.value;
         let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -441,15 +497,15 @@ pub(crate) type BehavioursText<V> = Entries<Entries<Entries<V>>>;
 type Sources = HashMap<String, Arc<Source>>;
 
 /// The columns of a file: that of its poller, or those of the kernel's interfaces.
-struct Columns(Arc<Column>, HashMap<Interface, Arc<Column>>);
+pub(crate) struct Columns(Arc<Column>, HashMap<Interface, Arc<Column>>);
 
 impl Columns {
-    fn new(own: Column) -> Self {
+    pub(crate) fn new(own: Column) -> Self {
         Self(Arc::new(own), HashMap::new())
     }
 
     /// Returns the column of `poll`, `epoll-add-before`.
-    fn of(&mut self, api: &str) -> Arc<Column> {
+    pub(crate) fn of(&mut self, api: &str) -> Arc<Column> {
         let interface = api.split('-').next().and_then(|name| name.parse().ok());
         match interface.filter(|_| self.0.words.is_empty()) {
             Some(interface) => {

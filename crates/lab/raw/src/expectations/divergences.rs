@@ -7,6 +7,7 @@ use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
+use crate::expectations::answers::is_overlay;
 use crate::expectations::error::ExpectationsError;
 use crate::expectations::file::matches_pattern;
 use crate::expectations::version::{Range, Version};
@@ -87,11 +88,14 @@ impl Divergence {
 pub struct Divergences(Vec<Divergence>);
 
 impl Divergences {
-    /// Reads `divergences.yml` in `dir`.
+    /// Reads `divergences.yml` in `dir`, or the built-in one if it is an [overlay](is_overlay).
     ///
     /// # Errors
     /// The file cannot be read, or has an error: see [`Divergences::parse`].
     pub fn load(dir: &Path) -> Result<Self, ExpectationsError> {
+        if is_overlay(dir)? {
+            return Self::parse_built_in();
+        }
         let path = dir.join("divergences.yml");
         let text = metadata::read_text(&path)
             .map_err(|source| ExpectationsError::Read { path: path.clone(), source })?;

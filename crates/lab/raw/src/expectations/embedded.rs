@@ -58,7 +58,11 @@ impl Expectations {
     /// A built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Expectations, ExpectationsError>> = OnceLock::new();
-        READ.get_or_init(|| Self::of_files(ANSWERS.map(|(_, file, text)| (file, text)))).as_ref()
+        READ.get_or_init(Self::parse_built_in).as_ref()
+    }
+
+    pub(crate) fn parse_built_in() -> Result<Self, ExpectationsError> {
+        Self::of_files(ANSWERS.map(|(_, file, text)| (file, text)))
     }
 
     /// Parses the built-in expectations of one system, and of these adapters on it.
@@ -129,7 +133,11 @@ impl Divergences {
     /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<Divergences, ExpectationsError>> = OnceLock::new();
-        READ.get_or_init(|| Divergences::parse(DIVERGENCES, "expectations/divergences.yml")).as_ref()
+        READ.get_or_init(Self::parse_built_in).as_ref()
+    }
+
+    pub(crate) fn parse_built_in() -> Result<Self, ExpectationsError> {
+        Self::parse(DIVERGENCES, "expectations/divergences.yml")
     }
 }
 
@@ -140,7 +148,11 @@ impl History {
     /// The built-in file has an error. The tests exclude this.
     pub fn built_in() -> Result<&'static Self, &'static ExpectationsError> {
         static READ: OnceLock<Result<History, ExpectationsError>> = OnceLock::new();
-        READ.get_or_init(|| History::parse(HISTORY, "expectations/history.yml")).as_ref()
+        READ.get_or_init(Self::parse_built_in).as_ref()
+    }
+
+    pub(crate) fn parse_built_in() -> Result<Self, ExpectationsError> {
+        Self::parse(HISTORY, "expectations/history.yml")
     }
 }
 

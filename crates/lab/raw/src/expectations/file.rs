@@ -32,7 +32,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
 }
 
 /// Returns whether `text` matches `pattern`, in which each `*` matches any text.
-pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub fn matches_pattern(pattern: &str, text: &str) -> bool {
     // The single-character wildcard is one that no text contains: `?` is an ordinary character here.
     wildmatch::WildMatchPattern::<'*', '\0'>::new(pattern).matches(text)
 }

@@ -9,7 +9,7 @@ use metadata::{Evidence, Os, did_you_mean};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::expectations::answers::{BehavioursText, InFile, split_key};
+use crate::expectations::answers::{BehavioursText, InFile, is_overlay, split_key};
 use crate::expectations::error::ExpectationsError;
 use crate::expectations::file::Entries;
 use crate::expectations::version::Version;
@@ -51,7 +51,8 @@ pub struct History {
 }
 
 impl History {
-    /// Reads `history.yml` in `dir`. Without this file, the history is empty.
+    /// Reads `history.yml` in `dir`. Without this file, the history is empty, or the built-in one if the
+    /// folder is an [overlay](is_overlay).
     ///
     /// # Errors
     /// The file cannot be read, or has an error: see [`History::parse`].
@@ -59,6 +60,7 @@ impl History {
         let path = dir.join("history.yml");
         match ExpectationsError::read_file(&path)? {
             Some(text) => Self::parse(&text, &path.display().to_string()),
+            None if is_overlay(dir)? => Self::parse_built_in(),
             None => Ok(Self::default()),
         }
     }

@@ -148,6 +148,7 @@ mod tests {
             duration_ms: 2,
             checks: checks.to_vec(),
             counters: BTreeMap::new(),
+            timeline: None,
             notes: Vec::new(),
             stderr: String::new(),
         }

@@ -27,6 +27,8 @@ pub struct Recording {
     pub text: String,
     /// The questions, each with its answers and their counts.
     pub answers: Vec<(Asked, Vec<(String, usize)>)>,
+    /// Replace a different answer of the same version, too: that of a poller that is being changed.
+    pub replaces: bool,
 }
 
 /// The result of recording one answer.
@@ -113,7 +115,8 @@ impl Recording {
             self.answers.iter().map(|(asked, counts)| (asked.clone(), counts.iter().map(usual).collect()));
         let (version, poller, column) = (self.version.clone(), self.poller.clone(), self.column.clone());
         let (source, text) = (self.source.clone(), self.text.clone());
-        Self { os: self.os, version, poller, column, source, text, answers: answers.collect() }
+        let (os, replaces) = (self.os, self.replaces);
+        Self { os, version, poller, column, source, text, answers: answers.collect(), replaces }
     }
 
     fn find<'a>(&self, answers: &'a Expectations, asked: &Asked) -> Option<&'a Expectation> {
@@ -130,6 +133,9 @@ impl Recording {
             // Another version of the poller: its answers are no longer those of the old one.
             (Some(measured), _) if self.poller.as_ref().is_some_and(|poller| poller != measured) => {
                 Recorded::Replaced(format!("{allowed} of version {measured}"))
+            }
+            _ if known.is_measured_on_patch_level(&self.version) && self.replaces => {
+                Recorded::Replaced(allowed)
             }
             _ if known.is_measured_on_patch_level(&self.version) => Recorded::Contradicts(allowed),
             (_, Some(version)) => Recorded::Bounded(format!("{allowed} on {version}")),

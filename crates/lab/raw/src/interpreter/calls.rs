@@ -1,35 +1,48 @@
 //! The calls that a script makes on its descriptors.
 
-use std::fs::File;
+use std::fs::{File, rename};
 use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use libc::c_short;
 use metadata::{Answer, Outcome, Transport};
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::socket::{
     Backlog, MsgFlags, Shutdown, getsockopt, listen, recv, send, setsockopt, shutdown, sockopt,
 };
-use nix::unistd::{PathconfVar, fpathconf};
-use selector::{Act, Shut};
+use nix::unistd::{PathconfVar, dup2, fpathconf, read, truncate, unlink, write};
+use selector::{Act, Shut, TimerSetting};
 
-use super::children::Process;
+use super::children::{Process, Which};
 use super::descriptors::{self, Address};
 use super::fenced_poller::FencedPoller;
+use super::namespaces;
 use super::settle::{self, FAILED, READABLE, RESET, WRITABLE};
-use super::{Interpreter, broken, call_failed, failed};
-use crate::verbs::{Call, Direction, FIRST, Name, ReadExtent, Size, SocketOption};
+use super::{Actor, Interpreter, broken, call_failed, errno_of, failed};
+use crate::verbs::{Call, Direction, FIRST, Name, Private, ReadExtent, Size, SocketOption};
 use crate::{Setting, Stopped};
 
 /// The time of a timer that must not expire.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// How long a timer that is set to now may take, in milliseconds.
-const PATIENCE: u16 = 5_000;
+/// The period of a timer that ticks.
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// The period of a timer that is a filter and ticks.
+const FILTER_PERIOD: Duration = Duration::from_millis(100);
+
+/// The shortest period of a timer that is overdue. It does not expire while a script asks.
+const SHORTEST: Duration = Duration::from_secs(2);
+
+/// The maximum number of expirations that a script can ask to be pending.
+const MOST_EXPIRATIONS: u32 = 1000;
+
+/// How long a timer that is due may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Room for everything that a script sends, except with `fills`.
 const BUFFER: usize = 1 << 16;
@@ -67,6 +80,21 @@ impl CallResult {
     }
 }
 
+/// Returns whether this call brings about what such a descriptor reports.
+fn is_about(call: &Call, kind: Private) -> bool {
+    match call {
+        Call::GetsPacket => matches!(kind, Private::Packet | Private::OtherPacket | Private::Raw),
+        Call::GetsMessage => kind == Private::MessageQueue,
+        _ => matches!(kind, Private::Netlink | Private::Mounts | Private::Hostname | Private::DomainName),
+    }
+}
+
+/// Waits until a timer that is due has expired. poll(2) takes nothing from a timer, and the kernel tells all
+/// pollers of the expiry in one step.
+fn await_expiry(timer: &OwnedFd) -> Result<(), Stopped> {
+    settle::wait_for(timer, READABLE, "the expiry of a timer that is due", PATIENCE)
+}
+
 impl Interpreter {
     /// Makes a call, and waits until its effect has arrived at the other end.
     pub(super) fn call(&mut self, actor: &str, call: &Call) -> Result<CallResult, Stopped> {
@@ -78,6 +106,8 @@ impl Interpreter {
             Call::Accepts(name) => self.accepts(actor, name)?,
             Call::Opens(direction) => self.opens(actor, *direction)?,
             Call::Sends(bytes) => self.sends(actor, *bytes)?,
+            Call::SendsToNobody(bytes) => self.sends_to_nobody(actor, *bytes)?,
+            Call::ReceivesError => CallResult::of(descriptors::receive_error(self.fd(actor)?)),
             Call::SendsNothing if self.held(actor).is_some() => {
                 let sent = self.write(actor, 0)?;
                 CallResult::counts(&[sent], sent == Ok(0))
@@ -90,9 +120,53 @@ impl Interpreter {
                 let outcome = self.reads(actor, 1, *bytes)?;
                 CallResult { done: outcome.answer.to_string() == bytes.to_string(), ..outcome }
             }
+            Call::Reads(ReadExtent::Count) => self.reads_count(actor)?,
             Call::Reads(ReadExtent::UpTo(size)) => self.reads_up_to(actor, *size)?,
             Call::Drains => self.drains(actor)?,
+            Call::Peeks(room) => {
+                let mut buffer = vec![0; room.unwrap_or(BUFFER)];
+                let peeked = recv(self.fd(actor)?.as_raw_fd(), &mut buffer, MsgFlags::MSG_PEEK);
+                CallResult::counts(&[peeked], peeked.is_ok())
+            }
+            Call::Counts(value) => {
+                let written = write(self.fd(actor)?, &value.to_ne_bytes());
+                CallResult::of(written.map(drop))
+            }
             Call::Grows(bytes) => self.grows(actor, *bytes)?,
+            Call::Shrinks(bytes) => {
+                let path = self.path(actor)?;
+                CallResult::of(truncate(path, *bytes as libc::off_t))
+            }
+            Call::IsRemoved => {
+                // Another descriptor of a watched file would put its end off.
+                let path = self.path(actor)?;
+                let keeps = descriptors::is_regular_file(self.fd(actor)?) && !self.is_filter(actor);
+                let other = keeps.then(|| File::options().append(true).open(path).ok()).flatten();
+                let removed = unlink(path);
+                if removed.is_ok() {
+                    self.actor(actor)?.other_file = other;
+                }
+                CallResult::of(removed)
+            }
+            Call::IsRenamed => {
+                let new = self.scratch.path()?;
+                let renamed = rename(self.path(actor)?, &new);
+                if renamed.is_ok() {
+                    self.actor(actor)?.path = Some(new);
+                }
+                CallResult::of(renamed.map_err(errno_of))
+            }
+            Call::GetsFile => self.gets_file(actor)?,
+            Call::GetsPacket | Call::GetsMessage | Call::Changes => {
+                let kind = self.actor(actor)?.private;
+                let Some(kind) = kind.filter(|kind| is_about(call, *kind)) else {
+                    return Err(broken(format!("'{actor}' is nothing that {call}")));
+                };
+                self.changes(kind, self.fd(actor)?)?;
+                CallResult::of(Ok(()))
+            }
+            Call::AsksForAddresses => CallResult::of(namespaces::ask_for_addresses(self.fd(actor)?)),
+            Call::LosesFile => self.loses_file(actor)?,
             Call::ReceivesUrgent => {
                 let received = recv(self.fd(actor)?.as_raw_fd(), &mut [0], MsgFlags::MSG_OOB);
                 CallResult::counts(&[received], received == Ok(1))
@@ -117,13 +191,35 @@ impl Interpreter {
             }
             Call::Closes => self.closes(actor)?,
             Call::MovesTo(number) => self.moves_to(actor, *number)?,
+            Call::IsSent => CallResult::of(self.sends_to_child(actor)?),
+            Call::Replaces(other) => self.replaces(actor, other)?,
             Call::TakesNumberOf(closed) => self.takes_number_of(actor, closed)?,
             Call::Sets(option) => self.sets(actor, *option)?,
-            Call::Starts => CallResult::of(descriptors::set_timer(self.fd(actor)?, LONG)),
-            Call::Stops => CallResult::of(descriptors::set_timer(self.fd(actor)?, Duration::ZERO)),
-            Call::Expires => self.expires(actor)?,
-            Call::Exits => CallResult::of(self.process_of(actor)?.exits()),
-            Call::IsReaped => CallResult::of(self.process_of(actor)?.is_reaped()),
+            Call::Starts | Call::Stops if self.is_terminal(actor) => {
+                CallResult::of(descriptors::set_output(self.fd(actor)?, *call == Call::Starts))
+            }
+            Call::Starts => self.sets_timer(actor, TimerSetting::Long)?,
+            Call::Stops => self.sets_timer(actor, TimerSetting::Unset)?,
+            Call::Expires => self.sets_timer(actor, TimerSetting::Expired)?,
+            Call::Ticks => self.ticks(actor)?,
+            Call::IsOverdue(count) => self.is_overdue(actor, *count)?,
+            Call::Exits => {
+                let (process, thread) = self.process_of(actor)?;
+                CallResult::of(match thread {
+                    None => process.exits(),
+                    Some(which) => process.thread_exits(which)?,
+                })
+            }
+            Call::Executes => {
+                let (process, thread) = self.process_of(actor)?;
+                process.executes(thread.unwrap_or(Which::First))?;
+                CallResult::of(Ok(()))
+            }
+            Call::IsReaped => CallResult::of(self.process_of(actor)?.0.is_reaped()),
+            Call::IsTriggered(poller) => CallResult::of(self.triggers(actor, poller.as_deref())?),
+            Call::SetsMode(mode) => CallResult::of(descriptors::set_mode(self.fd(actor)?, *mode)),
+            Call::Flushes(direction) => CallResult::of(descriptors::flush(self.fd(actor)?, *direction)),
+            Call::IsRaised(thread) => CallResult::of(self.raises(actor, thread.as_deref())?),
             Call::AsksError(times) => {
                 let fd = self.fd(actor)?;
                 let ask = || getsockopt(fd, sockopt::SocketError);
@@ -193,6 +289,12 @@ impl Interpreter {
             (Transport::Tcp, Call::Sends(_)) if done && partner_is_gone => {
                 self.after_close(settle::wait_for(self.fd(name)?, RESET, "the reset", patience))
             }
+            (Transport::Udp, Call::Sends(_) | Call::SendsToNobody(_)) if done && actor.has_error_queue => {
+                wait_for_own(FAILED, "the error")
+            }
+            (_, Call::Sends(_)) if done && actor.private == Some(Private::Raw) => {
+                wait_for_own(READABLE, "the packet")
+            }
             (Transport::Udp, Call::Sends(_)) if done && actor.no_listener => {
                 wait_for_own(READABLE | FAILED, "the refusal")
             }
@@ -211,23 +313,141 @@ impl Interpreter {
         Ok(())
     }
 
-    fn process_of(&mut self, name: &str) -> Result<&mut Process, Stopped> {
-        let process = self.actor(name)?.process.as_mut();
-        process.ok_or_else(|| broken(format!("'{name}' is not a process")))
+    /// Returns the process of this descriptor, and the thread if it is one's.
+    fn process_of(&mut self, name: &str) -> Result<(&mut Process, Option<Which>), Stopped> {
+        let (owner, thread) = match &self.actor(name)?.thread {
+            Some((owner, which)) => (owner.clone(), Some(*which)),
+            None => (name.to_owned(), None),
+        };
+        let process = self.actor(&owner)?.process.as_mut();
+        let process = process.ok_or_else(|| broken(format!("'{name}' is neither a process nor a thread")))?;
+        Ok((process, thread))
     }
 
-    /// Sets a timer to now, and waits until it has expired.
-    fn expires(&mut self, name: &str) -> Result<CallResult, Stopped> {
+    /// Returns whether it is an end of the script's pseudo-terminal.
+    fn is_terminal(&self, name: &str) -> bool {
+        let is_end = self.actors.get(name).is_some_and(|actor| actor.partner.is_some());
+        self.setting.transport == Transport::Pty && is_end
+    }
+
+    fn sets_timer(&mut self, name: &str, setting: TimerSetting) -> Result<CallResult, Stopped> {
+        if let Some(result) = self.set_source_timer(name, setting)? {
+            return Ok(CallResult::of(result));
+        }
+        self.actor(name)?.ticks = false;
         let timer = self.fd(name)?;
-        if let Err(errno) = descriptors::set_timer(timer, Duration::from_nanos(1)) {
+        let after = match setting {
+            TimerSetting::Long => LONG,
+            TimerSetting::Unset => Duration::ZERO,
+            TimerSetting::Expired => Duration::from_nanos(1),
+            TimerSetting::Repeating(_) => return Err(broken("a descriptor repeats by `ticks`")),
+        };
+        let set = descriptors::set_timer(timer, after);
+        if set.is_ok() && setting == TimerSetting::Expired {
+            await_expiry(timer)?;
+        }
+        Ok(CallResult::of(set))
+    }
+
+    /// Sets a timer that is a filter to expire again and again, unless it does, and returns when it has
+    /// expired at least `count` times since. Only an event shows that it has, so this waits as long as that
+    /// takes. Returns `None` if it is a descriptor.
+    fn filter_ticks(&mut self, name: &str, count: u32) -> Result<Option<CallResult>, Stopped> {
+        let repeating = TimerSetting::Repeating(FILTER_PERIOD);
+        let set = match self.is_repeating(name) {
+            true => Some(Ok(())),
+            false => self.set_source_timer(name, repeating)?,
+        };
+        if set.is_some() {
+            std::thread::sleep(FILTER_PERIOD * count + FILTER_PERIOD / 2);
+        }
+        Ok(set.map(CallResult::of))
+    }
+
+    /// Sets a timer to expire in each period, unless it does, and waits until it has expired once more.
+    fn ticks(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        if let Some(result) = self.filter_ticks(name, 1)? {
+            return Ok(result);
+        }
+        let actor = self.actor(name)?;
+        let (on_wall_clock, ticks) = (actor.on_wall_clock, std::mem::replace(&mut actor.ticks, true));
+        let timer = self.fd(name)?;
+        let now = || descriptors::now(on_wall_clock);
+        if !ticks && let Err(errno) = descriptors::set_timer_at(timer, now() + PERIOD, PERIOD) {
             return Ok(CallResult::of(Err(errno)));
         }
-        // poll(2) takes nothing from a timer. The kernel tells all pollers of it in one step.
-        let mut asked = [PollFd::new(timer.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut asked, PollTimeout::from(PATIENCE)) {
-            Ok(1) => Ok(CallResult::of(Ok(()))),
-            polled => Err(broken(format!("a timer that is set to now has not expired: {polled:?}"))),
+        if ticks && settle::is_reported(timer, READABLE, 0) {
+            // An expiry that follows an unread one does not show. The clock's timers expire in order.
+            let later = descriptors::timer(on_wall_clock)?;
+            let set = descriptors::set_timer_at(&later, now() + PERIOD * 2, Duration::ZERO);
+            set.map_err(|errno| call_failed("timerfd_settime", errno))?;
+            await_expiry(&later)?;
         }
+        await_expiry(timer)?;
+        Ok(CallResult::of(Ok(())))
+    }
+
+    /// Sets a timer to a time in the past, and to a period after which it expires for the next time: `count`
+    /// expirations are pending, and no further one comes.
+    fn is_overdue(&mut self, name: &str, count: usize) -> Result<CallResult, Stopped> {
+        let count = u32::try_from(count).ok().filter(|count| (1..=MOST_EXPIRATIONS).contains(count));
+        let count = count.ok_or_else(|| broken(format!("not 1 to {MOST_EXPIRATIONS} expirations")))?;
+        if self.is_filter(name) {
+            // Its expirations are counted from now on.
+            self.sets_timer(name, TimerSetting::Unset)?;
+            if let Some(result) = self.filter_ticks(name, count)? {
+                return Ok(result);
+            }
+        }
+        let actor = self.actor(name)?;
+        actor.ticks = false;
+        let now = descriptors::now(actor.on_wall_clock);
+        // A clock has no time before its beginning.
+        let period = LONG.min(now / (count + 1));
+        if period < SHORTEST {
+            return Err(Stopped::Unsupported("the clock began too short a time ago".into()));
+        }
+        let first = now - period * (count - 1) - period / 2;
+        let timer = self.fd(name)?;
+        if let Err(errno) = descriptors::set_timer_at(timer, first, period) {
+            return Ok(CallResult::of(Err(errno)));
+        }
+        await_expiry(timer)?;
+        Ok(CallResult::of(Ok(())))
+    }
+
+    /// Reads the value of an eventfd, or the number of expirations of a timer.
+    fn reads_count(&self, name: &str) -> Result<CallResult, Stopped> {
+        let mut value = [0; size_of::<u64>()];
+        let read = read(self.fd(name)?, &mut value);
+        let done = read == Ok(value.len());
+        let answer = match read {
+            Ok(_) if done => Outcome::Other(u64::from_ne_bytes(value).to_string()),
+            Ok(bytes) => Outcome::Other(format!("{bytes} bytes")),
+            Err(errno) => failed(errno),
+        };
+        Ok(CallResult { answer: answer.into(), done })
+    }
+
+    /// Sends to an address without a receiver. The socket stays unconnected.
+    fn sends_to_nobody(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
+        let to = descriptors::nowhere(self.setting.transport, &mut self.scratch)?;
+        let sent = descriptors::send_to(self.fd(name)?, &vec![b'.'; bytes], &to);
+        Ok(CallResult::counts(&[sent], sent == Ok(bytes)))
+    }
+
+    fn gets_file(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        let new = self.path(name)?.join(self.actors.get(name).map_or(0, |actor| actor.files).to_string());
+        File::create_new(new).map_err(|error| call_failed("a file in a watched directory", error))?;
+        self.actor(name)?.files += 1;
+        Ok(CallResult::of(Ok(())))
+    }
+
+    fn loses_file(&mut self, name: &str) -> Result<CallResult, Stopped> {
+        let last = self.actor(name)?.files.checked_sub(1);
+        let last = last.ok_or_else(|| broken(format!("'{name}' has no file")))?;
+        self.actor(name)?.files = last;
+        Ok(CallResult::of(unlink(&self.path(name)?.join(last.to_string()))))
     }
 
     /// Returns whether the other end is a listener: then the connection has no end yet.
@@ -595,12 +815,21 @@ impl Interpreter {
 
     /// Appends to the file through another open file description.
     fn grows(&mut self, name: &str, bytes: usize) -> Result<CallResult, Stopped> {
-        let path =
-            self.actor(name)?.path.clone().ok_or_else(|| broken(format!("'{name}' is no regular file")))?;
+        let path = self.path(name)?;
         let failed = |error: std::io::Error| call_failed(path.display(), error);
-        let mut file = File::options().append(true).open(&path).map_err(failed)?;
+        let other = self.actors.get(name).and_then(|actor| actor.other_file.as_ref());
+        let mut file = match other {
+            Some(removed) => removed.try_clone().map_err(failed)?,
+            None => File::options().append(true).open(path).map_err(failed)?,
+        };
         file.write_all(&vec![b'.'; bytes]).map_err(failed)?;
         Ok(CallResult::of(Ok(())))
+    }
+
+    /// Returns the path of a regular or watched file.
+    fn path(&self, name: &str) -> Result<&Path, Stopped> {
+        let path = self.actors.get(name).and_then(|actor| actor.path.as_deref());
+        path.ok_or_else(|| broken(format!("'{name}' is no regular file, and nothing is watched through it")))
     }
 
     fn closes(&mut self, name: &str) -> Result<CallResult, Stopped> {
@@ -633,9 +862,27 @@ impl Interpreter {
         self.moves_to(name, number as usize)
     }
 
-    fn moves_to(&mut self, name: &str, number: usize) -> Result<CallResult, Stopped> {
+    fn replaces(&mut self, name: &str, other: &Name) -> Result<CallResult, Stopped> {
+        self.require_own_numbers()?;
+        let actor = self.actor(other)?;
+        let number = actor.number;
+        let mut replaced = actor.fd.take().ok_or_else(|| broken(format!("'{other}' is not open")))?;
+        let answer = dup2(self.fd(name)?, &mut replaced);
+        let answer = answer.and_then(|()| fcntl(&replaced, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map(drop));
+        let (file, partner) = (self.actor(name)?.file, self.actor(name)?.partner.clone());
+        *self.actor(other)? = Actor { file, partner, ..Actor::new(replaced) };
+        self.notify_closed(number)?;
+        self.notify_opened(number)?;
+        Ok(CallResult::of(answer))
+    }
+
+    fn require_own_numbers(&mut self) -> Result<(), Stopped> {
         let own_numbers = self.poller(FIRST)?.selector.capabilities().own_numbers;
-        own_numbers.map_err(|why| Stopped::Unsupported(why.into()))?;
+        own_numbers.map_err(|why| Stopped::Unsupported(why.into()))
+    }
+
+    fn moves_to(&mut self, name: &str, number: usize) -> Result<CallResult, Stopped> {
+        self.require_own_numbers()?;
         let number = i32::try_from(number).map_err(|_| broken("no descriptor can have this number"))?;
         let moved = descriptors::copy(self.fd(name)?, number)?;
         if moved.as_raw_fd() != number {
@@ -645,15 +892,24 @@ impl Interpreter {
         let old = std::mem::replace(&mut actor.number, number);
         actor.fd = Some(moved);
         self.notify_closed(old)?;
-        let notify = |poller: &Arc<FencedPoller>| poller.selector.opened(number);
-        self.pollers.values().try_for_each(notify)?;
+        self.notify_opened(number)?;
         Ok(CallResult::of(Ok(())))
+    }
+
+    fn notify_opened(&self, number: RawFd) -> Result<(), Stopped> {
+        let notify = |poller: &Arc<FencedPoller>| poller.selector.opened(number);
+        Ok(self.pollers.values().try_for_each(notify)?)
     }
 
     fn sets(&mut self, name: &str, option: SocketOption) -> Result<CallResult, Stopped> {
         let fd = self.fd(name)?;
-        let (name, value) = match option {
+        let (option, value) = match option {
             SocketOption::OobInline => return Ok(CallResult::of(setsockopt(fd, sockopt::OobInline, &true))),
+            SocketOption::RecvErr | SocketOption::Timestamping => {
+                let set = descriptors::set_error_queue(fd, option)?;
+                self.actor(name)?.has_error_queue = set.is_ok();
+                return Ok(CallResult::of(set));
+            }
             SocketOption::ReusePort => return Ok(CallResult::of(descriptors::share_port(fd))),
             SocketOption::RcvLowat(bytes) => (libc::SO_RCVLOWAT, bytes),
             SocketOption::SndLowat(bytes) => (libc::SO_SNDLOWAT, bytes),
@@ -663,7 +919,7 @@ impl Interpreter {
         // SAFETY: both options are an int; pointer and length are those of a live int.
         let answer = unsafe {
             let length = size_of::<libc::c_int>() as libc::socklen_t;
-            libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const value).cast(), length)
+            libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, option, (&raw const value).cast(), length)
         };
         Ok(CallResult::of(Errno::result(answer).map(drop)))
     }

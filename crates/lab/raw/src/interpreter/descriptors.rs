@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{IoSliceMut, Seek, SeekFrom, Write};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,14 +14,16 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::sys::mman::{shm_open, shm_unlink};
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockType, SockaddrIn, UnixAddr, accept, bind, connect, getsockname, listen,
-    setsockopt, socket, socketpair, sockopt,
+    AddressFamily, Backlog, ControlMessageOwned, MsgFlags, SockType, SockaddrIn, UnixAddr, accept, bind,
+    connect, getsockname, listen, recvmsg, sendto, setsockopt, socket, socketpair, sockopt,
 };
 use nix::sys::stat::Mode;
+use nix::sys::termios;
 use nix::unistd::{Pid, mkfifo, pipe};
 use tempfile::TempDir;
 
 use super::{broken, call_failed, limits};
+use crate::verbs::{Direction, SocketOption, TerminalMode};
 use crate::{Setting, Stopped};
 
 /// The address of a socket.
@@ -236,6 +239,51 @@ pub(super) fn connect_to(fd: &impl AsFd, address: &Address) -> Result<(), Errno>
     }
 }
 
+/// sendto(2).
+pub(super) fn send_to(fd: &impl AsFd, bytes: &[u8], address: &Address) -> Result<usize, Errno> {
+    let fd = fd.as_fd().as_raw_fd();
+    match address {
+        Address::Inet(address) => sendto(fd, bytes, address, MsgFlags::empty()),
+        Address::Unix(address) => sendto(fd, bytes, address, MsgFlags::empty()),
+    }
+}
+
+/// recvmsg(2): returns the number of bytes, and the descriptor that came with them, by SCM_RIGHTS.
+pub(super) fn receive(
+    socket: &impl AsFd,
+    into: &mut [u8],
+    flags: MsgFlags,
+) -> Result<(usize, Option<OwnedFd>), Errno> {
+    let mut parts = [IoSliceMut::new(into)];
+    let mut space = nix::cmsg_space!(RawFd);
+    let message = recvmsg::<()>(socket.as_fd().as_raw_fd(), &mut parts, Some(&mut space), flags)?;
+    let passed = message.cmsgs()?.find_map(|part| match part {
+        ControlMessageOwned::ScmRights(passed) => passed.first().copied(),
+        _ => None,
+    });
+    // SAFETY: recvmsg has just made this descriptor, and nothing else owns it.
+    Ok((message.bytes, passed.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })))
+}
+
+/// Sets an option that puts entries into the error queue of a socket.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn set_error_queue(fd: &OwnedFd, option: SocketOption) -> Result<Result<(), Errno>, Stopped> {
+    Ok(match option {
+        SocketOption::RecvErr => setsockopt(fd, sockopt::Ipv4RecvErr, &true),
+        _ => {
+            use nix::sys::socket::TimestampingFlag as Flag;
+            let flags = Flag::SOF_TIMESTAMPING_TX_SOFTWARE | Flag::SOF_TIMESTAMPING_SOFTWARE;
+            setsockopt(fd, sockopt::Timestamping, &flags)
+        }
+    })
+}
+
+/// Takes an entry from the error queue of a socket.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn receive_error(fd: &OwnedFd) -> Result<(), Errno> {
+    nix::sys::socket::recv(fd.as_raw_fd(), &mut [0; 64], MsgFlags::MSG_ERRQUEUE).map(drop)
+}
+
 /// Returns an address without a listener. Its socket was bound and closed, so that a UNIX socket's file
 /// exists.
 pub(super) fn nowhere(transport: Transport, scratch: &mut Scratch) -> Result<Address, Stopped> {
@@ -311,6 +359,85 @@ pub(super) fn pair(
     Ok((prepare(one)?, prepare(other)?))
 }
 
+/// Returns whether a descriptor is that of a regular file.
+pub(super) fn is_regular_file(fd: &OwnedFd) -> bool {
+    nix::sys::stat::fstat(fd).is_ok_and(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG)
+}
+
+/// Opens the slave of a pseudo-terminal's master.
+pub(super) fn slave(master: &OwnedFd) -> Result<OwnedFd, Stopped> {
+    let failed = |call: &'static str| move |errno| call_failed(call, errno);
+    // SAFETY: grantpt takes no pointer.
+    Errno::result(unsafe { libc::grantpt(master.as_raw_fd()) }).map_err(failed("grantpt"))?;
+    // SAFETY: unlockpt takes no pointer.
+    Errno::result(unsafe { libc::unlockpt(master.as_raw_fd()) }).map_err(failed("unlockpt"))?;
+    // SAFETY: no other thread of this process asks for a name.
+    let name = unsafe { libc::ptsname(master.as_raw_fd()) };
+    if name.is_null() {
+        return Err(call_failed("ptsname", Errno::last()));
+    }
+    // SAFETY: ptsname returns a C string, which stays until its next call.
+    let name = unsafe { std::ffi::CStr::from_ptr(name) };
+    open_path(Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())), OFlag::O_RDWR)
+}
+
+/// Makes a new session of this process, with this slave as its terminal.
+pub(super) fn take_terminal(slave: &OwnedFd) -> Result<(), Errno> {
+    nix::unistd::setsid()?;
+    // SAFETY: TIOCSCTTY takes a number.
+    Errno::result(unsafe { libc::ioctl(slave.as_raw_fd(), libc::TIOCSCTTY as _, 0) }).map(drop)
+}
+
+/// `TIOCPKT`. `libc` lacks it for NetBSD and OpenBSD, which have the value of 4.4BSD: `_IOW('t', 112, int)`
+/// in `sys/ttycom.h`. In illumos, packet mode is a module of the stream, `pckt`.
+const TIOCPKT: Option<libc::c_ulong> = {
+    #[cfg(any(target_os = "netbsd", target_os = "openbsd"))]
+    let request = Some(0x8004_7470);
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    let request = None;
+    #[cfg(not(any(
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "illumos",
+        target_os = "solaris"
+    )))]
+    let request = Some(libc::TIOCPKT as libc::c_ulong);
+    request
+};
+
+/// Sets a mode of a terminal.
+pub(super) fn set_mode(terminal: &OwnedFd, mode: TerminalMode) -> Result<(), Errno> {
+    match mode {
+        TerminalMode::Raw => {
+            let mut settings = termios::tcgetattr(terminal)?;
+            termios::cfmakeraw(&mut settings);
+            termios::tcsetattr(terminal, termios::SetArg::TCSANOW, &settings)
+        }
+        TerminalMode::Packet => {
+            let on: libc::c_int = 1;
+            let request = TIOCPKT.ok_or(Errno::ENOTSUP)?;
+            // SAFETY: TIOCPKT reads one int.
+            Errno::result(unsafe { libc::ioctl(terminal.as_raw_fd(), request as _, &raw const on) }).map(drop)
+        }
+    }
+}
+
+/// tcflush(3).
+pub(super) fn flush(terminal: &OwnedFd, direction: Direction) -> Result<(), Errno> {
+    let what = match direction {
+        Direction::Read => termios::FlushArg::TCIFLUSH,
+        Direction::Write => termios::FlushArg::TCOFLUSH,
+        Direction::Both => termios::FlushArg::TCIOFLUSH,
+    };
+    termios::tcflush(terminal, what)
+}
+
+/// tcflow(3): output goes on, or is suspended.
+pub(super) fn set_output(terminal: &OwnedFd, goes_on: bool) -> Result<(), Errno> {
+    let action = if goes_on { termios::FlowArg::TCOON } else { termios::FlowArg::TCOOFF };
+    termios::tcflow(terminal, action)
+}
+
 /// Makes a regular file of `size` bytes, with this file offset.
 pub(super) fn file(path: &Path, size: usize, offset: usize) -> Result<OwnedFd, Stopped> {
     let failed = |error: std::io::Error| call_failed("a file", error);
@@ -342,13 +469,17 @@ pub(super) fn eventfd() -> Result<OwnedFd, Stopped> {
     Err(Stopped::Unsupported("eventfd is supported on Linux only".into()))
 }
 
-/// Makes a timer that is not set.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn timer() -> Result<OwnedFd, Stopped> {
+fn clock(on_wall: bool) -> libc::clockid_t {
+    if on_wall { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC }
+}
+
+/// Makes a timer that is not set, of the clock that can be set or of the one that cannot.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn timer(on_wall_clock: bool) -> Result<OwnedFd, Stopped> {
+    let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
     // SAFETY: timerfd_create takes no pointer.
-    let made = Errno::result(unsafe {
-        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
-    });
+    let made = Errno::result(unsafe { libc::timerfd_create(clock(on_wall_clock), flags) });
     // SAFETY: timerfd_create has just made this descriptor, and nothing else owns it.
     made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(|errno| call_failed("timerfd_create", errno))
 }
@@ -356,41 +487,120 @@ pub(super) fn timer() -> Result<OwnedFd, Stopped> {
 /// Sets a timer, to expire once after this time. Zero stops it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn set_timer(timer: &OwnedFd, after: Duration) -> Result<(), Errno> {
-    let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut once = libc::itimerspec { it_interval: zero, it_value: zero };
-    // Both fit: an hour at most.
-    once.it_value.tv_sec = after.as_secs() as libc::time_t;
-    once.it_value.tv_nsec = after.subsec_nanos() as _;
-    // SAFETY: `once` is initialised, and the kernel only reads it.
-    Errno::result(unsafe { libc::timerfd_settime(timer.as_raw_fd(), 0, &once, std::ptr::null_mut()) })
+    settime(timer, 0, after, Duration::ZERO)
+}
+
+/// Sets a timer, to expire at this time of its clock, and then once in each period unless that is zero.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn set_timer_at(timer: &OwnedFd, first: Duration, period: Duration) -> Result<(), Errno> {
+    settime(timer, libc::TFD_TIMER_ABSTIME, first, period)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn settime(timer: &OwnedFd, flags: libc::c_int, first: Duration, period: Duration) -> Result<(), Errno> {
+    // The seconds fit until the wall clock of this system overflows itself.
+    let [it_value, it_interval] = [first, period]
+        .map(|time| libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ });
+    let set = libc::itimerspec { it_interval, it_value };
+    // SAFETY: `set` is initialised, and the kernel only reads it.
+    Errno::result(unsafe { libc::timerfd_settime(timer.as_raw_fd(), flags, &set, std::ptr::null_mut()) })
         .map(drop)
+}
+
+/// Returns the time of the clock that can be set, or of the one that cannot.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn now(on_wall_clock: bool) -> Duration {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to `now`. The call cannot fail: every Linux has both clocks.
+    unsafe { libc::clock_gettime(clock(on_wall_clock), &mut now) };
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// Makes a descriptor of a process.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn process(pid: Pid) -> Result<OwnedFd, Stopped> {
+    pidfd(pid, 0)
+}
+
+/// Makes a descriptor of a thread.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn thread(id: Pid) -> Result<OwnedFd, Stopped> {
+    // PIDFD_THREAD, which the library does not know for every architecture.
+    pidfd(id, libc::O_EXCL)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn pidfd(id: Pid, flags: libc::c_int) -> Result<OwnedFd, Stopped> {
     // SAFETY: pidfd_open takes no pointer.
-    match Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) }) {
+    match Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, id.as_raw(), flags) }) {
         // SAFETY: pidfd_open has just made this descriptor, and nothing else owns it.
         Ok(fd) => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
         Err(Errno::ENOSYS) => Err(Stopped::Unsupported("this kernel has no pidfd_open".into())),
+        Err(Errno::EINVAL) if flags != 0 => Err(Stopped::Unsupported(
+            "a thread is no descriptor on this kernel: it has no PIDFD_THREAD".into(),
+        )),
         Err(errno) => Err(call_failed("pidfd_open", errno)),
     }
 }
 
-/// Waits until a child has ended, and leaves its status.
+/// Returns the id of the calling thread.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn await_end(pid: Pid) -> Result<(), Errno> {
-    use nix::sys::wait::{Id, WaitPidFlag, waitid};
-    waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).map(drop)
+pub(super) fn thread_id() -> Pid {
+    nix::unistd::gettid()
 }
 
-/// FreeBSD has timerfd(2) since 14. Elsewhere a timer or a process is a filter of kqueue, not a descriptor.
+/// Ends the calling thread, and nothing else of its process.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn end_thread() -> ! {
+    // SAFETY: exit(2), unlike the library's, ends the thread only. Nobody joins it.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
+    std::process::abort()
+}
+
+/// Waits until a child has ended, and leaves its status.
+pub(super) fn await_end(pid: Pid) -> Result<(), Errno> {
+    // SAFETY: a siginfo consists of numbers and pointers that may be null.
+    let mut about: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let flags = libc::WEXITED | libc::WNOWAIT;
+    // SAFETY: the kernel writes to a live siginfo.
+    Errno::result(unsafe { libc::waitid(libc::P_PID, pid.as_raw() as _, &raw mut about, flags) }).map(drop)
+}
+
+/// Makes a file of no bytes, and a descriptor of its changes.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn watched_file(path: &Path) -> Result<OwnedFd, Stopped> {
+    file(path, 0, 0)?;
+    watched(path, libc::IN_MODIFY | libc::IN_ATTRIB | libc::IN_MOVE_SELF | libc::IN_DELETE_SELF)
+}
+
+/// Makes an empty directory, and a descriptor of its changes.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn watched_directory(path: &Path) -> Result<OwnedFd, Stopped> {
+    std::fs::create_dir(path).map_err(|error| call_failed("a directory", error))?;
+    watched(path, libc::IN_CREATE | libc::IN_DELETE | libc::IN_MOVE_SELF)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn watched(path: &Path, changes: u32) -> Result<OwnedFd, Stopped> {
+    use std::os::unix::ffi::OsStrExt;
+    let failed = |errno| call_failed("inotify", errno);
+    // SAFETY: inotify_init1 takes no pointer.
+    let made = Errno::result(unsafe { libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) });
+    // SAFETY: inotify_init1 has just made this descriptor, and nothing else owns it.
+    let fd = made.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).map_err(failed)?;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| failed(Errno::EINVAL))?;
+    // SAFETY: the path ends with a zero byte, and the kernel only reads it.
+    let watched = unsafe { libc::inotify_add_watch(fd.as_raw_fd(), path.as_ptr(), changes) };
+    Errno::result(watched).map(|_| fd).map_err(failed)
+}
+
+/// FreeBSD has timerfd(2) since 14, and inotify(2) since 15. Elsewhere a timer, a process or a watched file
+/// is a filter of kqueue, not a descriptor.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod elsewhere {
-    use super::{Duration, Errno, OwnedFd, Pid, Stopped};
+    use super::{Duration, Errno, OwnedFd, Path, Pid, SocketOption, Stopped};
 
-    pub(in super::super) fn timer() -> Result<OwnedFd, Stopped> {
+    pub(in super::super) fn timer(_: bool) -> Result<OwnedFd, Stopped> {
         Err(Stopped::Unsupported("a timer is a descriptor on Linux only".into()))
     }
 
@@ -398,16 +608,54 @@ mod elsewhere {
         Err(Errno::ENOSYS)
     }
 
+    pub(in super::super) fn set_timer_at(_: &OwnedFd, _: Duration, _: Duration) -> Result<(), Errno> {
+        Err(Errno::ENOSYS)
+    }
+
+    pub(in super::super) fn now(_: bool) -> Duration {
+        Duration::ZERO
+    }
+
     pub(in super::super) fn process(_: Pid) -> Result<OwnedFd, Stopped> {
         Err(Stopped::Unsupported("a process is a descriptor on Linux only".into()))
     }
 
-    pub(in super::super) fn await_end(_: Pid) -> Result<(), Errno> {
-        Err(Errno::ENOSYS)
+    pub(in super::super) fn thread(_: Pid) -> Result<OwnedFd, Stopped> {
+        Err(Stopped::Unsupported("a thread is a descriptor on Linux only".into()))
+    }
+
+    pub(in super::super) fn thread_id() -> Pid {
+        Pid::this()
+    }
+
+    pub(in super::super) fn end_thread() -> ! {
+        std::process::abort()
+    }
+
+    pub(in super::super) fn watched_file(_: &Path) -> Result<OwnedFd, Stopped> {
+        Err(Stopped::Unsupported("a watched file is a descriptor on Linux only".into()))
+    }
+
+    pub(in super::super) fn watched_directory(_: &Path) -> Result<OwnedFd, Stopped> {
+        Err(Stopped::Unsupported("a watched directory is a descriptor on Linux only".into()))
+    }
+
+    pub(in super::super) fn set_error_queue(
+        _: &OwnedFd,
+        option: SocketOption,
+    ) -> Result<Result<(), Errno>, Stopped> {
+        Err(Stopped::Unsupported(format!("only Linux has {}", option.name())))
+    }
+
+    pub(in super::super) fn receive_error(_: &OwnedFd) -> Result<(), Errno> {
+        Err(Errno::EOPNOTSUPP)
     }
 }
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) use elsewhere::{await_end, process, set_timer, timer};
+pub(super) use elsewhere::{
+    end_thread, now, process, receive_error, set_error_queue, set_timer, set_timer_at, thread, thread_id,
+    timer, watched_directory, watched_file,
+};
 
 /// Makes POSIX shared memory, already unlinked.
 pub(super) fn shared_memory() -> Result<OwnedFd, Stopped> {
@@ -427,6 +675,12 @@ pub(super) fn device(path: &str) -> Result<OwnedFd, Stopped> {
     }
 }
 
+/// Opens a file for reading, non-blocking.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn read_only(path: &str) -> Result<OwnedFd, Errno> {
+    open(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC, Mode::empty())
+}
+
 fn open_path(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
     match open(path, flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY, Mode::empty()) {
         Ok(fd) => prepare(fd),
@@ -437,5 +691,21 @@ fn open_path(path: &Path, flags: OFlag) -> Result<OwnedFd, Stopped> {
             Err(Stopped::Unsupported(format!("open {}: {errno:?}", path.display())))
         }
         Err(errno) => Err(call_failed(format!("open {}", path.display()), errno)),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_follows_its_clock() {
+        for (on_wall_clock, id) in [(false, libc::CLOCK_MONOTONIC), (true, libc::CLOCK_REALTIME)] {
+            let timer = timer(on_wall_clock).unwrap();
+            let shown = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", timer.as_raw_fd())).unwrap();
+            assert!(shown.lines().any(|line| line == format!("clockid: {id}")), "{shown}");
+        }
+        let wall = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        assert!(wall.abs_diff(now(true)) < Duration::from_secs(60));
     }
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use metadata::{Mode, Outcome, Part, STALE_TOKEN, Transport};
 use nix::errno::Errno;
-use selector::{Act, Acted, Changed, Event, FENCE, Filter, Interest, Record, Refusal, Selector, Token};
+use selector::{
+    Act, Acted, Changed, Event, FENCE, Filter, Interest, PollBits, Record, Refusal, Selector, Source, Token,
+};
 
 use super::descriptors::Scratch;
 use super::{broken, call_failed, failed, held};
@@ -70,6 +72,8 @@ struct Registrations {
     partial: Vec<(RawFd, Vec<Refusal>)>,
     /// The added registrations, for a duplicate of the poller.
     added: Vec<(RawFd, Name, Interest, Mode)>,
+    /// The sources for which numbers stand, for a duplicate, too.
+    sources: Vec<(RawFd, Source)>,
 }
 
 impl FencedPoller {
@@ -126,6 +130,25 @@ impl FencedPoller {
         changed
     }
 
+    /// Checks that the poller has the parts of an interest.
+    pub(super) fn require(&self, interest: Interest) -> Result<(), Stopped> {
+        if interest.bits != PollBits::NONE && !self.selector.capabilities().raw_records {
+            let why = format!("{} has no names for bits of poll(2)", self.selector.name());
+            return Err(Stopped::Unsupported(why));
+        }
+        Ok(())
+    }
+
+    /// Makes a number stand for a source.
+    pub(super) fn stands_for(&self, number: RawFd, source: Source) -> Result<(), Stopped> {
+        let why = || Stopped::Unsupported(format!("{} has no filter for this", self.selector.name()));
+        self.selector.sources().ok_or_else(why)?.stands_for(number, source);
+        let sources = &mut self.registrations().sources;
+        sources.retain(|(known, _)| *known != number);
+        sources.push((number, source));
+        Ok(())
+    }
+
     /// Returns whether the poller has refused only some of the filters that are required. If so, the answers
     /// of later waits name these, until the next change of the registration.
     pub(super) fn holds_in_part(&self, fd: RawFd, required: Interest, changed: &Changed) -> bool {
@@ -151,6 +174,7 @@ impl FencedPoller {
         interest: Interest,
         mode: Mode,
     ) -> Result<Outcome, Stopped> {
+        self.require(interest)?;
         if let Changed::Unsupported(unsupported) = self.add(fd, label, interest, mode) {
             return Err(unsupported.into());
         }
@@ -160,6 +184,8 @@ impl FencedPoller {
     /// Makes another poller with the same registrations.
     pub(super) fn duplicate(&self, setting: Setting) -> Result<Self, Stopped> {
         let other = Self::open(setting)?;
+        let sources = self.registrations().sources.clone();
+        sources.into_iter().try_for_each(|(number, source)| other.stands_for(number, source))?;
         for (fd, label, interest, mode) in &self.registrations().added {
             match other.add(*fd, label, *interest, *mode) {
                 Changed::Done => {}

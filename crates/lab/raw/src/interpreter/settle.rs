@@ -149,7 +149,7 @@ pub(super) fn wait_for_end(
 }
 
 /// Returns whether poll(2) reports one of `events` within a timeout in milliseconds.
-fn is_reported(fd: &impl AsFd, events: c_short, timeout: libc::c_int) -> bool {
+pub(super) fn is_reported(fd: &impl AsFd, events: c_short, timeout: libc::c_int) -> bool {
     reports(events, |requested| {
         // nix's PollFlags lacks POLLRDHUP, and its wrapper returns no bits if POLLRDHUP is set.
         let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: requested, revents: 0 };

@@ -15,7 +15,7 @@ use selector::{Event, Selector, Unsupported};
 use super::fenced_poller::{FencedPoller, ROOM};
 use super::thread_state::{Sample, ThreadState};
 use super::worker_pool::WorkDone;
-use super::{broken, call_failed, failed};
+use super::{broken, call_failed, failed, signals};
 use crate::Stopped;
 use crate::verbs::WaitArguments;
 
@@ -72,6 +72,14 @@ pub(super) enum Waited {
     TimedOut,
     /// The result of a wait with a raw argument, and whether the system call updated the timeout.
     Raw(Vec<Event>, Option<bool>),
+    /// The result of a wait with a signal mask.
+    Masked {
+        waited: Box<Waited>,
+        /// The handler of the signal has run.
+        handled: bool,
+        /// The thread has its own mask again.
+        restored: bool,
+    },
     Failed(Errno),
     Unsupported(String),
     /// The thread slept until the fence was raised.
@@ -83,16 +91,12 @@ pub(super) enum Waited {
 pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited {
     match arguments {
         WaitArguments::NoTimeout => selector.wait(ROOM, None).map_or_else(Waited::Failed, Waited::Events),
+        WaitArguments::Room(room) => selector.wait(room, None).map_or_else(Waited::Failed, Waited::Events),
         WaitArguments::Timeout(timeout) => {
             let begun = Instant::now();
-            let waited = selector.wait(ROOM, Some(timeout));
-            let over = begun.elapsed() >= timeout;
-            match waited {
-                Ok(events) if events.is_empty() && over => Waited::TimedOut,
-                Ok(events) if events.is_empty() => Waited::Early,
-                answered => answered.map_or_else(Waited::Failed, Waited::Events),
-            }
+            Waited::of(selector.wait(ROOM, Some(timeout)), Some(timeout), begun)
         }
+        WaitArguments::Masked(mask, timeout) => signals::wait_masked(selector, mask, timeout),
         WaitArguments::Raw(argument) => match selector.wait_raw(argument) {
             Ok(Ok(waited)) => Waited::Raw(waited.events, waited.timeout_updated),
             Ok(Err(errno)) => Waited::Failed(errno),
@@ -102,9 +106,44 @@ pub(super) fn wait(selector: &dyn Selector, arguments: WaitArguments) -> Waited 
 }
 
 impl Waited {
+    /// The result of a wait that has just returned.
+    pub(super) fn of(waited: Result<Vec<Event>, Errno>, timeout: Option<Duration>, begun: Instant) -> Self {
+        match (waited, timeout) {
+            (Ok(events), Some(timeout)) if events.is_empty() => {
+                if begun.elapsed() >= timeout {
+                    Self::TimedOut
+                } else {
+                    Self::Early
+                }
+            }
+            (answered, _) => answered.map_or_else(Self::Failed, Self::Events),
+        }
+    }
+
     /// Returns the result as an answer.
     pub(super) fn answer(&self, poller: &FencedPoller) -> Result<Answer, Stopped> {
-        let outcome = match self {
+        let remark = |remark: &str| Outcome::Other(remark.into());
+        match self {
+            Self::Raw(events, Some(timeout_updated)) => {
+                let told =
+                    if *timeout_updated { "the time left is told" } else { "the timeout is untouched" };
+                Ok(Answer::of_rounds([Self::raw_outcome(events, poller), remark(told)]))
+            }
+            Self::Masked { waited, handled, restored } => {
+                let handler = if *handled { "the handler has run" } else { "the handler has not run" };
+                let mask = if *restored { "the mask is restored" } else { "the mask is not restored" };
+                Ok(Answer::of_rounds([waited.outcome(poller)?, remark(handler), remark(mask)]))
+            }
+            _ => self.outcome(poller).map(Answer::from),
+        }
+    }
+
+    fn raw_outcome(events: &[Event], poller: &FencedPoller) -> Outcome {
+        if events.is_empty() { Outcome::Done } else { poller.outcome(events) }
+    }
+
+    fn outcome(&self, poller: &FencedPoller) -> Result<Outcome, Stopped> {
+        Ok(match self {
             Self::NotWoken => Outcome::NotWoken,
             Self::Failed(errno) => failed(*errno),
             Self::TimedOut => Outcome::TimedOut,
@@ -113,24 +152,16 @@ impl Waited {
             Self::Events(events) if events.is_empty() => Outcome::Woken,
             Self::Events(events) => poller.outcome(events),
             Self::Worked(_) => return Err(broken("this thread works: use `threads answer`")),
-            Self::Raw(events, timeout_updated) => {
-                let outcome = if events.is_empty() { Outcome::Done } else { poller.outcome(events) };
-                let remark = match timeout_updated {
-                    None => return Ok(outcome.into()),
-                    Some(true) => "the time left is told",
-                    Some(false) => "the timeout is untouched",
-                };
-                return Ok(Answer::of_rounds([outcome, Outcome::Other(remark.into())]));
-            }
-        };
-        Ok(outcome.into())
+            Self::Raw(events, _) => Self::raw_outcome(events, poller),
+            Self::Masked { waited, .. } => waited.outcome(poller)?,
+        })
     }
 }
 
 /// A thread that waits in a poller.
 pub(super) struct Waiter {
     pub(super) poller: Arc<FencedPoller>,
-    arguments: WaitArguments,
+    pub(super) arguments: WaitArguments,
     state: ThreadState,
     /// The state of the adapter's process, if the poller lives in one.
     program: Option<ThreadState>,
@@ -167,7 +198,8 @@ impl Waiter {
         Ok(Self { poller, arguments, state, program, outcomes, outcome: None, thread: Some(thread) })
     }
 
-    fn has_ended(&mut self) -> bool {
+    /// Returns whether its wait has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = match self.outcomes.try_recv() {
                 Ok(outcome) => Some(outcome),
@@ -192,16 +224,14 @@ impl Waiter {
         program.max(self.state.sample().samples_needed())
     }
 
-    /// Returns the result of its wait, or that it still sleeps. With `ends`, the fence ends a wait that still
-    /// sleeps; a wait that the fence does not end is an error.
-    pub(super) fn answer(&mut self, responder: &Responder, ends: bool) -> Result<Answer, Stopped> {
-        if let WaitArguments::Timeout(timeout) = self.arguments {
-            if !self.has_ended() {
-                let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
-                self.outcome = Some(outcome.map_err(|_| broken("a wait did not end with its timeout"))?);
-            }
-        } else {
-            wait_until_idle([&mut *self], responder)?;
+    /// Returns the result of its wait, or that it still sleeps; every thread [is idle](wait_until_idle). With
+    /// `ends`, the fence ends a wait that still sleeps; a wait that the fence does not end is an error.
+    pub(super) fn answer(&mut self, ends: bool) -> Result<Answer, Stopped> {
+        if let Some(timeout) = self.arguments.timeout()
+            && !self.has_ended()
+        {
+            let outcome = self.outcomes.recv_timeout(timeout.saturating_add(self.poller.patience));
+            self.outcome = Some(outcome.map_err(|_| broken("a wait did not end with its timeout"))?);
         }
         if ends && self.outcome.is_none() {
             self.poller.raise_fence()?;
@@ -211,6 +241,14 @@ impl Waiter {
         match &self.outcome {
             None => Ok(Outcome::NotWoken.into()),
             Some(waited) => waited.answer(&self.poller),
+        }
+    }
+
+    /// Checks that the poller has the arguments of the wait.
+    pub(super) fn require_support(&self) -> Result<(), Stopped> {
+        match &self.outcome {
+            Some(Waited::Unsupported(why)) => Err(Stopped::Unsupported(why.clone())),
+            _ => Ok(()),
         }
     }
 
@@ -235,7 +273,7 @@ impl Waiter {
             Err(RecvTimeoutError::Disconnected) => return Err(broken("a thread that waits has died")),
         };
         self.outcome = Some(match outcome {
-            Waited::Events(_) | Waited::Raw(..) => Waited::NotWoken,
+            Waited::Events(_) | Waited::Raw(..) | Waited::Masked { .. } => Waited::NotWoken,
             other => other,
         });
         Ok(())

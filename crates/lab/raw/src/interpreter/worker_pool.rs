@@ -1,25 +1,27 @@
 //! Threads that share some work, and the result of the work.
 
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use metadata::Mode;
 use nix::errno::Errno;
 use nix::unistd::write;
-use selector::{Changed, Event, FENCE, Interest, Selector, Token};
+use selector::{Changed, Event, FENCE, Interest, Refusal, Selector, Token};
 
+use super::descriptors::Scratch;
 use super::fenced_poller::{FencedPoller, ROOM};
 use super::waiters::{self, Waited, Waiter};
 use super::{Interpreter, broken, call_failed, descriptors, settle};
-use crate::Stopped;
-use crate::verbs::{Name, WaitArguments, Work};
+use crate::verbs::{Name, Storm, WaitArguments, Work};
+use crate::{Setting, Stopped};
 
 /// The work that one thread has done.
 #[derive(Default)]
 pub(super) struct WorkDone {
     accepted: usize,
-    /// Errors of accept(2) other than `EAGAIN`, and failed modifications.
+    /// Errors of accept(2) other than `EAGAIN`, failed modifications, and changes of a storm that fail
+    /// otherwise than for a registration that another thread has made or removed, or a closed number.
     errors: usize,
     /// Waits that returned no event although the descriptor was ready all the time.
     missed: usize,
@@ -77,7 +79,7 @@ fn accept(selector: &dyn Selector, listener: RawFd, mode: Mode) -> Waited {
                 break;
             }
         }
-        if matches!(mode, Mode::OneShot | Mode::Dispatch) {
+        if matches!(mode, Mode::OneShot | Mode::Dispatch | Mode::EdgeOneShot) {
             let armed = selector.modify(listener, event.token, Interest::READ, mode);
             done.errors += usize::from(armed != Changed::Done);
         }
@@ -102,6 +104,44 @@ fn collect(selector: &dyn Selector) -> Waited {
     ended(result, done)
 }
 
+/// Changes registrations beside other threads, and waits after each change. Returns the number of errors.
+fn storm(selector: &dyn Selector, storm: &Storm, (fd, token): (RawFd, Token), setting: Setting) -> usize {
+    let mode = setting.mode;
+    let mut errors = 0;
+    let mut change = |changed: Changed| {
+        let is_race =
+            |refusal: &Refusal| matches!(refusal.errno, Errno::EEXIST | Errno::ENOENT | Errno::EBADF);
+        let is_fine = match &changed {
+            Changed::Done => true,
+            Changed::Refused(refusals) => refusals.iter().all(is_race),
+            Changed::Unsupported(_) => false,
+        };
+        let waited = selector.wait(ROOM, Some(Duration::ZERO));
+        errors += usize::from(!is_fine || waited.is_err());
+    };
+    match storm {
+        Storm::Remove(_) => {
+            change(selector.add(fd, token, Interest::READ, mode));
+            change(selector.modify(fd, token, Interest::NONE, mode));
+            change(selector.remove(fd));
+        }
+        Storm::Modify(_) => {
+            change(selector.modify(fd, token, Interest::NONE, mode));
+            change(selector.modify(fd, token, Interest::READ, mode));
+        }
+        Storm::Close => match descriptors::pair(setting, &mut Scratch::default()) {
+            Err(_) => errors += 1,
+            Ok((near, far)) => {
+                change(selector.add(near.as_raw_fd(), token, Interest::READ, mode));
+                if write(&far, &[0]).is_err() {
+                    errors += 1;
+                }
+            }
+        },
+    }
+    errors
+}
+
 impl Interpreter {
     pub(super) fn start_workers(
         &mut self,
@@ -113,19 +153,28 @@ impl Interpreter {
         let poller = self.poller(poller)?;
         let capabilities = poller.selector.capabilities();
         capabilities.shared_wait.map_err(|why| Stopped::Unsupported(why.into()))?;
-        if *work == Work::Collect {
+        if matches!(work, Work::Collect | Work::Storm(..)) {
             capabilities.changes_seen_by_waiters.map_err(|why| Stopped::Unsupported(why.into()))?;
         }
         let mode = self.setting.mode;
-        let listener = match work {
-            Work::Accept(listener) => self.number(listener)?,
-            Work::Look(_) | Work::Collect => -1,
+        let setting = self.setting;
+        let (number, token) = match work {
+            Work::Accept(name) => (self.number(name)?, 0),
+            Work::Storm(Storm::Remove(name) | Storm::Modify(name), _) => {
+                (self.number(name)?, poller.token(name))
+            }
+            Work::Storm(Storm::Close, _) => (-1, poller.token("pair")),
+            Work::Look(_) | Work::Collect => (-1, 0),
         };
         for _ in 0..count {
             let own = if alone { Arc::new(poller.duplicate(self.setting)?) } else { Arc::clone(&poller) };
             let task = work.clone();
             let thread = Waiter::with_work(own, WaitArguments::NoTimeout, move |selector| match task {
-                Work::Accept(_) => accept(selector, listener, mode),
+                Work::Accept(_) => accept(selector, number, mode),
+                Work::Storm(kind, times) => {
+                    let errors = (0..times).map(|_| storm(selector, &kind, (number, token), setting)).sum();
+                    Waited::Worked(WorkDone { errors, ..WorkDone::default() })
+                }
                 Work::Look(times) => look(selector, times),
                 Work::Collect => collect(selector),
             })?;
@@ -218,6 +267,7 @@ impl Interpreter {
                 format!("accepted={}/{} errors={}", all.accepted, self.worker_pool.clients.len(), all.errors)
             }
             Some(Work::Look(_)) => format!("missed={}", all.missed),
+            Some(Work::Storm(..)) => format!("errors={}", all.errors),
             Some(Work::Collect) | None => {
                 let times = |token| all.collected.iter().filter(|seen| *seen == token).count();
                 let counts: Vec<_> = self.worker_pool.tokens.iter().map(times).collect();

@@ -10,7 +10,8 @@ use strsim::damerau_levenshtein;
 
 use super::{
     Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, INTERESTS, Limit, MODES,
-    Name, ReadExtent, Script, Size, SocketOption, UNITS, WaitArguments, Work,
+    Name, Private, Process, ReadExtent, SIGNALS, Script, SignalMask, Size, SocketOption, Storm, TerminalMode,
+    UNITS, WaitArguments, Work,
 };
 
 /// The maximum number of clauses of a script.
@@ -38,9 +39,12 @@ pub(super) const STARTING_WORDS: &[&str] = &[
     "add",
     "modify",
     "remove",
+    "disable",
+    "enable",
     "take",
     "look",
     "wait",
+    "inspect",
     "this",
     "threads",
     "wake",
@@ -55,7 +59,8 @@ pub(super) const STARTING_WORDS: &[&str] = &[
 pub(super) const ACTOR_VERBS: &[&str] = &[
     "is", "and", "binds", "listens", "connects", "reaches", "accepts", "opens", "sends", "fills", "reads",
     "drains", "receives", "shuts", "resets", "closes", "takes", "sets", "asks", "grows", "waits", "answers",
-    "moves", "starts", "expires", "stops", "exits",
+    "moves", "starts", "expires", "stops", "exits", "shrinks", "peeks", "counts", "replaces", "ticks",
+    "executes", "gets", "loses", "changes", "flushes",
 ];
 
 impl FromStr for Script {
@@ -235,22 +240,41 @@ impl Words {
         }
     }
 
-    fn clause(mut self, names: &mut Names) -> Result<Clause, ParseError> {
-        let in_child = self.eat("in");
-        if in_child {
-            self.expect_words(["a", "child"])?;
+    /// Parses the name of a thread that the script has defined.
+    fn waiting_thread(&mut self, names: &Names) -> Result<Name, ParseError> {
+        match self.peek() {
+            Some(name) if names.threads.contains(name) => self.take("a thread"),
+            _ => self.error("a thread that waits", &names.threads()),
         }
+    }
+
+    fn clause(mut self, names: &mut Names) -> Result<Clause, ParseError> {
+        let process = if self.eat("in") {
+            let processes = [("a", Process::NewChild), ("the", Process::Child)];
+            let process = self.one_of("'a child' or 'the child'", &processes)?;
+            self.expect_word("child")?;
+            process
+        } else {
+            Process::Own
+        };
         let action = self.action(names)?;
         let is_question = self.eat("?");
         let state = if self.eat("as") { Some(self.take("the name of a state")?) } else { None };
         if self.peek().is_some() {
             return self.error("the end of the clause", &["as"]);
         }
-        Ok(Clause { action, is_question, state, in_child })
+        Ok(Clause { action, is_question, state, process })
     }
 
     fn action(&mut self, names: &mut Names) -> Result<Action, ParseError> {
-        for kind in [ChangeKind::Watch, ChangeKind::Add, ChangeKind::Modify, ChangeKind::Remove] {
+        for kind in [
+            ChangeKind::Watch,
+            ChangeKind::Add,
+            ChangeKind::Modify,
+            ChangeKind::Remove,
+            ChangeKind::Disable,
+            ChangeKind::Enable,
+        ] {
             if self.eat(kind.verb()) {
                 return self.change(kind, names).map(Action::Change);
             }
@@ -267,6 +291,9 @@ impl Words {
             let room = if self.eat("room") { Some(self.number("events")?) } else { None };
             return Ok(Action::Wait { times, room, poller: self.poller()? });
         }
+        if self.eat("inspect") {
+            return Ok(Action::Inspect(self.poller()?));
+        }
         if self.eat("this") {
             self.expect_word("is")?;
             return Ok(Action::Title(self.take("a name for the observations")?));
@@ -279,7 +306,7 @@ impl Words {
         }
         // `a` and `the` can also be names of descriptors.
         if self.eat_both(["a", "child"]) {
-            return self.new_child();
+            return self.new_child(names);
         }
         if self.eat_both(["a", "poller"]) {
             self.expect_words(["is", "made"])?;
@@ -305,7 +332,12 @@ impl Words {
     }
 
     /// `a child …`
-    fn new_child(&mut self) -> Result<Action, ParseError> {
+    fn new_child(&mut self, names: &Names) -> Result<Action, ParseError> {
+        if self.eat("takes") {
+            let terminal = self.known(names)?;
+            self.expect_words(["as", "its", "terminal"])?;
+            return Ok(Action::ChildTakesTerminal(terminal));
+        }
         if self.eat("waits") {
             return match self.wait_arguments()? {
                 WaitArguments::Timeout(timeout) => Ok(Action::ChildWaits(timeout)),
@@ -330,7 +362,7 @@ impl Words {
     }
 
     /// `N times`, `N clients …`, `N pairs …`, `N threads …`
-    fn counted(&mut self, count: usize, names: &Names) -> Result<Action, ParseError> {
+    fn counted(&mut self, count: usize, names: &mut Names) -> Result<Action, ParseError> {
         if self.eat("times") {
             return Ok(Action::Times(count));
         }
@@ -347,6 +379,18 @@ impl Words {
             self.expect_words(["are", "added", "and", "written"])?;
             return Ok(Action::Pairs(count));
         }
+        if self.eat("queues") {
+            self.expect_words(["are", "chained", "over"])?;
+            let over = self.known(names)?;
+            let from_outside = self.eat("from");
+            if from_outside {
+                self.expect_words(["the", "outside"])?;
+            }
+            self.expect_word("called")?;
+            let outermost = self.take("a name for the outermost queue")?;
+            names.define(&outermost);
+            return Ok(Action::Chain { count, over, from_outside, outermost });
+        }
         self.expect_word("threads")?;
         let work = if self.eat("accept") {
             self.expect_word("from")?;
@@ -355,14 +399,26 @@ impl Words {
             Some(Work::Look(self.times_or_once()?))
         } else if self.eat("collect") {
             Some(Work::Collect)
+        } else if self.eat("add") {
+            self.expect_words(["and", "remove"])?;
+            let storm = Storm::Remove(self.known(names)?);
+            Some(Work::Storm(storm, self.times_or_once()?))
+        } else if self.eat("modify") {
+            let storm = Storm::Modify(self.known(names)?);
+            Some(Work::Storm(storm, self.times_or_once()?))
+        } else if self.eat("open") {
+            self.expect_words(["and", "close", "pairs"])?;
+            Some(Work::Storm(Storm::Close, self.times_or_once()?))
         } else {
             self.expect_word("wait")?;
             None
         };
-        let (alone, poller) = (self.eat("alone"), self.poller()?);
+        let alone = self.eat("alone");
+        let room = if work.is_none() && self.eat("room") { Some(self.number("events")?) } else { None };
+        let poller = self.poller()?;
         Ok(match work {
             Some(work) => Action::WorkerPool { count, work, alone, poller },
-            None => Action::Waiters { count, alone, poller },
+            None => Action::Waiters { count, alone, room, poller },
         })
     }
 
@@ -390,13 +446,42 @@ impl Words {
                 }
                 return Ok(Action::Signal { thread: name, restarting, wakes });
             }
-            if self.peek() == Some("reaped") {
+            let participles = [
+                ("reaped", Call::IsReaped),
+                ("raised", Call::IsRaised(None)),
+                ("triggered", Call::IsTriggered(None)),
+                ("removed", Call::IsRemoved),
+                ("renamed", Call::IsRenamed),
+                ("sent", Call::IsSent),
+            ];
+            if let Some((_, call)) = participles.into_iter().find(|(word, _)| self.peek() == Some(word)) {
                 if !names.has(&name) {
                     self.next = beginning;
                     self.known(names)?;
                 }
                 self.next += 1;
-                return Ok(Action::Call(name, Call::IsReaped));
+                if call == Call::IsSent {
+                    self.expect_words(["to", "the", "child"])?;
+                }
+                if call == Call::IsRaised(None) && self.eat("for") {
+                    let thread = self.waiting_thread(names)?;
+                    return Ok(Action::Call(name, Call::IsRaised(Some(thread))));
+                }
+                if call == Call::IsTriggered(None) && self.eat("in") {
+                    return Ok(Action::Call(
+                        name,
+                        Call::IsTriggered(Some(self.take("the name of a poller")?)),
+                    ));
+                }
+                return Ok(Action::Call(name, call));
+            }
+            if self.peek() == Some("overdue") {
+                if !names.has(&name) {
+                    self.next = beginning;
+                    self.known(names)?;
+                }
+                self.next += 1;
+                return Ok(Action::Call(name, Call::IsOverdue(self.times_or_once()?)));
             }
             let kind = self.descriptor_kind(names)?;
             names.define(&name);
@@ -449,7 +534,7 @@ impl Words {
     }
 
     fn descriptor_kind(&mut self, names: &Names) -> Result<DescriptorKind, ParseError> {
-        const KINDS: [&str; 5] = ["fresh", "a", "an", "shared", "no"];
+        const KINDS: [&str; 6] = ["fresh", "a", "an", "the", "shared", "no"];
         if self.eat("fresh") {
             return Ok(DescriptorKind::Fresh);
         }
@@ -463,13 +548,46 @@ impl Words {
                 return Ok(kind);
             }
         }
+        if self.peek().is_some_and(|word| word.starts_with("SIG")) {
+            let mut signals = vec![self.one_of("a signal", &SIGNALS)?];
+            while self.eat("and") {
+                signals.push(self.one_of("a signal", &SIGNALS)?);
+            }
+            return Ok(DescriptorKind::Signals(signals));
+        }
+        if self.eat_both(["the", "slave"]) {
+            self.expect_word("of")?;
+            return Ok(DescriptorKind::Slave(self.known(names)?));
+        }
+        if self.eat("the") {
+            const THE: [(&str, Option<Private>); 4] = [
+                ("first", None),
+                ("mount", Some(Private::Mounts)),
+                ("hostname", Some(Private::Hostname)),
+                ("domain", Some(Private::DomainName)),
+            ];
+            let expected = "'first thread of', 'slave of', 'mount table', 'hostname' or 'domain name'";
+            let Some(private) = self.one_of(expected, &THE)? else {
+                self.expect_words(["thread", "of"])?;
+                return Ok(DescriptorKind::FirstThread(self.known(names)?));
+            };
+            match private {
+                Private::Mounts => self.expect_word("table")?,
+                Private::DomainName => self.expect_word("name")?,
+                _ => {}
+            }
+            return Ok(DescriptorKind::Private(private));
+        }
         if self.peek().is_some_and(|word| word.starts_with("/dev/")) {
             return Ok(DescriptorKind::Device(self.take("a device")?));
         }
         if !self.eat("a") {
             return self.error(
                 "'fresh', 'a copy of', 'a file of', 'a directory', 'a queue', 'an eventfd', 'a timer', \
-                 'a process', 'shared memory', 'no descriptor' or a device",
+                 'a wall-clock timer', 'a process', 'a thread of', 'the first thread of', 'a signal', \
+                 'a watched file', 'a watched directory', 'a user event', 'a packet socket', 'a raw socket', \
+                 'a netlink socket', 'a message queue', 'the mount table', 'the hostname', 'the domain name', 'the slave of', 'shared memory', 'no descriptor', a signal's name \
+                 or a device",
                 &KINDS,
             );
         }
@@ -478,10 +596,44 @@ impl Words {
             ("queue", DescriptorKind::Queue),
             ("timer", DescriptorKind::Timer),
             ("process", DescriptorKind::Process),
+            ("signal", DescriptorKind::Signal),
         ] {
             if self.eat(word) {
                 return Ok(kind);
             }
+        }
+        if self.eat("wall-clock") {
+            self.expect_word("timer")?;
+            return Ok(DescriptorKind::WallClockTimer);
+        }
+        for (word, private) in
+            [("packet", Private::Packet), ("raw", Private::Raw), ("netlink", Private::Netlink)]
+        {
+            if self.eat(word) {
+                self.expect_word("socket")?;
+                if private == Private::Packet && self.eat("of") {
+                    self.expect_words(["another", "protocol"])?;
+                    return Ok(DescriptorKind::Private(Private::OtherPacket));
+                }
+                return Ok(DescriptorKind::Private(private));
+            }
+        }
+        if self.eat("message") {
+            self.expect_word("queue")?;
+            return Ok(DescriptorKind::Private(Private::MessageQueue));
+        }
+        if self.eat("thread") {
+            self.expect_word("of")?;
+            return Ok(DescriptorKind::Thread(self.known(names)?));
+        }
+        if self.eat("watched") {
+            let is_file = self.one_of("'file' or 'directory'", &[("file", true), ("directory", false)])?;
+            let kind = if is_file { DescriptorKind::WatchedFile } else { DescriptorKind::WatchedDirectory };
+            return Ok(kind);
+        }
+        if self.eat("user") {
+            self.expect_word("event")?;
+            return Ok(DescriptorKind::UserEvent);
         }
         if self.eat("copy") {
             self.expect_word("of")?;
@@ -493,8 +645,27 @@ impl Words {
             let offset = if self.eat("at") { self.number("bytes")? } else { 0 };
             return Ok(DescriptorKind::File { size, offset });
         }
-        let words = ["copy", "file", "directory", "queue", "timer", "process"];
-        self.error("'copy', 'file', 'directory', 'queue', 'timer' or 'process'", &words)
+        let words = [
+            "copy",
+            "file",
+            "directory",
+            "queue",
+            "timer",
+            "wall-clock",
+            "process",
+            "thread",
+            "signal",
+            "watched",
+            "packet",
+            "raw",
+            "netlink",
+            "message",
+            "user",
+        ];
+        let expected = "'copy', 'file', 'directory', 'queue', 'timer', 'wall-clock timer', 'process', 'thread', \
+                        'signal', 'watched file', 'packet socket', 'raw socket', 'netlink socket', \
+                        'message queue' or 'user event'";
+        self.error(expected, &words)
     }
 
     fn call(&mut self, names: &Names) -> Result<Call, ParseError> {
@@ -521,30 +692,66 @@ impl Words {
             }
             "sends" if self.eat("nothing") => Call::SendsNothing,
             "sends" if self.eat("urgent") => Call::SendsUrgent,
-            "sends" => Call::Sends(self.number("bytes, 'nothing' or 'urgent'")?),
+            "sends" => {
+                let bytes = self.number("bytes, 'nothing' or 'urgent'")?;
+                match self.eat_both(["to", "nobody"]) {
+                    true => Call::SendsToNobody(bytes),
+                    false => Call::Sends(bytes),
+                }
+            }
             "fills" => Call::Fills(if self.eat("by") { Some(self.number("bytes")?) } else { None }),
             "reads" if self.eat("up") => {
                 self.expect_word("to")?;
                 Call::Reads(ReadExtent::UpTo(self.size()?))
+            }
+            "reads" if self.eat("a") => {
+                self.expect_word("count")?;
+                Call::Reads(ReadExtent::Count)
             }
             "reads" => match self.maybe_number() {
                 Some(bytes) => Call::Reads(ReadExtent::Bytes(bytes)),
                 None => Call::Reads(ReadExtent::Calls(self.times())),
             },
             "drains" => Call::Drains,
+            "peeks" => Call::Peeks(self.maybe_number()),
+            "counts" => Call::Counts(self.parse_number("a value of 64 bits")?),
+            "replaces" => Call::Replaces(self.known(names)?),
             "grows" => {
                 self.expect_word("by")?;
                 Call::Grows(self.number("bytes")?)
             }
+            "shrinks" => {
+                self.expect_word("to")?;
+                Call::Shrinks(self.number("bytes")?)
+            }
+            "receives" if self.eat_both(["the", "error"]) => Call::ReceivesError,
             "receives" => {
                 self.expect_word("urgent")?;
                 Call::ReceivesUrgent
             }
+            "changes" => Call::Changes,
+            "asks" if self.eat_both(["for", "addresses"]) => Call::AsksForAddresses,
             "shuts" => Call::Shuts(self.one_of("a direction", &SHUT)?),
             "starts" => Call::Starts,
             "expires" => Call::Expires,
             "stops" => Call::Stops,
+            "ticks" => Call::Ticks,
             "exits" => Call::Exits,
+            "executes" => Call::Executes,
+            "gets" => {
+                self.expect_word("a")?;
+                match self
+                    .one_of("'file', 'packet' or 'message'", &[("file", 0), ("packet", 1), ("message", 2)])?
+                {
+                    0 => Call::GetsFile,
+                    1 => Call::GetsPacket,
+                    _ => Call::GetsMessage,
+                }
+            }
+            "loses" => {
+                self.expect_words(["a", "file"])?;
+                Call::LosesFile
+            }
             "resets" => Call::Resets,
             "closes" => Call::Closes,
             "takes" => {
@@ -555,7 +762,16 @@ impl Words {
                 self.expect_word("to")?;
                 Call::MovesTo(self.number("a descriptor")?)
             }
+            "sets" if self.eat("raw") => {
+                self.expect_word("mode")?;
+                Call::SetsMode(TerminalMode::Raw)
+            }
+            "sets" if self.eat("packet") => {
+                self.expect_word("mode")?;
+                Call::SetsMode(TerminalMode::Packet)
+            }
             "sets" => Call::Sets(self.option()?),
+            "flushes" => Call::Flushes(self.one_of("a direction", &SHUT)?),
             "asks" => {
                 self.expect_word("SO_ERROR")?;
                 Call::AsksError(self.times())
@@ -597,10 +813,20 @@ impl Words {
             let count: u64 = self.parse_number("a time")?;
             let units = UNITS.map(|(nanoseconds, unit)| (unit, nanoseconds));
             let nanoseconds = u128::from(count) * self.one_of("a unit of time", &units)?;
-            return match u64::try_from(nanoseconds) {
-                Ok(nanoseconds) => Ok(WaitArguments::Timeout(Duration::from_nanos(nanoseconds))),
-                Err(_) => self.error("a shorter time", &[]),
+            let Ok(nanoseconds) = u64::try_from(nanoseconds) else {
+                return self.error("a shorter time", &[]);
             };
+            let timeout = Duration::from_nanos(nanoseconds);
+            return Ok(match self.signal_mask()? {
+                Some(mask) => WaitArguments::Masked(mask, Some(timeout)),
+                None => WaitArguments::Timeout(timeout),
+            });
+        }
+        if let Some(mask) = self.signal_mask()? {
+            return Ok(WaitArguments::Masked(mask, None));
+        }
+        if self.eat("room") {
+            return Ok(WaitArguments::Room(self.number("events")?));
         }
         if !self.eat("with") {
             return Ok(WaitArguments::NoTimeout);
@@ -621,6 +847,21 @@ impl Words {
             _ => RawArgument::Count(self.parse_number("nfds")?),
         };
         Ok(WaitArguments::Raw(argument))
+    }
+
+    /// `masking`, `unmasking` or `unmasking a pending signal`, if the next word begins it.
+    fn signal_mask(&mut self) -> Result<Option<SignalMask>, ParseError> {
+        if self.eat("masking") {
+            return Ok(Some(SignalMask::Blocks));
+        }
+        if !self.eat("unmasking") {
+            return Ok(None);
+        }
+        if self.eat("a") {
+            self.expect_words(["pending", "signal"])?;
+            return Ok(Some(SignalMask::AllowsPending));
+        }
+        Ok(Some(SignalMask::Allows))
     }
 
     /// Parses a number of any sign.
@@ -649,7 +890,8 @@ impl Words {
     }
 
     fn option(&mut self) -> Result<SocketOption, ParseError> {
-        const OPTIONS: [&str; 4] = ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT", "SO_REUSEPORT"];
+        const OPTIONS: [&str; 6] =
+            ["SO_OOBINLINE", "SO_RCVLOWAT", "SO_SNDLOWAT", "SO_REUSEPORT", "IP_RECVERR", "SO_TIMESTAMPING"];
         if self.eat(OPTIONS[0]) {
             Ok(SocketOption::OobInline)
         } else if self.eat(OPTIONS[1]) {
@@ -658,6 +900,10 @@ impl Words {
             self.number("bytes").map(SocketOption::SndLowat)
         } else if self.eat(OPTIONS[3]) {
             Ok(SocketOption::ReusePort)
+        } else if self.eat(OPTIONS[4]) {
+            Ok(SocketOption::RecvErr)
+        } else if self.eat(OPTIONS[5]) {
+            Ok(SocketOption::Timestamping)
         } else {
             self.error("a socket option", &OPTIONS)
         }
@@ -666,7 +912,7 @@ impl Words {
     fn change(&mut self, kind: ChangeKind, names: &Names) -> Result<Change, ParseError> {
         let descriptor = self.known(names)?;
         let (mut interest, mut mode) = (None, None);
-        if kind != ChangeKind::Remove {
+        if kind.registers() {
             interest = self.interest()?;
             mode = self.mode();
         }
@@ -676,7 +922,16 @@ impl Words {
     }
 
     fn interest(&mut self) -> Result<Option<Interest>, ParseError> {
-        if self.eat("for") { self.one_of("an interest", &INTERESTS).map(Some) } else { Ok(None) }
+        if !self.eat("for") {
+            return Ok(None);
+        }
+        if let Some(bits) = self.peek().and_then(bits) {
+            self.next += 1;
+            return Ok(Some(bits));
+        }
+        let names = Interest::BITS.map(|(name, _)| (name, Interest::NONE));
+        let words: Vec<_> = INTERESTS.into_iter().chain(names).collect();
+        self.one_of("an interest", &words).map(Some)
     }
 
     fn mode(&mut self) -> Option<Mode> {
@@ -688,6 +943,12 @@ impl Words {
     fn poller(&mut self) -> Result<Name, ParseError> {
         if self.eat("in") { self.take("the name of a poller") } else { Ok(FIRST.into()) }
     }
+}
+
+/// Parses bits of poll(2): `IN|RDNORM`.
+fn bits(text: &str) -> Option<Interest> {
+    let bit = |name| Interest::BITS.into_iter().find(|(known, _)| *known == name).map(|(_, bit)| bit);
+    text.split('|').try_fold(Interest::NONE, |all, name| Some(all.or(bit(name)?)))
 }
 
 /// Returns the known word that is most similar to the typed one, if it is close enough to be a suggestion.

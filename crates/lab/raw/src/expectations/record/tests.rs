@@ -48,6 +48,7 @@ fn recording(version: &str, answers: &[(&str, &str, &str, &str)]) -> Recording {
         source: format!("recorded-{version}"),
         text: format!("measured on {version}, it's said"),
         answers: answers.iter().map(answered).collect(),
+        replaces: false,
     }
 }
 
