@@ -36,7 +36,7 @@ impl PollingSelector {
     fn has(&self, mode: PollMode) -> bool {
         match mode {
             PollMode::Level => self.poller.supports_level(),
-            PollMode::Edge => self.poller.supports_edge(),
+            PollMode::Edge | PollMode::EdgeOneshot => self.poller.supports_edge(),
             _ => true,
         }
     }
@@ -86,7 +86,7 @@ impl Selector for PollingSelector {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let modes = [Mode::Level, Mode::Edge, Mode::OneShot];
+        let modes = [Mode::Level, Mode::Edge, Mode::OneShot, Mode::EdgeOneShot];
         let modes = modes.into_iter().filter(|mode| named(*mode).is_some_and(|mode| self.has(mode)));
         capabilities(modes.collect(), "polling::Poller::wait returns at once while another thread is in it")
     }
@@ -138,6 +138,7 @@ fn named(mode: Mode) -> Option<PollMode> {
         Mode::Level => Some(PollMode::Level),
         Mode::Edge => Some(PollMode::Edge),
         Mode::OneShot => Some(PollMode::Oneshot),
+        Mode::EdgeOneShot => Some(PollMode::EdgeOneshot),
         Mode::Dispatch | Mode::Exclusive | Mode::ExclusiveEdge => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raw::verbs::{Action, Change, Clause};
+use raw::verbs::{Action, Call, Change, Clause};
 use serde::Serialize;
 
 use crate::catalogue::Question;
@@ -100,6 +100,47 @@ impl Cluster {
     }
 }
 
+/// Disagreements that a reader would call one: the same side says more or less, in states that the same calls
+/// bring about.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The simplest of them.
+    pub first: &'a Cluster,
+    /// The calls of its line that bring the state about: `peer closes`.
+    pub facts: Vec<String>,
+    /// The others: each has these calls, and a similar difference.
+    pub more: Vec<&'a Cluster>,
+}
+
+/// Groups disagreements, the simplest first.
+pub fn groups<'a>(clusters: impl IntoIterator<Item = &'a Cluster>) -> Vec<Group<'a>> {
+    let mut sorted: Vec<_> = clusters.into_iter().collect();
+    sorted.sort_by_key(|cluster| cluster.line.rank());
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for cluster in sorted {
+        let facts = facts(&cluster.line);
+        let joins = |group: &&mut Group<'a>| {
+            cluster.difference.what.is_like(&group.first.difference.what)
+                && group.facts.iter().all(|fact| facts.contains(fact))
+        };
+        match groups.iter_mut().find(joins) {
+            Some(group) => group.more.push(cluster),
+            None => groups.push(Group { first: cluster, facts, more: Vec::new() }),
+        }
+    }
+    groups
+}
+
+/// Returns the calls of a line that change the state of its descriptors, without numbers. Reading is not
+/// among them: it consumes what they brought about.
+fn facts(line: &Line) -> Vec<String> {
+    let is_fact = |clause: &&Clause| match &clause.action {
+        Action::Call(_, call) => !matches!(call, Call::Reads(_) | Call::Drains | Call::AsksError(_)),
+        _ => false,
+    };
+    line.clauses().iter().filter(is_fact).map(verb).collect()
+}
+
 /// Returns the transport and the mode of a line: `unix level`.
 pub fn setting(line: &Line) -> String {
     format!("{} {}", line.transport.name(), line.mode.name())
@@ -119,6 +160,48 @@ mod tests {
             is_end: false,
         };
         Cause::of(&line.parse().unwrap(), &difference)
+    }
+
+    fn cluster(line: &str, left: &[&str], right: &[&str]) -> Cluster {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let what = Contrast { left: words(left), right: words(right) };
+        let difference =
+            Difference { clause: 0, left: String::new(), right: String::new(), what, is_end: false };
+        let line: Line = line.parse().unwrap();
+        Cluster {
+            cause: Cause::of(&line, &difference),
+            line,
+            difference,
+            settings: BTreeMap::new(),
+            lines: 1,
+            found_after: 1,
+            tried: 1,
+            confirmed: Confirmed::default(),
+            known: BTreeSet::new(),
+            accepted: BTreeSet::new(),
+            undercut: BTreeSet::new(),
+            unasked: BTreeSet::new(),
+        }
+    }
+
+    /// What a maintainer would correct at one place is one entry.
+    #[test]
+    fn disagreements_with_one_difference_in_one_state_are_a_group() {
+        let begin = "unix level: own and peer are connected, add own?";
+        let line = |rest: &str| format!("{begin}, {rest}, wait");
+        let clusters = [
+            cluster(&line("modify own?, peer sends 3?, peer closes"), &[], &["error"]),
+            cluster(&line("peer closes"), &[], &["error"]),
+            // Another state, and another difference in the same state.
+            cluster(&line("peer shuts write?"), &[], &["error"]),
+            cluster(&line("peer closes"), &["error"], &[]),
+            cluster(&line("own reads?, peer closes"), &[], &["end", "error"]),
+        ];
+        let groups = groups(&clusters);
+        let shown: Vec<_> = groups.iter().map(|group| (group.facts.join(", "), group.more.len())).collect();
+        let one = |facts: &str, more| (facts.to_owned(), more);
+        assert_eq!(shown, [one("peer closes", 2), one("peer closes", 0), one("peer shuts write", 0)]);
+        assert_eq!(groups[0].first.line, clusters[1].line);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use metadata::{Mode, Transport};
 use raw::verbs::{
-    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, Name, OWN, ReadExtent,
-    Script, SocketOption, WaitArguments,
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, Name, OWN, Process,
+    ReadExtent, Script, SocketOption, WaitArguments,
 };
 use selector::Interest;
 
@@ -48,20 +48,36 @@ pub(crate) const INTERESTS: [Option<Interest>; 8] = [
     Some(Interest::READ),
     Some(Interest::READ),
     Some(Interest::WRITE),
-    Some(Interest { read: true, write: true, urgent: false, peer_shut: false }),
-    Some(Interest { read: false, write: false, urgent: true, peer_shut: false }),
+    Some(Interest::READ.or(Interest::WRITE)),
+    Some(Interest { urgent: true, ..Interest::NONE }),
     Some(Interest::NONE),
 ];
 
 /// The descriptors without another end that a line can begin with.
-pub(crate) const FILES: [fn() -> DescriptorKind; 6] = [
+pub(crate) const FILES: [fn() -> DescriptorKind; 9] = [
     || DescriptorKind::File { size: 3, offset: 0 },
     || DescriptorKind::File { size: 0, offset: 0 },
     || DescriptorKind::Directory,
     || DescriptorKind::Eventfd,
+    || DescriptorKind::Timer,
+    || DescriptorKind::WatchedFile,
+    || DescriptorKind::Queue,
     || DescriptorKind::Device("/dev/zero".into()),
     || DescriptorKind::Device("/dev/null".into()),
 ];
+
+/// The values that are written to an eventfd.
+pub(crate) const COUNTS: [u64; 3] = [0, 1, u64::MAX - 1];
+
+/// Returns the calls of a kind of descriptor that only this kind has.
+pub(crate) fn calls_of(kind: Option<Kind>) -> Vec<Call> {
+    match kind {
+        Some(Kind::Counter) => COUNTS.map(Call::Counts).into(),
+        Some(Kind::Timer) => vec![Call::Expires, Call::Starts, Call::Stops],
+        Some(Kind::Watch) => vec![Call::Grows(1), Call::Shrinks(0), Call::IsRenamed, Call::IsRemoved],
+        _ => Vec::new(),
+    }
+}
 
 /// Returns the transports to draw lines over: those of `wanted`, or all if there is none. Each is there once.
 pub(crate) fn transports(wanted: &[Transport]) -> Vec<Transport> {
@@ -185,7 +201,7 @@ impl Growing {
         let own = || OWN.to_owned();
         let has_listeners = matches!(transport, Transport::Tcp | Transport::Unix | Transport::Seqpacket);
         if transport == Transport::None {
-            let kind = FILES[usize::from(rng.u8(..6))];
+            let kind = FILES[rng.usize(..FILES.len())];
             self.push(fact(Action::Make(own(), kind())));
         } else if has_listeners && rng.u8(..5) == 0 {
             self.push(fact(Action::Call(own(), Call::Listens { backlog: None, beside: None })));
@@ -224,7 +240,14 @@ impl Growing {
         if self.model.thread().is_some() || self.model.threads_wait() {
             return self.propose_while_waiting(rng);
         }
-        let poller = if rng.u8(..10) == 0 { SECOND } else { FIRST };
+        let queues = self.model.queues();
+        let poller = match (queues.is_empty(), rng.u8(..10)) {
+            (false, 0..4) => queues[rng.usize(..queues.len())],
+            (_, 9) => SECOND,
+            _ => FIRST,
+        };
+        // Nothing waits in a queue: what it has, the poller above it reports.
+        let waits_in = if poller == SECOND { SECOND } else { FIRST };
         Some(match rng.u8(..100) {
             0..20 => self.change(rng, ChangeKind::Add, poller)?,
             20..26 => self.change(rng, ChangeKind::Modify, poller)?,
@@ -232,15 +255,19 @@ impl Growing {
             29..52 => {
                 let times = if rng.u8(..8) == 0 { 2 } else { 1 };
                 let room = (rng.u8(..14) == 0).then_some(1);
-                fact(Action::Wait { times, room, poller: poller.into() })
+                fact(Action::Wait { times, room, poller: waits_in.into() })
             }
             52..88 => self.call(rng)?,
             88..93 => self.new_descriptor(rng)?,
             93..97 => {
-                let arguments = WaitArguments::NoTimeout;
+                let arguments =
+                    if rng.u8(..6) == 0 { WaitArguments::Room(1) } else { WaitArguments::NoTimeout };
                 fact(Action::ThreadWaits { thread: THREAD.into(), arguments, poller: FIRST.into() })
             }
-            97 => fact(Action::Waiters { count: 2, alone: false, poller: FIRST.into() }),
+            97 => {
+                let room = (rng.u8(..4) == 0).then_some(1);
+                fact(Action::Waiters { count: 2, alone: false, room, poller: FIRST.into() })
+            }
             98 => fact(Action::Wake { times: 1, poller: FIRST.into() }),
             _ => {
                 fact(Action::Make(self.model.fresh_name("other"), DescriptorKind::Device("/dev/null".into())))
@@ -277,20 +304,24 @@ impl Growing {
         }
         let is_removal = kind == ChangeKind::Remove;
         let interest = if is_removal { None } else { INTERESTS[rng.usize(..INTERESTS.len())] };
-        let change =
-            Change { kind, descriptor, interest, mode: None, poller: poller.to_owned(), label: None };
+        let modes: Vec<_> = self.model.other_modes().collect();
+        let has_mode = !is_removal && !modes.is_empty() && rng.u8(..8) == 0;
+        let mode = has_mode.then(|| modes[rng.usize(..modes.len())]);
+        let change = Change { kind, descriptor, interest, mode, poller: poller.to_owned(), label: None };
         Some(question(Action::Change(change)))
     }
 
     fn new_descriptor(&self, rng: &mut Rng) -> Option<Clause> {
         let open = self.model.open();
-        Some(match rng.u8(..6) {
+        Some(match rng.u8(..8) {
             0..3 => {
                 let of = Self::pick(rng, &open)?;
                 fact(Action::Make(self.model.fresh_name("copy"), DescriptorKind::Copy(of)))
             }
             3 => fact(Action::Connect(self.model.fresh_name("near"), self.model.fresh_name("far"))),
             4 => fact(Action::Make(self.model.fresh_name("bare"), DescriptorKind::Fresh)),
+            5 => fact(Action::Make(self.model.fresh_name("inner"), DescriptorKind::Queue)),
+            6 => fact(Action::Make(self.model.fresh_name("timer"), DescriptorKind::Timer)),
             _ => {
                 let size = rng.usize(..2) * 3;
                 fact(Action::Make(self.model.fresh_name("file"), DescriptorKind::File { size, offset: 0 }))
@@ -316,9 +347,14 @@ impl Growing {
                 false => fact(Action::Call(name, Call::Listens { backlog: None, beside: None })),
             });
         }
+        let special = calls_of(self.model.kind(&name));
+        if !special.is_empty() && rng.u8(..3) > 0 {
+            let call = special[rng.usize(..special.len())].clone();
+            return Some(question(Action::Call(name, call)));
+        }
         let direction =
             [Direction::Read, Direction::Write, Direction::Write, Direction::Both][rng.usize(..4)];
-        let call = match rng.u8(..40) {
+        let call = match rng.u8(..42) {
             0..12 => Call::Sends([1, 1, 3][rng.usize(..3)]),
             12 => Call::SendsNothing,
             13..18 => Call::Reads(ReadExtent::Calls(1)),
@@ -336,6 +372,11 @@ impl Growing {
                 Call::TakesNumberOf(closed)
             }
             38 => Call::Sets(SocketOption::RcvLowat(2)),
+            39 => Call::Peeks(None),
+            40 => {
+                let other = Self::pick(rng, &self.model.open())?;
+                Call::Replaces(other)
+            }
             _ => Call::Sets(SocketOption::OobInline),
         };
         let is_fact = call == Call::Closes;
@@ -346,12 +387,12 @@ impl Growing {
 
 /// Returns a clause without a question mark.
 pub(crate) fn fact(action: Action) -> Clause {
-    Clause { action, is_question: false, state: None, in_child: false }
+    Clause { action, is_question: false, state: None, process: Process::Own }
 }
 
 /// Returns a clause with a question mark.
 pub(crate) fn question(action: Action) -> Clause {
-    Clause { action, is_question: true, state: None, in_child: false }
+    Clause { action, is_question: true, state: None, process: Process::Own }
 }
 
 /// Returns `wait in POLLER`.
@@ -397,6 +438,8 @@ mod tests {
              connects to nobody|sends 1|sends nothing|sends urgent|fills|reads?|reads 1|drains|\
              receives urgent|shuts read|shuts write|shuts both|resets|closes|takes the number of|\
              sets SO_RCVLOWAT|asks SO_ERROR|add |modify |remove |wait,|wait 2 times|room 1|in second|\
+             is a timer|is a watched file|is a queue|expires|starts|stops|counts 1?|grows|shrinks|is renamed|\
+             is removed|peeks|replaces|in inner|t waits room|threads wait room|for reading level|\
              t waits|t answers|threads wait|threads answer|wake";
         let missing: BTreeSet<_> = verbs.split('|').filter(|verb| !text.contains(*verb)).collect();
         assert!(missing.is_empty(), "{missing:?}");

@@ -142,18 +142,24 @@ fn following(model: &Model, clauses: &[Clause]) -> Vec<Clause> {
         matches!(clause.action, Action::Change(_) | Action::Wait { .. } | Action::Wake { .. })
     };
     let pollers = if clauses.iter().any(names_poller) { &[FIRST, SECOND][..] } else { &[FIRST] };
-    for poller in pollers {
+    for poller in pollers.iter().copied().chain(model.queues().into_iter().map(String::as_str)) {
         for descriptor in model.all() {
-            changes(&mut all, descriptor, poller);
+            changes(&mut all, model, descriptor, poller);
+        }
+        if model.has(poller) {
+            continue;
         }
         for (times, room) in [(1, None), (2, None), (1, Some(1)), (2, Some(1))] {
-            all.push(fact(Action::Wait { times, room, poller: (*poller).to_owned() }));
+            all.push(fact(Action::Wait { times, room, poller: poller.to_owned() }));
         }
     }
     let first = || FIRST.to_owned();
-    let arguments = WaitArguments::NoTimeout;
-    all.push(fact(Action::ThreadWaits { thread: THREAD.to_owned(), arguments, poller: first() }));
-    all.push(fact(Action::Waiters { count: 2, alone: false, poller: first() }));
+    for arguments in [WaitArguments::NoTimeout, WaitArguments::Room(1)] {
+        all.push(fact(Action::ThreadWaits { thread: THREAD.to_owned(), arguments, poller: first() }));
+    }
+    for room in [None, Some(1)] {
+        all.push(fact(Action::Waiters { count: 2, alone: false, room, poller: first() }));
+    }
     all.push(fact(Action::Wake { times: 1, poller: first() }));
     all.extend(model.thread().map(|thread| fact(Action::ThreadAnswers(thread.clone()))));
     all.push(fact(Action::ThreadsAnswer));
@@ -166,25 +172,32 @@ fn following(model: &Model, clauses: &[Clause]) -> Vec<Clause> {
     for size in [0, 3] {
         all.push(fact(Action::Make(model.fresh_name("file"), DescriptorKind::File { size, offset: 0 })));
     }
-    let device = DescriptorKind::Device("/dev/null".into());
-    all.push(fact(Action::Make(model.fresh_name("other"), device)));
+    for (name, kind) in [
+        ("other", DescriptorKind::Device("/dev/null".into())),
+        ("inner", DescriptorKind::Queue),
+        ("timer", DescriptorKind::Timer),
+    ] {
+        all.push(fact(Action::Make(model.fresh_name(name), kind)));
+    }
     all
 }
 
-fn changes(all: &mut Vec<Clause>, descriptor: &Name, poller: &str) {
-    let mut change = |kind, interest: Option<Interest>| {
+fn changes(all: &mut Vec<Clause>, model: &Model, descriptor: &Name, poller: &str) {
+    let mut change = |kind, interest: Option<Interest>, mode| {
         let (descriptor, poller) = (descriptor.clone(), poller.to_owned());
-        let change = Change { kind, descriptor, interest, mode: None, poller, label: None };
+        let change = Change { kind, descriptor, interest, mode, poller, label: None };
         all.push(question(Action::Change(change)));
     };
     for kind in [ChangeKind::Add, ChangeKind::Modify] {
         let mut last = None;
         // An interest is in the list as often as it is drawn.
         for interest in INTERESTS.iter().filter(|interest| last.replace(**interest) != Some(**interest)) {
-            change(kind, *interest);
+            for mode in [None].into_iter().chain(model.other_modes().map(Some)) {
+                change(kind, *interest, mode);
+            }
         }
     }
-    change(ChangeKind::Remove, None);
+    change(ChangeKind::Remove, None, None);
 }
 
 fn calls(all: &mut Vec<Clause>, model: &Model, name: &Name) {
@@ -219,7 +232,10 @@ fn calls(all: &mut Vec<Clause>, model: &Model, name: &Name) {
         Call::Sets(SocketOption::RcvLowat(2)),
         Call::Sets(SocketOption::OobInline),
     ];
+    asked.push(Call::Peeks(None));
+    asked.extend(draw::calls_of(model.kind(name)));
     asked.extend(model.closed().into_iter().map(|closed| Call::TakesNumberOf(closed.clone())));
+    asked.extend(model.open().into_iter().map(|other| Call::Replaces(other.clone())));
     all.extend(asked.into_iter().map(|asked| question(call(asked))));
 }
 

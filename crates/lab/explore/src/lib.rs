@@ -28,7 +28,7 @@ mod side;
 
 pub use crate::accepted::{Accepted, parse_accepted};
 pub use crate::catalogue::Question;
-pub use crate::cluster::{Cause, Cluster, Confirmed};
+pub use crate::cluster::{Cause, Cluster, Confirmed, Group, groups};
 pub use crate::corpus::{Corpus, CorpusError, parse};
 pub use crate::coverage::{Triple, hash};
 pub use crate::every::every;

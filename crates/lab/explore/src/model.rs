@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metadata::{Mode, Transport};
 use raw::verbs::{
-    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, Name, ReadExtent, SocketOption,
-    WaitArguments,
+    Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, Name, Process, ReadExtent,
+    SocketOption, WaitArguments,
 };
-use selector::Interest;
+use selector::{Interest, PollBits};
 
 use crate::line::Line;
 use crate::side::Features;
@@ -43,6 +43,14 @@ pub enum Kind {
     Fresh,
     /// A socket that listens.
     Listener,
+    /// An eventfd.
+    Counter,
+    /// A timer.
+    Timer,
+    /// The events of a watched file.
+    Watch,
+    /// A queue of the system, which is a poller, too.
+    Queue,
     /// Anything else: a regular file, a device.
     #[default]
     Other,
@@ -65,6 +73,8 @@ pub struct File {
     pending: u8,
     /// A socket option is set.
     has_option: bool,
+    /// The watched file is removed.
+    is_removed: bool,
 }
 
 impl File {
@@ -146,6 +156,16 @@ impl Model {
         self.actors.iter().filter(is_free).map(|(name, _)| name).collect()
     }
 
+    /// Returns the modes of registrations other than the one that the line has.
+    pub fn other_modes(&self) -> impl Iterator<Item = Mode> {
+        self.features.modes.iter().copied().filter(|mode| *mode != self.mode)
+    }
+
+    /// Returns the open queues, which are pollers.
+    pub fn queues(&self) -> Vec<&Name> {
+        self.open().into_iter().filter(|name| self.kind(name) == Some(Kind::Queue)).collect()
+    }
+
     /// Returns every descriptor, open or closed.
     pub fn all(&self) -> Vec<&Name> {
         self.actors.keys().collect()
@@ -225,7 +245,7 @@ impl Model {
     /// # Errors
     /// The clause cannot follow.
     pub fn advance(&mut self, clause: &Clause) -> Allowed {
-        require(!clause.in_child, "children are not modelled")?;
+        require(clause.process == Process::Own, "children are not modelled")?;
         if self.waiting != Waiting::Nothing {
             self.allow_while_waiting(&clause.action)?;
         }
@@ -246,13 +266,16 @@ impl Model {
             }
             Action::Wait { times, room, poller } => {
                 require((1..=3).contains(times), "too many waits")?;
-                require(room.is_none() || self.features.room, "this program bounds the number of events")?;
-                require(room.is_none_or(|room| (1..=8).contains(&room)), "not a room for some events")?;
+                room.map_or(Ok(()), |room| self.allow_room(room))?;
                 self.pass_wait(poller);
                 Ok(())
             }
             Action::ThreadWaits { thread, arguments, poller } => {
-                require(*arguments == WaitArguments::NoTimeout, "timeouts are not modelled")?;
+                match arguments {
+                    WaitArguments::NoTimeout => {}
+                    WaitArguments::Room(room) => self.allow_room(*room)?,
+                    _ => return Err(Invalid("timeouts are not modelled")),
+                }
                 require(self.waiting == Waiting::Nothing, "a thread waits already")?;
                 require(self.has_registrations(poller), "nothing is registered")?;
                 self.waiting = Waiting::Thread(thread.clone());
@@ -266,7 +289,8 @@ impl Model {
                 Ok(())
             }
             Action::Waiters { alone: true, .. } => Err(Invalid("copies of a poller are not modelled")),
-            Action::Waiters { count, poller, .. } => {
+            Action::Waiters { count, room, poller, .. } => {
+                room.map_or(Ok(()), |room| self.allow_room(room))?;
                 require(self.features.shared_wait, "one thread waits in this poller")?;
                 require((2..=THREADS).contains(count), "too many threads")?;
                 require(self.waiting == Waiting::Nothing, "a thread waits already")?;
@@ -292,15 +316,22 @@ impl Model {
     /// While a thread waits, the poller gets no other call unless it allows that.
     fn allow_while_waiting(&self, action: &Action) -> Allowed {
         let allowed = match action {
-            Action::Call(_, Call::Closes | Call::Resets | Call::TakesNumberOf(_)) => {
+            Action::Call(_, Call::Closes | Call::Resets | Call::TakesNumberOf(_) | Call::Replaces(_)) => {
                 self.features.same_process
             }
             Action::Call(_, call) => !call.makes() && !matches!(call, Call::Accepts(_)),
             Action::Change(_) => self.features.changes_seen_by_waiters,
-            Action::ThreadAnswers(_) | Action::ThreadsAnswer | Action::Wake { .. } => true,
+            Action::ThreadAnswers(_) | Action::ThreadsAnswer => true,
+            // Of several threads it wakes one or more: the first one may take it before the others look.
+            Action::Wake { .. } => !self.threads_wait(),
             _ => false,
         };
         require(allowed, "a thread waits")
+    }
+
+    fn allow_room(&self, room: usize) -> Allowed {
+        require(self.features.room, "this program bounds the number of events")?;
+        require((1..=8).contains(&room), "not a room for some events")
     }
 
     fn pass_wait(&mut self, poller: &str) {
@@ -337,6 +368,7 @@ impl Model {
                 self.add(name, File::new(Kind::Fresh));
             }
             DescriptorKind::Copy(of) => {
+                require(self.kind(of) != Some(Kind::Queue), "a poller has one name")?;
                 let original = self.actors.get(of).filter(|actor| actor.is_open);
                 let file = original.ok_or(Invalid("there is nothing to copy"))?.file;
                 self.actors.insert(name.to_owned(), Actor { is_open: true, file });
@@ -349,12 +381,22 @@ impl Model {
                 require(path == "/dev/null" || path == "/dev/zero", "not a device of every system")?;
                 self.add(name, File::new(Kind::Other));
             }
-            DescriptorKind::Directory | DescriptorKind::Eventfd => {
-                self.add(name, File::new(Kind::Other));
+            DescriptorKind::Directory => drop(self.add(name, File::new(Kind::Other))),
+            DescriptorKind::Eventfd => drop(self.add(name, File::new(Kind::Counter))),
+            DescriptorKind::Timer | DescriptorKind::WallClockTimer => {
+                self.add(name, File::new(Kind::Timer));
             }
-            DescriptorKind::Queue
-            | DescriptorKind::Timer
-            | DescriptorKind::Process
+            DescriptorKind::WatchedFile => drop(self.add(name, File::new(Kind::Watch))),
+            DescriptorKind::Queue => drop(self.add(name, File::new(Kind::Queue))),
+            DescriptorKind::Process
+            | DescriptorKind::Thread(_)
+            | DescriptorKind::FirstThread(_)
+            | DescriptorKind::Signal
+            | DescriptorKind::Signals(_)
+            | DescriptorKind::WatchedDirectory
+            | DescriptorKind::Private(_)
+            | DescriptorKind::UserEvent
+            | DescriptorKind::Slave(_)
             | DescriptorKind::SharedMemory
             | DescriptorKind::NoDescriptor => {
                 return Err(Invalid("this kind of descriptor is not modelled"));
@@ -498,6 +540,7 @@ impl Model {
             }
             Call::TakesNumberOf(closed) => {
                 require(self.features.own_numbers, "descriptors have other numbers in the poller")?;
+                require(self.kind(name) != Some(Kind::Queue), "a poller keeps its number")?;
                 let is_closed = self.actors.get(closed).is_some_and(|actor| !actor.is_open);
                 require(is_closed && !self.taken.contains(closed), "its number is not free")?;
                 self.taken.insert(closed.clone());
@@ -514,8 +557,46 @@ impl Model {
                 Ok(())
             }
             Call::AsksError(1..=2) => require(self.is_socket(), "not a socket"),
+            Call::Peeks(None) => {
+                require(matches!(self.kind(name), Some(Kind::End | Kind::Fresh)), "not a socket")?;
+                require(self.is_socket(), "not a socket")
+            }
+            Call::Counts(_) => self.marks(name, Kind::Counter, |counter| counter.unread = 1),
+            Call::Starts | Call::Stops => self.marks(name, Kind::Timer, |timer| timer.unread = 0),
+            Call::Expires => self.marks(name, Kind::Timer, |timer| timer.unread = 1),
+            Call::Grows(1..=BYTES) | Call::Shrinks(0..=BYTES) | Call::IsRenamed => {
+                self.marks(name, Kind::Watch, |watch| watch.unread = 2)
+            }
+            Call::IsRemoved => self.marks(name, Kind::Watch, |watch| {
+                watch.unread = 2;
+                watch.is_removed = true;
+            }),
+            Call::Replaces(other) => self.replace(name, other),
             _ => Err(Invalid("this verb is not modelled")),
         }
+    }
+
+    /// Changes a descriptor of this kind.
+    fn marks(&mut self, name: &str, kind: Kind, change: impl FnOnce(&mut File)) -> Allowed {
+        let file = self.file_mut(name).ok_or(GONE)?;
+        require(file.kind == kind && !file.is_removed, "this kind of descriptor has no such call")?;
+        change(file);
+        Ok(())
+    }
+
+    /// Puts a copy of `name` over the number of `other`.
+    fn replace(&mut self, name: &str, other: &str) -> Allowed {
+        require(self.features.own_numbers, "descriptors have other numbers in the poller")?;
+        require(name != other && self.is_open(other), "there is nothing to replace")?;
+        // Nothing waits until the end of a connection that this closes has arrived.
+        let is_serial = matches!(self.transport, Transport::Tcp | Transport::Udp);
+        require(!is_serial, "its effect is not waited for")?;
+        let is_queue = |name| self.kind(name) == Some(Kind::Queue);
+        require(!is_queue(name) && !is_queue(other), "a poller has one name")?;
+        let file = self.actors.get(name).ok_or(GONE)?.file;
+        self.close(other);
+        self.actors.insert(other.to_owned(), Actor { is_open: true, file });
+        Ok(())
     }
 
     fn accept(&mut self, name: &str, conn: &str) -> Allowed {
@@ -564,7 +645,8 @@ impl Model {
                 let inet = matches!(self.transport, Transport::Tcp | Transport::Udp);
                 require(!(inet && (reset || is_lost)), "its effect is not certain")?;
             }
-            Kind::Writer | Kind::Reader | Kind::Other => {}
+            Kind::Writer | Kind::Reader | Kind::Other | Kind::Counter => {}
+            Kind::Timer | Kind::Watch | Kind::Queue => return Err(Invalid("it takes no data")),
             Kind::Fresh => require(self.transport != Transport::Udp || file.was_reset, "no address")?,
             Kind::Listener => return Err(Invalid("a listener sends nothing")),
         }
@@ -573,7 +655,7 @@ impl Model {
     }
 
     fn read(&mut self, name: &str, everything: bool) -> Allowed {
-        require(self.kind(name) != Some(Kind::Listener), "a listener has no data")?;
+        require(!matches!(self.kind(name), Some(Kind::Listener | Kind::Queue)), "it has no data")?;
         let file = self.file_mut(name).ok_or(GONE)?;
         file.unread = if everything { 0 } else { file.unread.saturating_sub(1) };
         if everything {
@@ -596,7 +678,13 @@ impl Model {
 
     fn change(&mut self, change: &Change) -> Allowed {
         require(change.label.is_none(), "names of registrations are not modelled")?;
+        let has_bits = change.interest.is_some_and(|interest| interest.bits != PollBits::NONE);
+        require(!has_bits, "bits of poll are not modelled")?;
         require(self.has(&change.descriptor), "there is no such descriptor")?;
+        if self.has(&change.poller) {
+            let is_open = self.is_open(&change.poller);
+            require(is_open && self.kind(&change.poller) == Some(Kind::Queue), "not a poller")?;
+        }
         let mode = change.mode.unwrap_or(self.mode);
         require(self.features.modes.contains(&mode), "the poller lacks the mode")?;
         let key = (change.poller.clone(), change.descriptor.clone());
@@ -610,6 +698,7 @@ impl Model {
                     *known = registration;
                 }
             }
+            ChangeKind::Disable | ChangeKind::Enable => return Err(Invalid("this verb is not modelled")),
             ChangeKind::Remove => drop(self.registrations.remove(&key)),
         }
         Ok(())
@@ -686,13 +775,14 @@ fn describe_file(file: &File) -> String {
         (file.was_reset, " reset"),
         (file.pending > 0, " pending"),
         (file.has_option, " option"),
+        (file.is_removed, " removed"),
     ];
     flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, word)| out += word);
     out
 }
 
 fn describe_registration(registration: &Registration) -> String {
-    let Interest { read, write, urgent, peer_shut } = registration.interest;
+    let Interest { read, write, urgent, peer_shut, bits: _ } = registration.interest;
     let letters = [(read, 'r'), (write, 'w'), (urgent, 'u'), (peer_shut, 's')];
     let letters: String = letters.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
     let waited = if registration.waited { " waited" } else { "" };
@@ -732,6 +822,7 @@ mod tests {
             ("unix oneshot: own and peer are connected, add own?", "the mode is missing"),
             ("unix level: own and peer are connected, t waits", "nothing is registered"),
             ("unix level: own and peer are connected, add own?, t waits, wait", "a thread waits"),
+            ("unix level: own and peer are connected, add own?, 2 threads wait, wake", "a race"),
             ("tcp level: own and peer are connected, peer resets?, own shuts write?", "reset"),
             ("udp level: own and peer are connected, peer closes, own sends 1?", "the effect is not certain"),
             ("unix level: own listens, own accepts conn?", "nothing is pending"),

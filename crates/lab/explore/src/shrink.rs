@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use metadata::{Mode, Transport};
 use raw::verbs::{
     Action, Call, Change, ChangeKind, Clause, DescriptorKind, Direction, FIRST, Name, ReadExtent, Script,
+    WaitArguments,
 };
 use selector::Interest;
 
@@ -298,7 +299,7 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
     let with = |action: Action| Clause { action, ..clause.clone() };
     let mut all = Vec::new();
     match &clause.action {
-        Action::Change(change) if change.kind != ChangeKind::Remove => {
+        Action::Change(change) if change.kind.registers() => {
             if change.mode.is_some() {
                 all.push(with(Action::Change(Change { mode: None, ..change.clone() })));
             }
@@ -313,6 +314,14 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
             all.push(with(Action::Wait { times: 1, room: *room, poller: poller.clone() }));
             all.push(with(Action::Wait { times: *times, room: None, poller: poller.clone() }));
         }
+        Action::ThreadWaits { thread, arguments, poller } if *arguments != WaitArguments::NoTimeout => {
+            let (thread, poller) = (thread.clone(), poller.clone());
+            all.push(with(Action::ThreadWaits { thread, arguments: WaitArguments::NoTimeout, poller }));
+        }
+        Action::Waiters { count, alone, room: Some(_), poller } => {
+            let (count, alone, poller) = (*count, *alone, poller.clone());
+            all.push(with(Action::Waiters { count, alone, room: None, poller }));
+        }
         Action::Make(name, kind) => {
             let simple = [
                 DescriptorKind::Device("/dev/null".into()),
@@ -325,6 +334,9 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
                     | DescriptorKind::File { .. }
                     | DescriptorKind::Directory
                     | DescriptorKind::Eventfd
+                    | DescriptorKind::Timer
+                    | DescriptorKind::WatchedFile
+                    | DescriptorKind::Queue
             );
             if is_plain {
                 let current = simple.iter().position(|one| one == kind).unwrap_or(simple.len());
@@ -337,6 +349,8 @@ fn simpler(clause: &Clause) -> Vec<Clause> {
             let calls: &[Call] = match call {
                 Call::Sends(1) => &[],
                 Call::Sends(_) | Call::Fills(_) | Call::SendsNothing => &[Call::Sends(1)],
+                Call::Counts(value) if *value != 1 => &[Call::Counts(1)],
+                Call::Shrinks(_) | Call::IsRenamed | Call::IsRemoved => &[Call::Grows(1)],
                 Call::Drains | Call::Reads(ReadExtent::Bytes(_)) => &[Call::Reads(ReadExtent::Calls(1))],
                 Call::Shuts(Direction::Both) => {
                     &[Call::Shuts(Direction::Write), Call::Shuts(Direction::Read)]

@@ -130,7 +130,7 @@ impl Performed {
     pub fn of(line: &Line, transcript: &Transcript, ended: Result<(), Stopped>) -> Self {
         let answer = |(clause, traced): (_, &String)| {
             let clause: &raw::verbs::Clause = clause;
-            let child = if clause.in_child { "in a child " } else { "" };
+            let child = clause.process.prefix();
             let asked = format!("{child}{} -> ", clause.action);
             traced.strip_prefix(&asked).unwrap_or(traced).to_owned()
         };

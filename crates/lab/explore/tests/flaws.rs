@@ -42,7 +42,8 @@ fn find(flaw: Fault, seed: u64, most: u64) -> Option<Found> {
 /// Returns the poller without the flaw and the one with it.
 fn sides(flaw: Option<Fault>) -> (Local, Local, Comparison) {
     let (make, flawed) = flawed::pair(flaw);
-    let side = |make| Local::new(make, None, "here", PATIENCE).expect("the poller is here");
+    let side =
+        |make| Local::new(make, Some(&poller_epoll::selector), "here", PATIENCE).expect("the poller is here");
     let (left, right) = (side(make), side(flawed));
     let comparison = Comparison::of(left.about(), right.about());
     (left, right, comparison)

@@ -168,7 +168,7 @@ impl Context {
             reported.extend(events.into_iter().filter(|event| event.token != FENCE));
             if has_fence {
                 self.fence.read(&*self.selector)?;
-                if matches!(self.mode, Mode::OneShot | Mode::Dispatch) {
+                if matches!(self.mode, Mode::OneShot | Mode::Dispatch | Mode::EdgeOneShot) {
                     self.modify(fd, FENCE, Interest::READ, self.mode)?;
                 }
                 return Ok(reported);

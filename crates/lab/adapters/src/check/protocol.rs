@@ -44,7 +44,7 @@ const CHECKS: &[ProtocolCheck] = &[
     ProtocolCheck { name: "malformed-command", run: malformed_command,
         claim: "the adapter answers a malformed line by unknown, and the next command as usual" },
     ProtocolCheck { name: "unknown-descriptor", run: unknown_descriptor,
-        claim: "the adapter refuses a descriptor that it has not received" },
+        claim: "the adapter answers errno, such as EBADF, for a descriptor that it has not received" },
     ProtocolCheck { name: "taken-twice", run: taken_twice,
         claim: "the adapter takes any number of descriptors, and closes them even if none was registered" },
     ProtocolCheck { name: "numbers", run: numbers,

@@ -197,6 +197,8 @@ pub enum Mode {
     Exclusive,
     /// Edge; of several pollers, at least one is woken, but not necessarily all.
     ExclusiveEdge,
+    /// When it becomes ready, and once, until the registration is modified.
+    EdgeOneShot,
 }
 
 /// A kind of descriptor that an adapter makes itself.
@@ -460,6 +462,7 @@ impl From<selector::Mode> for Mode {
             selector::Mode::Dispatch => Self::Dispatch,
             selector::Mode::Exclusive => Self::Exclusive,
             selector::Mode::ExclusiveEdge => Self::ExclusiveEdge,
+            selector::Mode::EdgeOneShot => Self::EdgeOneShot,
         }
     }
 }
@@ -473,6 +476,7 @@ impl From<Mode> for selector::Mode {
             Mode::Dispatch => Self::Dispatch,
             Mode::Exclusive => Self::Exclusive,
             Mode::ExclusiveEdge => Self::ExclusiveEdge,
+            Mode::EdgeOneShot => Self::EdgeOneShot,
         }
     }
 }

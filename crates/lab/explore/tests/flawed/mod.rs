@@ -41,7 +41,12 @@ struct State {
     disabled: BTreeSet<Token>,
     /// Closed numbers that were reported once more.
     reported_closed: BTreeSet<Token>,
+    /// The file of each number when it was registered.
+    files: BTreeMap<Token, Option<FileId>>,
 }
+
+/// The device and the inode of a file.
+type FileId = (u64, u64);
 
 struct Flawed {
     inner: Box<dyn Selector>,
@@ -61,6 +66,21 @@ fn is_open(fd: RawFd) -> bool {
     nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_GETFD).is_ok()
 }
 
+fn file_id(fd: RawFd) -> Option<FileId> {
+    if fd < 0 {
+        return None;
+    }
+    // SAFETY: the number is not negative, and only the state of its file is read.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    nix::sys::stat::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino)).ok()
+}
+
+/// Returns whether the kernel's name of an open file ends with this.
+fn is(fd: RawFd, name: &str) -> bool {
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}"));
+    link.is_ok_and(|link| link.to_string_lossy().ends_with(name))
+}
+
 impl Flawed {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -70,16 +90,22 @@ impl Flawed {
         let mut state = self.state();
         state.fence.get_or_insert(token);
         state.registered.retain(|_, (known, ..)| *known != fd);
+        state.files.insert(token, file_id(fd));
         state.registered.insert(token, (fd, interest, mode));
     }
 
     /// Returns the mode in which the kernel registers.
     fn mode(&self, token: Token, mode: Mode) -> Mode {
-        let is_fence = self.state().fence.is_none_or(|fence| fence == token);
+        let state = self.state();
+        let is_fence = state.fence.is_none_or(|fence| fence == token);
+        let before = state.registered.iter().rfind(|(other, _)| Some(**other) != state.fence);
+        let before = before.map(|(_, (.., mode))| *mode);
+        drop(state);
         match (self.mistake, mode) {
             (Some(Fault::EdgeIsLevel), Mode::Edge) if !is_fence => Mode::Level,
             (Some(Fault::LevelIsEdge), Mode::Level) if !is_fence => Mode::Edge,
             (Some(Fault::OneShotStays), Mode::OneShot) if !is_fence => Mode::Edge,
+            (Some(Fault::ModeOfOther), _) if !is_fence => before.unwrap_or(mode),
             _ => mode,
         }
     }
@@ -92,8 +118,14 @@ impl Flawed {
     }
 
     /// Returns the bits with the mistake.
-    fn bits(&self, bits: Bits, interest: Interest) -> Bits {
+    fn bits(&self, fd: RawFd, bits: Bits, interest: Interest) -> Bits {
         match self.mistake {
+            Some(Fault::DropTimer) if is(fd, "[timerfd]") => Bits::default(),
+            Some(Fault::DropWatch) if is(fd, "inotify") => Bits::default(),
+            Some(Fault::DropQueue) if is(fd, "[eventpoll]") => Bits::default(),
+            Some(Fault::FullCounterIsWritable) if is(fd, "[eventfd]") && interest.write => {
+                Bits { output: true, ..bits }
+            }
             Some(Fault::DropHalfClose) => Bits { peer_shut: false, ..bits },
             Some(Fault::DropHangUp) => Bits { hang_up: false, ..bits },
             Some(Fault::DropError) => Bits { error: false, ..bits },
@@ -110,10 +142,10 @@ impl Flawed {
         let mut state = self.state();
         let mut out: Vec<Event> = Vec::new();
         for event in events {
-            let (_, interest, mode) =
+            let (fd, interest, mode) =
                 state.registered.get(&event.token).copied().unwrap_or((-1, Interest::ALL, Mode::Level));
             let Record::Bits(bits) = event.record else { continue };
-            let bits = self.bits(bits, interest);
+            let bits = self.bits(fd, bits, interest);
             if bits == Bits::default() {
                 continue;
             }
@@ -144,15 +176,18 @@ impl Flawed {
                 _ => out.push(event),
             }
         }
-        if self.mistake == Some(Fault::ReportClosed) {
-            let closed = state.registered.iter().filter(|(_, (fd, ..))| !is_open(*fd));
-            let closed: Vec<_> = closed.map(|(token, _)| *token).collect();
-            for token in closed {
-                if let Some(record) = state.last.get(&token).cloned()
-                    && state.reported_closed.insert(token)
-                {
-                    out.push(Event { token, record });
-                }
+        let is_gone = |token, fd| match self.mistake {
+            Some(Fault::ReportClosed) => !is_open(fd),
+            Some(Fault::ReportReplaced) => is_open(fd) && state.files.get(token) != Some(&file_id(fd)),
+            _ => false,
+        };
+        let gone = state.registered.iter().filter(|(token, (fd, ..))| is_gone(*token, *fd));
+        let gone: Vec<_> = gone.map(|(token, _)| *token).collect();
+        for token in gone {
+            if let Some(record) = state.last.get(&token).cloned()
+                && state.reported_closed.insert(token)
+            {
+                out.push(Event { token, record });
             }
         }
         if self.mistake == Some(Fault::ReverseOrder) {
@@ -267,12 +302,12 @@ impl Selector for Flawed {
 
     fn wait(&self, room: usize, timeout: Option<Duration>) -> Result<Vec<Event>, Errno> {
         let events = self.inner.wait(room, timeout)?;
-        let fence = self.state().fence;
+        let (fence, is_woken) = (self.state().fence, events.is_empty());
         let (fence, own): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| Some(event.token) == fence);
         let own = self.events(own);
         let own = if self.base == Backend::Kqueue { self.filters(own) } else { own };
         // An event that is lost does not end the wait: the fence does.
-        if fence.is_empty() && own.is_empty() && timeout.is_none() && self.mistake.is_some() {
+        if fence.is_empty() && own.is_empty() && timeout.is_none() && !is_woken {
             return self.inner.wait(room, timeout).map(|events| {
                 events.into_iter().filter(|event| Some(event.token) == self.state().fence).collect()
             });
