@@ -67,7 +67,10 @@ fn perform(
         backends::start_library();
     }
     let missing = || {
-        let why = format!("this pollmatrix for {} was built without {backend}", std::env::consts::OS);
+        let why = match environment.adapters().any(|adapter| adapter == backend) {
+            true => format!("it needs the event loop of fd-core, and {backend} is an adapter"),
+            false => format!("this pollmatrix for {} was built without {backend}", std::env::consts::OS),
+        };
         Ok(CellOutcome { status: Status::Unsupported, reason: Some(why), ..CellOutcome::default() })
     };
     if let Some(scenario) = environment.scripted(scenario) {

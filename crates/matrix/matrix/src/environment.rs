@@ -291,7 +291,11 @@ pub fn os() -> Option<Os> {
     system::name().parse().ok()
 }
 
-fn words(typed: &str) -> Result<Vec<String>, Error> {
+/// Splits the command line of an adapter.
+///
+/// # Errors
+/// A quote is not closed, or there is no word.
+pub fn words(typed: &str) -> Result<Vec<String>, Error> {
     shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| Error::Adapter {
         typed: typed.to_owned(),
         why: "a quote is not closed, or the command is empty".into(),

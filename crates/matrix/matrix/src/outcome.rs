@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metadata::{Check, Status};
+use metadata::{Check, Status, Timeline};
 use scenarios::{Outcome, Verdict};
 
 /// The outcome of a cell, common to contract scenarios, characterisations and self-tests.
@@ -18,13 +18,15 @@ pub struct CellOutcome {
     pub counters: BTreeMap<String, u64>,
     /// Free text for the report.
     pub notes: Vec<String>,
+    /// What each thread did. Only of contract scenarios.
+    pub timeline: Option<Timeline>,
 }
 
 impl Default for CellOutcome {
     /// Returns a pass without checks, counters and notes.
     fn default() -> Self {
         let (checks, counters, notes) = Default::default();
-        Self { status: Status::Pass, reason: None, checks, counters, notes }
+        Self { status: Status::Pass, reason: None, checks, counters, notes, timeline: None }
     }
 }
 
@@ -36,6 +38,14 @@ impl From<(Verdict, Outcome)> for CellOutcome {
             Verdict::Unsupported(reason) => (Status::Unsupported, Some(reason)),
             Verdict::Broken(reason) => (Status::Broken, Some(reason)),
         };
-        Self { status, reason, checks: outcome.checks, counters: outcome.counters, notes: outcome.notes }
+        let Outcome { checks, counters, notes, timeline } = outcome;
+        Self {
+            status,
+            reason,
+            checks,
+            counters,
+            notes,
+            timeline: Some(timeline).filter(|timeline| !timeline.events.is_empty()),
+        }
     }
 }

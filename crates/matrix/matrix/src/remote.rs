@@ -363,6 +363,7 @@ fn arguments(route: &Route, settings: &Settings<'_>, cells: Vec<String>) -> Vec<
     option("--self", route.executable.clone());
     option("--prefix", route.prefix.clone());
     option("--keep", route.keep.as_ref().map(|keep| format!("{keep}-{}", settings.spec.seed)));
+    arguments.extend(settings.spec.timeline.then(|| "--timeline".to_owned()));
     arguments.extend(settings.spec.disturbance_options());
     arguments
 }

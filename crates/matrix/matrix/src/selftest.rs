@@ -73,6 +73,7 @@ fn answer(holds: bool) -> (Verdict, Outcome) {
         checks: vec![check],
         counters: [("questions".to_owned(), 1)].into(),
         notes: vec!["a note".into()],
+        ..Outcome::default()
     };
     (verdict, outcome)
 }

@@ -125,6 +125,9 @@ fn command(order: &Order<'_>) -> Command {
     let mut command = command::behind(order.prefix, order.executable.path());
     command.args(["worker", "cell", order.cell, "--seed", &order.spec.seed.to_string(), "--lifeline"]);
     command.args(["--slow", &order.spec.slowness().to_string()]).args(order.spec.disturbance_options());
+    if order.spec.timeline {
+        command.arg("--timeline");
+    }
     if let Some(matrix) = order.matrix {
         command.arg("--matrix").arg(matrix);
     }
@@ -235,6 +238,7 @@ fn blank(order: &Order<'_>, status: Status, reason: String) -> Attempt {
         checks: Vec::new(),
         counters: BTreeMap::new(),
         notes: Vec::new(),
+        timeline: None,
         stderr: String::new(),
     }
 }

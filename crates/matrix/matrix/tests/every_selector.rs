@@ -127,13 +127,13 @@ fn each_mode_reports_as_often_as_documented() {
                 assert_eq!(waited(&*selector), [1], "{name}: more data is an edge");
                 only_a_fence(&*selector);
             }
-            Mode::OneShot | Mode::Dispatch => {
+            Mode::OneShot | Mode::Dispatch | Mode::EdgeOneShot => {
                 only_a_fence(&*selector);
                 writer.write_all(b"y").unwrap();
                 only_a_fence(&*selector);
             }
         }
-        if matches!(mode, Mode::Edge | Mode::OneShot | Mode::Dispatch) {
+        if matches!(mode, Mode::Edge | Mode::OneShot | Mode::Dispatch | Mode::EdgeOneShot) {
             assert_done(selector.modify(fd, 2, Interest::READ, mode), &*selector);
             assert_eq!(waited(&*selector), [2], "{name}: modified");
             only_a_fence(&*selector);

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use fd_core::hooks::checkpoint::{self, Point};
 use fd_core::ids::ThreadId;
+use metadata::Act;
 
 use crate::failure::{Failure, Result};
 use crate::gate::Gate;
 use crate::mutex::unpoisoned;
+use crate::timeline;
 
 type Hook = Arc<dyn Fn(Point, RawFd) + Send + Sync>;
 
@@ -65,7 +67,9 @@ impl Checkpoints {
                 })
             };
             if let Some(gate) = gate {
+                timeline::at(Act::Held, point, fd);
                 gate.pass();
+                timeline::at(Act::Released, point, fd);
             }
         });
         change_hooks(|hooks| hooks.push(Arc::clone(&hook)));

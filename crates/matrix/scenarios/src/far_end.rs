@@ -7,12 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use metadata::Act;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv, send};
 
 use crate::descriptors;
 use crate::late::{self, Lane, SendNow};
+use crate::timeline;
 
 /// The far end of a pair, or a client of a listener.
 pub struct FarEnd {
@@ -128,7 +130,7 @@ impl FarEnd {
         }
     }
 
-    fn number(&self) -> RawFd {
+    pub(crate) fn number(&self) -> RawFd {
         match &*self.stream {
             Stream::Tcp(stream) => stream.as_raw_fd(),
             Stream::Unix(stream) => stream.as_raw_fd(),
@@ -171,6 +173,7 @@ impl SendNow for Stream {
 
 impl Write for FarEnd {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        timeline::about(Act::Send, self.number());
         let count = if self.lane.as_ref().is_some_and(|lane| lane.send(bytes)) {
             bytes.len()
         } else {

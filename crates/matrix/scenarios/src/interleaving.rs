@@ -30,12 +30,14 @@ use std::sync::mpsc::{Receiver, channel};
 use fd_core::hooks::checkpoint::Point;
 use fd_core::ids::ThreadId;
 use fd_core::{Context, FdCore, FdHandle, RegistrationRef};
+use metadata::Act;
 
 use crate::checkpoints::{Checkpoints, HeldThread};
 use crate::failure::{Failure, Result};
 use crate::harness::Harness;
 use crate::patience::patience;
 use crate::test_context::TestContext;
+use crate::timeline;
 
 /// The thread that performs an action: a worker thread, or a thread of no group.
 pub(crate) struct Participant<'a> {
@@ -211,7 +213,10 @@ impl<'s> Interleaving<'s> {
             }
             Step::Perform { action, .. } if matches!(thread.role, Role::Main) => {
                 let perform = self.main_actions.get_mut(action.as_str()).ok_or_else(|| undefined(action))?;
-                Ok(Some((action.clone(), perform()?)))
+                timeline::note(Act::Begin, action, -1);
+                let result = perform()?;
+                timeline::note(Act::Done, &done(action, &result), -1);
+                Ok(Some((action.clone(), result)))
             }
             Step::Perform { action, at, .. } => {
                 if let Some(point) = at {
@@ -272,6 +277,11 @@ impl<'s> Interleaving<'s> {
 
 fn undefined(action: &str) -> Failure {
     Failure::Broken(format!("the action '{action}' is not defined"))
+}
+
+/// Returns an action with its result, as a drawing writes it.
+fn done(action: &str, result: &str) -> String {
+    format!("{action} = {result}")
 }
 
 /// Returns the drawing with a mark at one of its lines.
@@ -369,7 +379,14 @@ impl ColumnThread {
 
     fn begin(&mut self, harness: &Harness, name: &str, action: &Action) {
         let (sender, receiver) = channel();
-        let action = Arc::clone(action);
+        let perform = Arc::clone(action);
+        let of = name.to_owned();
+        let action = move |participant: &Participant<'_>| {
+            timeline::note(Act::Begin, &of, -1);
+            let result = perform(participant);
+            timeline::note(Act::Done, &done(&of, &result), -1);
+            result
+        };
         self.busy = Some((name.to_owned(), receiver));
         if let Role::Worker(thread) = self.role {
             let _ = harness.core().post(thread, move |context| {

@@ -22,6 +22,7 @@
 //! | how a run fails | `failure`, `missing_resource` |
 //! | the system and its clock | `descriptors`, [`loopback`], `transport`, `retry`, `manual_clock`, |
 //! | | below them `far_end`, [`late`] |
+//! | what the threads do | `timeline` |
 //! | waiting | `gate`, `mutex`, `patience` |
 
 mod catalogue;
@@ -55,6 +56,7 @@ mod shared_listener;
 pub mod soak;
 mod test_context;
 mod threads;
+mod timeline;
 mod transport;
 
 pub use catalogue::{catalogue, find};

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::needs;
 use crate::scenario::Scenario;
 use crate::test_context::{Outcome, TestContext};
+use crate::timeline;
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,8 +36,10 @@ pub fn run(
         Err(failure) => return (Verdict::Unsupported(failure.to_string()), Outcome::default()),
     };
     let mut test = TestContext::new(make, backend, params, trigger, seed);
+    timeline::begin();
     let ended = needs::check(scenario.id, params).and_then(|()| (scenario.run)(&mut test));
     let verdict = verdict(ended, &mut test);
+    test.outcome.timeline = timeline::end();
     (verdict, test.outcome)
 }
 
@@ -46,7 +49,7 @@ fn trigger(mode: Mode) -> Result<Trigger> {
     match mode {
         Mode::Level => Ok(Trigger::Level),
         Mode::Edge => Ok(Trigger::Edge),
-        Mode::OneShot | Mode::Dispatch | Mode::Exclusive | Mode::ExclusiveEdge => {
+        Mode::OneShot | Mode::Dispatch | Mode::Exclusive | Mode::ExclusiveEdge | Mode::EdgeOneShot => {
             Err(Failure::Unsupported(format!("the core has no registrations with the trigger {mode}")))
         }
     }

@@ -5,9 +5,10 @@ use std::fmt::{Debug, Display};
 
 use fd_core::hooks::inject;
 use fd_core::poller::{Events, MakeBackend, Trigger};
-use metadata::{Check, Variant};
+use metadata::{Act, Check, Timeline, Variant};
 
 use crate::failure::{Failure, Result};
+use crate::timeline;
 use crate::transport::{self, Pair};
 
 /// The parameters of a run, and the record of its checks.
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub counters: BTreeMap<String, u64>,
     /// Free text for the cell's page, such as the activity table.
     pub notes: Vec<String>,
+    /// What each thread did.
+    pub timeline: Timeline,
 }
 
 impl Outcome {
@@ -133,6 +136,9 @@ impl TestContext {
     }
 
     fn record(&mut self, what: String, expected: Vec<String>, observed: String, source: &str, holds: bool) {
+        if !holds {
+            timeline::note(Act::Wrong, &what, -1);
+        }
         let source = source.into();
         self.outcome.checks.push(Check { what, expected, observed, source, holds, ..Check::default() });
     }

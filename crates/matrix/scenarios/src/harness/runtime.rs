@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -14,6 +14,7 @@ use fd_core::{
     ActivitySnapshot, Builder, Context, EntryInfo, FdCore, FdHandle, Handler, InsertOptions, ReadyGuard,
     RegistrationRef, Runtime,
 };
+use metadata::Act;
 
 use crate::descriptors;
 use crate::failure::{Failure, Result};
@@ -23,6 +24,7 @@ use crate::patience::{patience, wait_until};
 use crate::recorder::Recorder;
 use crate::retry;
 use crate::test_context::TestContext;
+use crate::timeline;
 use crate::transport::{self, FarEnd};
 
 /// A running runtime on the backend under test, with the cell's threads and groups.
@@ -56,6 +58,7 @@ impl Fence {
     /// Opens the pipe. The numbers of a scenario's own descriptors do not depend on its first use.
     fn new(thread: ThreadId) -> Result<Self> {
         let ends = transport::pair(metadata::Transport::Pipe)?;
+        timeline::ignore(ends.far.number());
         Ok(Self { thread, near: Some(ends.near), far: ends.far, passed: Arc::default() })
     }
 
@@ -69,8 +72,15 @@ impl Fence {
         };
         // Level-triggered in every cell: the fence is not under test.
         let (group, mask, options) = (self.thread.group(), self.thread.mask(), InsertOptions::default());
+        timeline::ignore(near.as_raw_fd());
         let handle = core.insert(near, handler, group, mask, options)?;
         core.registration(handle).want_recv().map_err(Failure::broken)
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        timeline::heed(self.far.number());
     }
 }
 
@@ -346,6 +356,7 @@ impl Harness {
     /// # Errors
     /// [`Failure::Wrong`] if the events do not arrive.
     pub fn fence(&mut self, thread: ThreadId) -> Result {
+        timeline::to(Act::Fence, thread);
         let end = Instant::now() + patience();
         let refusals = |harness: &Self| {
             let counters = harness.activity(thread);

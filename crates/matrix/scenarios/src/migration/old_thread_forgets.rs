@@ -70,14 +70,16 @@ fn while_unread(test: &mut TestContext, harness: &mut Harness, route: Route) -> 
             holds,
         );
     }
-    // Two fence events per write, and one event of the descriptor.
+    // Two fence events per write, and one event of the descriptor. Without kernel state, the new owner also
+    // wakes the old thread out of its array, and can be late: the event comes first, and alone.
+    let most = 2 * WRITES + 1 + u64::from(!kernel_state);
     let waits = harness.activity(old).since(&start).poll_io;
     test.check_cost(
         label("waits of the old thread that returned events"),
-        "≤ 11",
+        format!("≤ {most}"),
         waits,
         "L5, L6",
-        waits <= 2 * WRITES + 1,
+        waits <= most,
     );
     let polled = harness.entry(endpoint.handle)?.polled_recv;
     let is_polled = kernel_state && !route.crosses() && polled.contains(old.mask());
