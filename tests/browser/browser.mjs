@@ -22,6 +22,9 @@ export const launch = () =>
     ],
   });
 
+/** Waits until the script of the page has unpacked its data, if it has any, and has run. */
+export const unpacked = (page) => page.waitForFunction(() => document.getElementById("data") === null);
+
 /**
  * Opens a page and runs `test` on it. Fails if the page makes a request, has an error or writes to the
  * console. Pages whose address begins with `within` may be opened by its links.
@@ -42,6 +45,9 @@ export async function open(browser, address, { fragment = "", within = null, ...
     }
   });
   await page.goto(address + fragment);
+  if (options.javaScriptEnabled !== false) {
+    await unpacked(page);
+  }
   try {
     await test(page);
     assert.deepEqual(violations, []);

@@ -10,7 +10,7 @@ if (picture === undefined) {
   process.exit(2);
 }
 const browser = await launch();
-const page = await browser.newPage({ viewport: { width: 1040, height: 860 }, colorScheme: "light" });
+const page = await browser.newPage({ viewport: { width: 1120, height: 860 }, colorScheme: "light" });
 await page.goto(pathToFileURL(resolve(report)).href);
 await (element === undefined ? page : page.locator(element)).screenshot({ path: picture });
 await browser.close();

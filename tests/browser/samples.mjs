@@ -133,6 +133,15 @@ function linux() {
       check("reports", ["1/0:before 1/1:after", "1/1:before"], "1/0:before 1/0:after", { source: "S3: one per write" }),
     ],
     stderr: "thread 'worker' panicked at worker.rs:7",
+    timeline: {
+      lanes: [{ name: "worker 1/0" }, { name: "worker 1/1", dropped: 2 }],
+      events: [
+        { ns: 1000, lane: 0, act: "report", fd: 9 },
+        { ns: 2000, lane: 1, act: "take-over", fd: 9 },
+        { ns: 3000, lane: 0, act: "return", fd: 9 },
+        { ns: 4000, lane: 1, act: "wrong", detail: "reports" },
+      ],
+    },
   });
   change(cells, "migration/idle-takeover/tcp-level-4t2g@poll", {
     status: "known-fail",

@@ -43,6 +43,7 @@ const KINDS = [
   "findings.html",
   "costs.html",
   "peers.html",
+  "assumptions.html",
 ];
 
 for (const path of KINDS) {
@@ -125,8 +126,8 @@ test("the search finds behaviours by flags of scripts, and its address keeps the
     assert.ok(found > 0 && found < all, `${found}`);
     assert.equal(await page.locator("#found li").count(), Math.min(found, 200));
     assert.equal(await page.evaluate(() => location.hash), "#text=shuts%20writing%20epoll");
-    await page.fill("#search", "no such words");
-    assert.ok((await page.textContent("#shown")).startsWith("0 of "));
+    await page.fill("#search", "xyzzy plugh");
+    assert.match(await page.textContent("#shown"), /^0 of \d+ entries$/);
     await page.fill("#search", "V26");
     assert.ok((await page.textContent("#found li")).startsWith("V26: "));
     await page.click("#found a");
@@ -138,7 +139,75 @@ test("the search finds behaviours by flags of scripts, and its address keeps the
   });
 });
 
-test("two systems are compared, two pollers are compared, and one of each is refused", async () => {
+/** What a reader types, and the behaviour that must be among the first hits. */
+const QUERIES = {
+  EPOLLRDHUP: "V06",
+  EV_EOF: "V26",
+  ECONNREFUSED: "V14",
+  "half close": "V06",
+  "half-close": "V07",
+  EPOLLHUP: "V26",
+  POLLHUP: "V26",
+  SHUT_WR: "V06",
+  RST: "V11",
+  ECONNRESET: "V11",
+  EPOLLPRI: "V15",
+  MSG_OOB: "V15",
+  "out of band": "V15",
+  "refused connect": "V14",
+  EINPROGRESS: "C01",
+  SO_ERROR: "C04",
+  EPOLLET: "E01",
+  EV_CLEAR: "E01",
+  EPOLLONESHOT: "E10",
+  "one shot": "E10",
+  EPOLLEXCLUSIVE: "C10",
+  "thundering herd": "C06",
+  "spurious wakeup": "W10",
+  "busy loop": "A20",
+  EEXIST: "A01",
+  EPOLL_CTL_DEL: "A03",
+  EBADF: "A20",
+  "stale event": "A08",
+  "reused number": "A07",
+  dup: "A02",
+  fork: "A17",
+  "nested epoll": "A23",
+  ELOOP: "A23",
+  "regular file": "F01",
+  EPERM: "F01",
+  timerfd: "F10",
+  pidfd: "F11",
+  SO_REUSEPORT: "C14",
+  EMFILE: "C12",
+  eventfd: "E05",
+  pty: "V31",
+  EINTR: "T06",
+  FD_SETSIZE: "T10",
+  "negative timeout": "T04",
+  "broken pipe": "V27",
+  ENOBUFS: "F07",
+};
+
+test("the search answers what readers type", async () => {
+  await open("search.html", {}, async (page) => {
+    const missed = [];
+    for (const [query, behaviour] of Object.entries(QUERIES)) {
+      await page.fill("#search", query);
+      const shown = await page.textContent("#shown");
+      const hits = await page.locator("#found li").allTextContents();
+      const place = hits.findIndex((hit) => hit.startsWith(`${behaviour}: `));
+      if (place === -1 || place >= 25 || shown.startsWith("0 of ")) {
+        missed.push(`${query}: ${behaviour} is at ${place} of ${hits.length} (${shown})`);
+      }
+    }
+    assert.deepEqual(missed, []);
+    await page.fill("#search", "half close zeppelin");
+    assert.match(await page.textContent("#shown"), /^0 of \d+ entries; \d+ have 2 of the 3 words$/);
+  });
+});
+
+test("any two of systems and pollers are compared, and an address with another name says so", async () => {
   await open("compare.html", { fragment: "#linux..freebsd" }, async (page) => {
     const shown = () => page.textContent("#shown");
     assert.equal(await page.textContent("#first-name"), "Linux");
@@ -150,12 +219,16 @@ test("two systems are compared, two pollers are compared, and one of each is ref
     assert.equal(await page.locator("#differences tbody tr:not(.state)").count(), of);
     await accessible(page, "a comparison");
     await page.selectOption("#second", "mio-linux");
-    assert.equal(await shown(), "Choose two systems, or two pollers.");
+    assert.match(await shown(), /^\d+ of \d+ answers differ$/);
     await page.selectOption("#first", "polling-linux");
     assert.match(await shown(), /^\d+ of \d+ answers differ$/);
     assert.equal(await page.evaluate(() => location.hash), "#polling-linux..mio-linux");
     await page.selectOption("#first", "mio-linux");
     assert.equal(await shown(), "Choose another one beside it.");
+  });
+  await open("compare.html", { fragment: "#linux..netbds" }, async (page) => {
+    assert.equal(await page.textContent("#shown"), "Nothing here is called netbds. Choose above.");
+    assert.ok(await page.isHidden("#differences"));
   });
 });
 

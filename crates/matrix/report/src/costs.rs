@@ -27,6 +27,8 @@ pub struct Figure {
     pub threads: u32,
     /// The numbers of descriptors, ascending: the columns of the table.
     pub descriptors: Vec<u64>,
+    /// The times of the floor: `330 to 345 ns`. Empty without a figure.
+    pub floor: String,
     /// A line for each poller that has a figure.
     pub lines: Vec<Line>,
     /// What was not measured: the reason, and the pollers with their numbers of descriptors.
@@ -46,6 +48,8 @@ pub struct Line {
     pub outcomes: Vec<Option<CostOutcome>>,
     /// The same as texts: `1.32`, `noise`, empty.
     pub texts: Vec<String>,
+    /// For each number of descriptors: `820 ns, its floor 330 ns; epoll_ctl 1.00`. Empty without a figure.
+    pub hints: Vec<String>,
     /// The system calls of an operation for each number of descriptors: `epoll_ctl 1.00`. Empty if they were
     /// not counted.
     pub calls: Vec<String>,
@@ -106,10 +110,12 @@ impl Figure {
             let outcomes: Vec<_> = costs().map(|cost| cost.map(|cost| cost.outcome.clone())).collect();
             let texts = outcomes.iter().map(|outcome| outcome.as_ref().map_or(String::new(), text)).collect();
             let counted: Vec<_> = costs().map(|cost| cost.and_then(counted)).collect();
-            let calls = counted.iter().map(|counted| calls_text(counted.as_slice())).collect();
+            let calls: Vec<_> = counted.iter().map(|counted| calls_text(counted.as_slice())).collect();
+            let hints =
+                outcomes.iter().zip(&calls).map(|(outcome, calls)| hint(outcome.as_ref(), calls)).collect();
             let known: Vec<_> = counted.into_iter().flatten().collect();
             let all_calls = calls_text(&known);
-            lines.push(Line { poller: (*poller).to_owned(), outcomes, texts, calls, all_calls });
+            lines.push(Line { poller: (*poller).to_owned(), outcomes, texts, hints, calls, all_calls });
         }
         Self {
             target: first.target.clone(),
@@ -117,6 +123,7 @@ impl Figure {
             mode: first.mode.clone(),
             threads: first.threads,
             descriptors,
+            floor: floor(costs),
             lines,
             missing: missing.listed(),
             not_counted: not_counted.listed(),
@@ -221,6 +228,34 @@ fn text(outcome: &CostOutcome) -> String {
         CostOutcome::Noise { .. } => "noise".to_owned(),
         CostOutcome::NotMeasured { .. } => String::new(),
     }
+}
+
+/// Returns the least and the greatest time of the floor.
+fn floor(costs: &[&Cost]) -> String {
+    let floors = || {
+        costs.iter().filter_map(|cost| match &cost.outcome {
+            CostOutcome::Measured { floor, .. } => Some(floor.round()),
+            _ => None,
+        })
+    };
+    match (floors().fold(f64::INFINITY, f64::min), floors().fold(0.0, f64::max)) {
+        (low, high) if low == high => format!("{low} ns"),
+        (low, high) if low < high => format!("{low} to {high} ns"),
+        _ => String::new(),
+    }
+}
+
+/// Returns what a page shows of an outcome beside its text: the times, and the system calls.
+fn hint(outcome: Option<&CostOutcome>, calls: &str) -> String {
+    let times = match outcome {
+        Some(CostOutcome::Measured { nanoseconds, floor, .. }) => {
+            Some(format!("{nanoseconds:.0} ns, its floor {floor:.0} ns"))
+        }
+        Some(CostOutcome::Noise { low, high, .. }) => Some(format!("between {low:.2} and {high:.2}")),
+        _ => None,
+    };
+    let calls = Some(calls.to_owned()).filter(|calls| !calls.is_empty());
+    times.into_iter().chain(calls).collect::<Vec<_>>().join("; ")
 }
 
 /// Renders the costs for a terminal: a table for each operation. Empty if there are none.

@@ -2,7 +2,8 @@
 //!
 //! [`Results`](metadata::Results) are the contents of `results.json`. [`merge()`] joins the results of
 //! several runs, and [`Diff`] compares two. [`Grid`] counts cells for the tables. [`html`], [`markdown`],
-//! [`junit`] and [`terminal`] render the reports. [`Conformance`] is the summary of one backend.
+//! [`junit`] and [`terminal`] render the reports, [`timeline`] what the threads of a cell
+//! did. [`Conformance`] is the summary of one backend.
 
 mod conformance;
 pub mod costs;
@@ -19,6 +20,7 @@ mod samples;
 pub mod table;
 pub mod terminal;
 mod text;
+pub mod timeline;
 
 pub use conformance::{Conformance, Verdict};
 pub use diff::{Changed, Diff, Direction, Grown, UnmatchedCell, UnmatchedTarget};

@@ -305,9 +305,11 @@ impl Selection {
             .into_iter()
             .map(|(_, cell)| cell)
             .filter(|cell| cell.status == status)
-            // Between equal numbers of attempts the text decides, so that the order of the inputs does not
-            // matter.
-            .min_by_key(|cell| (std::cmp::Reverse(cell.attempts.total), text_of(cell)))
+            // Between equal numbers of attempts a timeline decides, then the text, so that the order of the
+            // inputs does not matter.
+            .min_by_key(|cell| {
+                (std::cmp::Reverse(cell.attempts.total), cell.timeline.is_none(), text_of(cell))
+            })
     }
 
     fn notes(&self) -> Vec<String> {
@@ -365,6 +367,21 @@ mod tests {
 
     fn worst() -> Rules {
         Rules { prefer: Some(Prefer::Worst), ..Rules::default() }
+    }
+
+    #[test]
+    fn of_equal_results_the_one_with_a_timeline_is_kept() {
+        let mut without = samples::results("here", &[("a", "poll", Pass)]);
+        without.cells[0].duration_ms = 1;
+        let mut with = without.clone();
+        with.cells[0].timeline = Some(samples::timeline());
+        // The texts alone would decide for the other.
+        with.cells[0].duration_ms = 2;
+        for inputs in [[&with, &without], [&without, &with]] {
+            let inputs = inputs.map(|results| Input { name: "one".into(), results: results.clone() });
+            let merged = merge(inputs.into(), Rules::default()).unwrap();
+            assert!(merged.results.cells[0].timeline.is_some());
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use metadata::Status::{Fail, Pass, Unsupported};
 pub use metadata::samples::{cell, check, cost, planned, results, run, scenario};
-use metadata::{Calls, Cost, CostOutcome, Link, NotRun, Results, Scenario};
+use metadata::{Act, Calls, Cost, CostOutcome, Event, Lane, Link, NotRun, Results, Scenario, Timeline};
 use serde_json::Value;
 
 use crate::merge::{Input, Rules, merge};
@@ -31,7 +31,37 @@ pub fn merged() -> Results {
     results.cells[0].counters = [("many".to_owned(), u64::MAX), ("few".to_owned(), 3)].into();
     results.cells[0].notes = vec!["a note".into()];
     results.cells[0].stderr = "an error".into();
+    results.cells[0].timeline = Some(timeline());
     results
+}
+
+/// Returns a takeover that a report is held for, on three lanes.
+pub fn timeline() -> Timeline {
+    let lane = |name: &str, dropped| Lane { name: name.into(), dropped };
+    let event = |ns, lane, act, fd, detail: Option<&str>, times| Event {
+        ns,
+        lane,
+        act,
+        fd,
+        detail: detail.map(Into::into),
+        times,
+    };
+    Timeline {
+        lanes: vec![lane("main", 0), lane("worker 1/0", 7), lane("worker 1/1", 0)],
+        events: vec![
+            event(1_000, 1, Act::Wait, None, None, 1),
+            event(1_500, 0, Act::Wake, None, Some("1/1"), 1),
+            event(2_000, 1, Act::Awake, None, None, 12),
+            event(2_300, 1, Act::Event, Some(9), None, 1),
+            event(2_400, 1, Act::Held, Some(9), Some("ReportBeforeRunning"), 1),
+            event(5_000, 2, Act::Begin, None, Some("takes"), 1),
+            event(5_100, 2, Act::TakeOver, Some(9), None, 1),
+            event(5_200, 2, Act::Done, None, Some("takes = Ok(())"), 1),
+            event(8_000, 1, Act::Released, Some(9), Some("ReportBeforeRunning"), 1),
+            event(8_050, 1, Act::Wait, None, None, 1),
+            event(9_000, 0, Act::Wrong, None, Some("the thread that reports"), 1),
+        ],
+    }
 }
 
 /// Returns the outcome of a measurement with this interval.
@@ -57,7 +87,9 @@ pub fn poison(value: &mut Value, hostile: &str, poisoned: &mut Vec<String>) {
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 // These fields hold one of a fixed set of names.
-                if !["status", "seed", "evidence", "layer", "transport", "trigger"].contains(&name.as_str()) {
+                if !["act", "status", "seed", "evidence", "layer", "transport", "trigger"]
+                    .contains(&name.as_str())
+                {
                     poison(value, hostile, poisoned);
                 }
             }

@@ -1,4 +1,4 @@
-//! Shortens text, and escapes it for Markdown.
+//! Shortens text, and escapes it for Markdown and XML.
 
 use metadata::{one_line, visible};
 
@@ -15,6 +15,21 @@ pub(crate) fn shortened(text: &str, longest: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Returns a text for XML, and for the title of a page, which needs no other escapes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in visible(text).chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 /// Returns at most the last `bytes` bytes, beginning at a character boundary.

@@ -5,8 +5,9 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::Figure;
+use crate::text::escaped;
 
-const SIZE: (u32, u32) = (640, 360);
+const SIZE: (u32, u32) = (960, 360);
 
 /// The colours in the drawing that stand for those of the page.
 const TEXT: RGBColor = RGBColor(1, 0, 0);
@@ -21,14 +22,15 @@ const SERIES: usize = 8;
 
 type Error<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
-/// A poller, and its points: descriptors and ratios.
-type Curve<'a> = (&'a str, Vec<(f64, f64)>);
+/// A poller, and the parts of its line: points of descriptors and ratios. A line ends before noise, and
+/// begins again after it.
+type Curve<'a> = (&'a str, Vec<Vec<(f64, f64)>>);
 
 /// See [`Figure::svg`].
 pub(super) fn draw(figure: &Figure) -> Option<String> {
     let curves: Vec<Curve<'_>> =
-        figure.lines.iter().map(|line| (line.poller.as_str(), points(figure, line))).collect();
-    if curves.iter().all(|(_, points)| points.len() < 2) {
+        figure.lines.iter().map(|line| (line.poller.as_str(), parts(figure, line))).collect();
+    if curves.iter().all(|(_, parts)| parts.iter().map(Vec::len).sum::<usize>() < 2) {
         return None;
     }
     let mut svg = String::new();
@@ -40,16 +42,21 @@ pub(super) fn draw(figure: &Figure) -> Option<String> {
     Some(themed(&svg, figure))
 }
 
-fn points(figure: &Figure, line: &super::Line) -> Vec<(f64, f64)> {
-    let point = |(number, outcome): (&u64, &Option<CostOutcome>)| match outcome {
-        Some(CostOutcome::Measured { ratio, .. }) => Some((*number as f64, *ratio)),
-        _ => None,
-    };
-    figure.descriptors.iter().zip(&line.outcomes).filter_map(point).collect()
+fn parts(figure: &Figure, line: &super::Line) -> Vec<Vec<(f64, f64)>> {
+    let mut parts = vec![Vec::new()];
+    for (number, outcome) in figure.descriptors.iter().zip(&line.outcomes) {
+        match (outcome, parts.last_mut()) {
+            (Some(CostOutcome::Measured { ratio, .. }), Some(part)) => part.push((*number as f64, *ratio)),
+            // A number that another poller alone was asked is no gap.
+            (Some(_), _) => parts.push(Vec::new()),
+            (None, _) => {}
+        }
+    }
+    parts
 }
 
 fn chart<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, curves: &[Curve<'_>]) -> Result<(), Error<'a>> {
-    let all = || curves.iter().flat_map(|(_, points)| points);
+    let all = || curves.iter().flat_map(|(_, parts)| parts.iter().flatten());
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
     };
@@ -71,19 +78,20 @@ fn chart<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, curves: &[Curve<'_>]) ->
         .axis_style(LINE)
         .label_style(("sans-serif", 15).into_font().color(&TEXT))
         .x_desc("descriptors")
-        .y_desc("cost ÷ floor")
+        .y_desc("times the floor")
         .x_label_formatter(&|number| format!("{number:.0}"))
         .y_label_formatter(&|ratio| format!("{ratio}"))
         .draw()?;
     let mut taken: Vec<f64> = Vec::new();
-    for (number, (name, points)) in curves.iter().enumerate() {
+    for (number, (name, parts)) in curves.iter().enumerate() {
         let colour = series(number);
-        if points.len() > 1 {
-            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        for part in parts.iter().filter(|part| part.len() > 1) {
+            chart.draw_series(LineSeries::new(part.iter().copied(), colour.stroke_width(2)))?;
         }
-        chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+        let points = || parts.iter().flatten();
+        chart.draw_series(points().map(|point| Circle::new(*point, 3, colour.filled())))?;
         // The name stands at the end of its line, or below another name.
-        let Some((x, y)) = points.last() else { continue };
+        let Some((x, y)) = points().last() else { continue };
         let (pixel_x, pixel_y) = chart.backend_coord(&(*x, *y));
         let mut at = f64::from(pixel_y);
         while taken.iter().any(|other| (other - at).abs() < 13.0) {
@@ -106,7 +114,7 @@ fn themed(svg: &str, figure: &Figure) -> String {
     for number in 0..SERIES {
         svg = svg.replace(&hex(series(number)), &format!("var(--series-{})", number + 1));
     }
-    let title = escaped(&visible(&figure.title(true)));
+    let title = escaped(&figure.title(true));
     let label = format!("<svg class=\"curve\" role=\"img\" aria-label=\"{title}\" ");
     let mut text = svg.replacen("<svg ", &label, 1);
     // Readers of the picture alone.
@@ -118,8 +126,4 @@ fn themed(svg: &str, figure: &Figure) -> String {
 
 fn hex(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,18 +1,46 @@
 //! The catalogue: every behaviour, its scenarios, and the expected answers of each system.
 
 use metadata::{Evidence, Link};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use super::sequence::Sequence;
 
 /// The behaviours, and what is known not to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Catalogue {
     /// The families of behaviours, in the order of the pages.
     pub families: Vec<Family>,
+    /// What the behaviours are about. Every behaviour has one topic.
+    pub topics: Vec<Topic>,
     /// The contract checks that are known not to hold on some system.
     pub divergences: Vec<Divergence>,
+    /// Assumptions that hold on epoll and not on kqueue.
+    pub assumptions: Vec<Assumption>,
 }
 
-/// Behaviours with a common topic.
+/// An assumption that holds on epoll and not on kqueue.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Assumption {
+    /// `Adding a descriptor twice fails`.
+    pub text: String,
+    /// What to do.
+    pub remedy: String,
+    /// The behaviour whose answers show it: `A01`.
+    pub behaviour: String,
+    /// The state: `tcp:twice`.
+    pub state: String,
+    /// The question: `queue-add`.
+    pub asked: String,
+}
+
+impl Catalogue {
+    /// Returns what a behaviour is about.
+    pub(super) fn topic_of(&self, behaviour: &Behaviour) -> Option<&Topic> {
+        self.topics.iter().find(|topic| topic.behaviours.contains(&behaviour.id))
+    }
+}
+
+/// Behaviours whose ids have a common beginning.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Family {
     /// The common beginning of their ids: `V`.
@@ -21,6 +49,19 @@ pub struct Family {
     pub title: String,
     /// The behaviours, in the order of the catalogue.
     pub behaviours: Vec<Behaviour>,
+}
+
+/// What several behaviours are about.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Topic {
+    /// `half-close`. A part of addresses.
+    pub id: String,
+    /// `pipes and FIFOs`.
+    pub title: String,
+    /// Words by which the search finds its behaviours.
+    pub words: String,
+    /// The ids of its behaviours.
+    pub behaviours: Vec<String>,
 }
 
 /// An entry of the catalogue.
@@ -53,6 +94,9 @@ pub struct ScenarioEntry {
     pub command: String,
     /// The transports and triggers: `tcp, unix; level, edge`.
     pub settings: String,
+    /// Its script, as a picture.
+    #[serde(serialize_with = "svg")]
+    pub sequence: Sequence,
     /// Bugs in which a program assumed another answer.
     pub bugs: Vec<Link>,
 }
@@ -106,6 +150,8 @@ pub struct AnswerRow {
 pub struct Answer {
     /// The allowed answers.
     pub allowed: Vec<String>,
+    /// What each of them means: `readable, hang-up`. Empty if it has no meaning that can be compared.
+    pub means: Vec<String>,
     /// The label of the source: `M1`.
     pub source: String,
     /// Versions, reasons for variation, notes.
@@ -141,7 +187,11 @@ pub struct Divergence {
     pub documented: String,
 }
 
-fn meaning<S: serde::Serializer>(evidence: &Evidence, serializer: S) -> Result<S::Ok, S::Error> {
+fn svg<S: Serializer>(sequence: &Sequence, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&sequence.svg())
+}
+
+fn meaning<S: Serializer>(evidence: &Evidence, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(evidence.meaning())
 }
 
@@ -158,6 +208,7 @@ pub(super) mod tests {
         let text = |text: &str| format!("{text}{more}");
         let answer = Answer {
             allowed: vec![text("IN|HUP"), text("HUP")],
+            means: vec![text("readable, hang-up"), String::new()],
             source: text("M1"),
             remarks: vec![text("until 3")],
         };
@@ -177,6 +228,7 @@ pub(super) mod tests {
                 question: text("What?"),
                 command: text("pollmatrix probe 'own is fresh'"),
                 settings: text("tcp; level"),
+                sequence: crate::html::sequence::tests::sequence(&text("peer")),
                 bugs: vec![Link { text: text("mio#1"), url: "https://example.org/1".into() }],
             }],
             unasked: vec![Unasked {
@@ -211,6 +263,24 @@ pub(super) mod tests {
         };
         let behaviours = vec![observed, not_observed];
         let families = vec![Family { prefix: "V".into(), title: text("readiness"), behaviours }];
-        Catalogue { families, divergences: vec![divergence] }
+        let topic = Topic {
+            id: "half-close".into(),
+            title: text("half-close"),
+            words: text("RDHUP"),
+            behaviours: vec!["V26".into(), "V27".into()],
+        };
+        let assumption = Assumption {
+            text: text("HUP is reported"),
+            remedy: text("test EOF"),
+            behaviour: "V26".into(),
+            state: text("pipe:drained"),
+            asked: text("poll@level"),
+        };
+        Catalogue {
+            families,
+            topics: vec![topic],
+            divergences: vec![divergence],
+            assumptions: vec![assumption],
+        }
     }
 }

@@ -1,11 +1,14 @@
-//! The data for the page's script: compact JSON, in which each text, check and list of checks occurs once.
+//! The data for the page's script: compact JSON, in which each text, check and list of checks occurs once,
+//! deflated. [`packed`] says how a page has it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 use std::hash::Hash;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use metadata::{CellResult, Check, Results, Scenario, Status, Variant, visible};
 use serde::Serialize;
+use serde::ser::Error;
 
 use super::{headline, style_of};
 use crate::grid::{Absent, Column, Grid};
@@ -26,10 +29,18 @@ pub(super) struct Data {
     rows: Vec<(usize, Text, Text, Text, Big, Big)>,
     checks: Vec<PackedCheck>,
     lists: Vec<Vec<usize>>,
+    /// By field: equal numbers in a row deflate well.
+    #[serde(serialize_with = "by_field")]
     cells: Vec<PackedCell>,
     /// Target, summary of its run.
     runs: Vec<(Text, Text)>,
+    /// The index of a cell, its timeline as SVG.
+    timelines: Vec<(usize, String)>,
 }
+
+/// The most checks that the page has of a contract cell that passes. They hold, and some scenarios make a
+/// thousand, which would be most of the page.
+const MOST_CHECKS: usize = 20;
 
 /// The kind of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +84,8 @@ impl Serialize for PackedCheck {
 }
 
 /// Row, column, status, layer, reason, passed attempts, attempts, seed, milliseconds, reproducer (text before
-/// the id, text after it, 1 if the id is between them), list of checks, counters, notes, standard error.
+/// the id, text after it, 1 if the id is between them), list of checks, counters, notes, standard error; the
+/// number of checks and of notes that only results.json has.
 #[derive(Serialize)]
 struct PackedCell(
     usize,
@@ -92,7 +104,22 @@ struct PackedCell(
     Vec<(Text, Big)>,
     Vec<Text>,
     Text,
+    usize,
+    usize,
 );
+
+/// Serializes cells as one list for each field.
+fn by_field<S: serde::Serializer>(cells: &[PackedCell], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields: Vec<Vec<serde_json::Value>> = Vec::new();
+    for cell in cells {
+        let serde_json::Value::Array(values) = serde_json::to_value(cell).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("a cell is a list"));
+        };
+        fields.resize(values.len(), Vec::new());
+        fields.iter_mut().zip(values).for_each(|(field, value)| field.push(value));
+    }
+    fields.serialize(serializer)
+}
 
 /// A number, serialized as text if a JSON reader might round it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,8 +181,8 @@ fn row_key(cell: &CellResult) -> RowKey<'_> {
 }
 
 impl Data {
-    /// Packs the results, with the columns and the scenarios of `grid`.
-    pub(super) fn of(results: &Results, grid: &Grid) -> Self {
+    /// Packs the results, with the columns and the scenarios of `grid`, and the drawn timelines.
+    pub(super) fn of(results: &Results, grid: &Grid, timelines: Vec<(usize, String)>) -> Self {
         let mut strings = Table::new();
         strings.text("");
         let mut checks = Table::new();
@@ -175,8 +202,10 @@ impl Data {
 
         let cells = results.cells.iter().map(|cell| {
             let position = (rows[&row_key(cell)], columns[&(cell.target.as_str(), cell.backend.as_str())]);
-            let list: Vec<_> =
-                cell.checks.iter().map(|check| checks.index(packed_check(check, &mut strings))).collect();
+            let list: Vec<_> = shown_checks(cell)
+                .iter()
+                .map(|check| checks.index(packed_check(check, &mut strings)))
+                .collect();
             packed_cell(cell, position, lists.index(list), &mut strings)
         });
         let cells = cells.collect();
@@ -199,6 +228,7 @@ impl Data {
                 })
                 .collect(),
             cells,
+            timelines,
             runs: results
                 .runs
                 .iter()
@@ -212,28 +242,35 @@ impl Data {
             strings: strings.values,
         }
     }
-
-    /// Returns JSON for a script element. `<` and `&` are escaped: an HTML parser could take them for the end
-    /// of the script or the beginning of a comment.
-    pub(super) fn to_json(&self) -> String {
-        inline(self)
-    }
 }
 
-/// Returns a value as JSON that can stand inside of a script element.
-pub(super) fn inline(value: &(impl Serialize + ?Sized)) -> String {
-    let plain = serde_json::to_string(value).expect("the types have string keys and no fallible parts");
-    let mut safe = String::with_capacity(plain.len());
-    for c in plain.chars() {
-        match c {
-            // JSON has these characters only inside of strings.
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(safe, "\\u{:04x}", u32::from(c));
-            }
-            _ => safe.push(c),
-        }
-    }
-    safe
+/// The greatest effort: a page is written once, and loaded often.
+const EFFORT: u8 = 9;
+
+/// Returns a value as the text of a script element with the id `data`: JSON, deflated with zlib's header, in
+/// base64. `unpacked` of dom.js reads it.
+pub(super) fn packed(value: &(impl Serialize + ?Sized)) -> String {
+    let plain = serde_json::to_vec(value).expect("the types have string keys and no fallible parts");
+    BASE64_STANDARD.encode(miniz_oxide::deflate::compress_to_vec_zlib(&plain, EFFORT))
+}
+
+/// Returns the value that [`packed`] has packed.
+#[cfg(test)]
+pub(super) fn unpacked(text: &str) -> serde_json::Value {
+    let deflated = BASE64_STANDARD.decode(text).expect("the data is base64");
+    let plain = miniz_oxide::inflate::decompress_to_vec_zlib(&deflated).expect("the data is deflated");
+    serde_json::from_slice(&plain).expect("the data is JSON")
+}
+
+/// Returns the checks of a cell that the page has.
+fn shown_checks(cell: &CellResult) -> &[Check] {
+    let most = if cell.is_contract() && cell.status == Status::Pass { MOST_CHECKS } else { usize::MAX };
+    &cell.checks[..cell.checks.len().min(most)]
+}
+
+/// Returns the notes of a cell that the page has: how a cell came to pass is in results.json.
+fn shown_notes(cell: &CellResult) -> &[String] {
+    if cell.status == Status::Pass { &[] } else { &cell.notes }
 }
 
 fn packed_columns(
@@ -316,7 +353,9 @@ fn packed_cell(
         repeated,
         checks,
         cell.counters.iter().map(|(name, value)| (strings.text(name), Big(*value))).collect(),
-        strings.texts(&cell.notes),
+        strings.texts(shown_notes(cell)),
         strings.text(&cell.stderr),
+        cell.checks.len() - shown_checks(cell).len(),
+        cell.notes.len() - shown_notes(cell).len(),
     )
 }

@@ -1,48 +1,58 @@
 //! The interactive HTML report: one self-contained file that makes no network request.
 //!
-//! Summary and provenance are HTML. The page's script builds the matrix and the cells from the data in the
-//! page. The content security policy of the page allows only its own two scripts and its style, by their
-//! hashes. Even if a text from a result file escaped from its context, it could not run, load or send
-//! anything.
+//! Summary, failures, a table by scenario and provenance are HTML. The page's script builds the matrix and
+//! the cells from the data in the page. The content security policy of the page allows only its own two
+//! scripts and its style, by their hashes. Even if a text from a result file escaped from its context, it
+//! could not run, load or send anything.
 
 pub mod catalogue;
 mod data;
+pub mod sequence;
 mod shell;
 pub mod site;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use metadata::{NotRun, Results, Run, Status};
+use metadata::{CellResult, NotRun, Results, Run, Status};
 use serde::Serialize;
 
 use crate::conformance::{Conformance, Verdict};
 use crate::costs::Figure;
+use crate::first_line;
 use crate::grid::{Absent, Grid, Overview, Tally};
+use crate::text::escaped;
+use crate::timeline;
 use data::Data;
-use shell::{Shell, escaped, short_title};
+use shell::{Shell, short_title};
 
 const SHELL: Shell<'_> = Shell {
     template: include_str!("template.html"),
     partials: &[
         ("overview.html", include_str!("overview.html")),
         ("cost-figures.html", include_str!("cost-figures.html")),
+        ("data.html", include_str!("data.html")),
     ],
     style: include_str!("report.css"),
     scripts: &[
+        include_str!("dom.js"),
+        include_str!("theme-button.js"),
         include_str!("model.js"),
         include_str!("filter.js"),
-        include_str!("dom.js"),
         include_str!("tally.js"),
         include_str!("grid.js"),
         include_str!("panel.js"),
         include_str!("page.js"),
-        include_str!("theme-button.js"),
     ],
 };
 
 /// Renders report.html. Equal results give equal text.
 pub fn report(results: &Results) -> String {
+    page(results, costs(results))
+}
+
+/// Renders the report, with these costs: a site has a page for them.
+fn page(results: &Results, costs: Vec<Costs>) -> String {
     let absent = Absent::of(&results.cells);
     let grid = columns(results);
     let totals = results.totals_lines().join(" · ");
@@ -67,16 +77,116 @@ pub fn report(results: &Results) -> String {
             .collect(),
         runs: results.runs.iter().map(Provenance::of).collect(),
         not_run: &results.not_run,
-        costs: costs(results),
+        costs,
         unsupported: unsupported(results, &absent),
-        data: Data::of(results, &grid).to_json(),
+        failures: Failures::of(results),
+        by_scenario: ByScenario::of(results),
+        data: data::packed(&Data::of(results, &grid, timelines(results))),
     })
+}
+
+/// The greatest number of cells whose timelines are in the page: each is as large as hundreds of passing
+/// cells.
+const DRAWN: usize = 50;
+
+/// Returns the pictures of the timelines, each with the index of its cell: of cells that failed; and of the
+/// others, unless they are so many that the page would have an arbitrary part of them.
+fn timelines(results: &Results) -> Vec<(usize, String)> {
+    let recorded = || results.cells.iter().enumerate().filter(|(_, cell)| cell.timeline.is_some());
+    let all = recorded().count() <= DRAWN;
+    let chosen = recorded().filter(|(_, cell)| all || cell.status.is_failure());
+    let drawn = chosen.map(|(index, cell)| (index, timeline::svg(cell)));
+    drawn.filter(|(_, svg)| !svg.is_empty()).take(DRAWN).collect()
+}
+
+/// The fragment of the address at which a report shows a cell.
+fn fragment(cell: &CellResult) -> String {
+    format!("cell={}&on={}", encoded(&cell.id), encoded(&cell.target))
+}
+
+/// Returns a text as a value in a fragment. The report reads it as a form does.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/@,".contains(&byte);
+    text.bytes().fold(String::new(), |out, byte| match plain(byte) {
+        true => out + char::from(byte).encode_utf8(&mut [0; 4]),
+        false => out + &format!("%{byte:02X}"),
+    })
+}
+
+/// The cells that fail, for readers in a hurry and for browsers that run no script.
+#[derive(Serialize)]
+struct Failures<'a> {
+    shown: Vec<Failed<'a>>,
+    /// How many more there are.
+    more: usize,
+}
+
+/// A cell that does not pass.
+#[derive(Serialize)]
+struct Failed<'a> {
+    id: &'a str,
+    target: &'a str,
+    part: Part,
+    reason: String,
+    fragment: String,
+}
+
+/// The greatest number of failed cells in the list of a page.
+const LISTED: usize = 100;
+
+impl<'a> Failures<'a> {
+    fn of(results: &'a Results) -> Self {
+        let mut shown: Vec<_> =
+            results.cells.iter().filter(|cell| cell.status.is_failure()).map(Failed::of).collect();
+        let more = shown.len().saturating_sub(LISTED);
+        shown.truncate(LISTED);
+        Self { shown, more }
+    }
+}
+
+impl<'a> Failed<'a> {
+    fn of(cell: &'a CellResult) -> Self {
+        Self {
+            id: &cell.id,
+            target: &cell.target,
+            part: Part::of(cell.status),
+            reason: first_line(cell.reason.as_deref().unwrap_or_default()),
+            fragment: fragment(cell),
+        }
+    }
+}
+
+/// The table for browsers that run no script: a row for each contract scenario, and for each family of
+/// characterisation scenarios.
+#[derive(Serialize)]
+struct ByScenario {
+    /// The targets, with their numbers of columns.
+    targets: Vec<(String, usize)>,
+    backends: Vec<String>,
+    rows: Vec<(String, Vec<String>)>,
+}
+
+impl ByScenario {
+    fn of(results: &Results) -> Self {
+        let grid = Grid::new(results.cells.iter(), row_of);
+        let targets = grid.targets().into_iter().map(|(target, of)| (target.to_owned(), of.len())).collect();
+        let backends = grid.columns.into_iter().filter_map(|column| column.backend).collect();
+        let texts = |tallies: Vec<Tally>| tallies.iter().map(Tally::to_string).collect();
+        let rows = grid.rows.into_iter().map(|(name, tallies)| (name, texts(tallies))).collect();
+        Self { targets, backends, rows }
+    }
 }
 
 /// Returns the columns and scenarios of the matrix. Unlike the other reports, it includes absent backends,
 /// which the page can show.
 fn columns(results: &Results) -> Grid {
     Grid::new(results.cells.iter(), |cell| &cell.scenario).with_not_run(results)
+}
+
+/// The row of a cell in [`ByScenario`].
+fn row_of(cell: &CellResult) -> &str {
+    let family = cell.scenario.split('/').next().filter(|_| !cell.is_contract());
+    family.unwrap_or(&cell.scenario)
 }
 
 /// The values for the template.
@@ -97,6 +207,8 @@ struct Page<'a> {
     not_run: &'a [NotRun],
     costs: Vec<Costs>,
     unsupported: Vec<Unsupported<'a>>,
+    failures: Failures<'a>,
+    by_scenario: ByScenario,
     data: String,
 }
 

@@ -1,7 +1,9 @@
 // Unpacks the results. Texts are indices into one table. A cell stays an array, as in the file, because there
 // may be tens of thousands of them.
 
-const packed = JSON.parse(document.getElementById("data").textContent);
+const packed = await unpacked();
+// From a list for each field to one for each cell.
+packed.cells = (packed.cells[0] ?? []).map((_, index) => packed.cells.map((field) => field[index]));
 const textOf = (index) => packed.strings[index];
 const STATUSES = packed.statuses.map(([letter, name, style, label]) => ({ letter, name, style, label }));
 
@@ -110,6 +112,8 @@ function unpackCell(cell) {
     counters,
     notes,
     stderr,
+    moreChecks,
+    moreNotes,
   ] = cell;
   const id = idOf(cell);
   return {
@@ -129,6 +133,8 @@ function unpackCell(cell) {
     counters: counters.map(([name, value]) => [textOf(name), value]),
     notes: notes.map(textOf),
     stderr: textOf(stderr),
+    moreChecks,
+    moreNotes,
   };
 }
 

@@ -163,7 +163,9 @@ addEventListener("hashchange", () => {
 });
 
 byId("matrix").hidden = false;
+byId("by-scenario").remove();
 byId("single-keys").checked = remembered.get("keys") !== "off";
 byId("filters").open = matchMedia("(min-width: 48rem)").matches;
 makeControls();
 follow();
+performance.measure("open", { start: 0 });

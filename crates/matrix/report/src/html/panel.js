@@ -101,6 +101,24 @@ function otherColumns(cell) {
   return shown.length === 0 ? null : element("ul", { class: "elsewhere" }, shown);
 }
 
+/** Creates the picture of what each thread did, which the page has of some cells. */
+function timelineOf(cell, id) {
+  const drawn = packed.timelines.find(([index]) => packed.cells[index] === cell);
+  if (drawn === undefined) {
+    return null;
+  }
+  // The program has escaped the texts in it. A script in it would not run, either.
+  const picture = new DOMParser().parseFromString(drawn[1], "image/svg+xml").documentElement;
+  return element("section", { class: "sideways", "aria-label": `Timeline of ${id}`, tabindex: 0 }, picture);
+}
+
+/** Says what of a cell that passes is not in the page. */
+function omitted(moreChecks, moreNotes) {
+  const parts = [moreChecks > 0 && `${plural(moreChecks, "more check")} that hold`, moreNotes > 0 && plural(moreNotes, "note")];
+  const text = parts.filter(Boolean).join(" and ");
+  return text === "" ? null : element("p", { class: "quiet" }, `results.json has ${text}.`);
+}
+
 /** Returns the summaries of the target's runs. A cell does not record which of them it belongs to. */
 function runsOf(target) {
   const summaries = packed.runs.filter(([name]) => textOf(name) === target).map(([, summary]) => textOf(summary));
@@ -124,6 +142,8 @@ function panelOf(cell) {
     counters,
     notes,
     stderr,
+    moreChecks,
+    moreNotes,
   } = unpackCell(cell);
   const { scenario } = row;
   const { transport, trigger, threads, groups } = row.params;
@@ -169,6 +189,8 @@ function panelOf(cell) {
           wrong === 0 ? "Expected and observed" : `Expected and observed: ${wrong} of ${checks.length} do not hold`,
           checksTable(checks),
         ),
+    omitted(moreChecks, moreNotes),
+    part("Timeline", timelineOf(cell, id)),
     part("Other columns", otherColumns(cell)),
     part(
       "Details",

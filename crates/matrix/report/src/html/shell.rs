@@ -31,7 +31,7 @@ impl Shell<'_> {
     /// Renders a page with this content. Equal content gives equal text.
     pub(super) fn page(&self, content: impl Serialize) -> String {
         let style = format!("{BASE_STYLE}{}", self.style);
-        let script = format!("(() => {{\n\"use strict\";\n{}}})();\n", self.scripts.concat());
+        let script = format!("(async () => {{\n\"use strict\";\n{}}})();\n", self.scripts.concat());
         let values = Values {
             content,
             policy: policy(&style, &script),
@@ -89,21 +89,6 @@ pub(super) fn short_title(text: &str, site: &str) -> String {
     let words = begun.rsplit_once(' ').map_or(begun.as_str(), |(words, _)| words);
     let words: String = words.chars().take(LONGEST_TITLE - 1).collect();
     format!("{}…", words.trim_end_matches([',', ':', ';', ' ']))
-}
-
-/// Returns a text for XML, and for the title of a page, which needs no other escapes.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in metadata::visible(text).chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Returns the default syntax, in which a line with only a block produces no output.

@@ -19,7 +19,14 @@ fn merged() -> Results {
 fn split(page: &str) -> (String, Value) {
     let (before, rest) = page.split_once("id=\"data\">").expect("the page has data");
     let (data, after) = rest.split_once("</script>").expect("the data element is closed");
-    (format!("{before}{after}"), serde_json::from_str(data).expect("the data is JSON"))
+    let mut data = data::unpacked(data);
+    // As model.js does.
+    let fields: Vec<_> =
+        data["cells"].as_array().unwrap().iter().map(|field| field.as_array().unwrap()).collect();
+    let cells = fields.first().map_or(0, |field| field.len());
+    let cell = |index: usize| fields.iter().map(|field| field[index].clone()).collect::<Value>();
+    data["cells"] = (0..cells).map(cell).collect();
+    (format!("{before}{after}"), data)
 }
 
 fn strings(data: &Value) -> Vec<&str> {
@@ -32,8 +39,11 @@ fn number(value: &Value) -> usize {
 
 #[test]
 fn every_text_of_a_result_file_is_shown_and_none_becomes_markup() {
-    let harmless = report(&merged());
-    let mut value = serde_json::to_value(merged()).unwrap();
+    let mut results = merged();
+    // The page has no notes of a cell that passes.
+    results.cells[0].status = Status::Fail;
+    let harmless = report(&results);
+    let mut value = serde_json::to_value(&results).unwrap();
     let mut poisoned = Vec::new();
     samples::poison(&mut value, HOSTILE, &mut poisoned);
     let results = serde_json::from_value::<Results>(value).expect("hostile results are valid");
@@ -43,8 +53,12 @@ fn every_text_of_a_result_file_is_shown_and_none_becomes_markup() {
     for tag in ["<script", "</script", "<style", "</style", "<img", "<!--", "<a "] {
         assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
     }
-    let (html, data) = split(&page);
-    assert!(!page.contains(['\u{202e}', '\u{2028}', '\x1b']), "invisible characters are escaped");
+    let (mut html, data) = split(&page);
+    let pictures = data["timelines"].as_array().unwrap();
+    html.extend(pictures.iter().map(|of| of[1].as_str().unwrap()));
+    assert!(!html.contains("<img src=x"), "{html}");
+    let shown = format!("{html}{}", data["strings"]);
+    assert!(!shown.contains(['\u{202e}', '\u{2028}', '\x1b']), "invisible characters are escaped");
 
     // Without the escapes, the page contains each text in full.
     let escapes =
@@ -100,7 +114,10 @@ fn the_data_has_the_tallies_of_the_grid() {
 
 #[test]
 fn the_data_has_every_field_of_a_cell() {
-    let (_, data) = split(&report(&merged()));
+    let mut results = merged();
+    // The page has no notes of a cell that passes.
+    results.cells[0].status = Status::Fail;
+    let (_, data) = split(&report(&results));
     let strings = strings(&data);
     let texts = |values: &Value| -> Vec<_> {
         values.as_array().unwrap().iter().map(|text| strings[number(text)]).collect()
@@ -133,6 +150,61 @@ fn equal_checks_and_texts_are_stored_once() {
     let strings = strings(&data);
     let distinct: std::collections::HashSet<_> = strings.iter().collect();
     assert_eq!(distinct.len(), strings.len());
+}
+
+#[test]
+fn of_a_contract_cell_that_passes_the_first_checks_are_in_the_page_and_the_number_of_the_others() {
+    let shown = |status: Status, contract: bool| {
+        let mut results = merged();
+        let cell = &mut results.cells[0];
+        cell.status = status;
+        cell.layer = if contract { metadata::Layer::Contract } else { metadata::Layer::Characterisation };
+        cell.checks = vec![cell.checks[0].clone(); 30];
+        cell.notes = vec!["one".into(), "two".into()];
+        let (_, data) = split(&report(&results));
+        let cell = &data["cells"][0];
+        let counts =
+            [&data["lists"][number(&cell[12])], &cell[14]].map(|list| list.as_array().unwrap().len());
+        (counts, [number(&cell[16]), number(&cell[17])])
+    };
+    assert_eq!(shown(Pass, true), ([20, 0], [10, 2]));
+    assert_eq!(shown(Pass, false), ([30, 0], [0, 2]));
+    assert_eq!(shown(Status::Fail, true), ([30, 2], [0, 0]));
+}
+
+#[test]
+fn without_a_script_the_failures_and_the_scenarios_are_read() {
+    let mut results = merged();
+    results.cells[0].status = Status::Fail;
+    results.cells[0].reason = Some("because\nof this".into());
+    let (html, _) = split(&report(&results));
+    let cell = &results.cells[0];
+    let item =
+        format!("</span> <a href=\"#{}\">{}</a>\n      on {}: because", fragment(cell), cell.id, cell.target);
+    assert!(html.replace("&#x2f;", "/").contains(&item.replace('&', "&amp;")), "{item} is not in {html}");
+    for scenario in results.contract().map(|cell| &cell.scenario) {
+        let row = format!("<th scope=\"row\">{scenario}</th><td>");
+        assert!(html.replace("&#x2f;", "/").contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn timelines_of_cells_that_pass_are_drawn_if_all_are() {
+    let mut results = merged();
+    let mut passing = results.cells[0].clone();
+    (passing.status, passing.timeline) = (Pass, Some(samples::timeline()));
+    let mut failing = passing.clone();
+    failing.status = Status::Fail;
+    results.cells = vec![passing.clone(), failing];
+    let drawn = |results: &Results| {
+        let (_, data) = split(&report(results));
+        let pictures = data["timelines"].as_array().unwrap().clone();
+        assert!(pictures.iter().all(|of| of[1].as_str().unwrap().starts_with("<svg ")), "{pictures:?}");
+        pictures.iter().map(|of| number(&of[0])).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(&results), [0, 1]);
+    results.cells.extend(vec![passing; DRAWN]);
+    assert_eq!(drawn(&results), [1]);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::shell::escaped;
 use super::Page;
 use super::slug;
+use crate::text::escaped;
 
 /// The colour of a badge's message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

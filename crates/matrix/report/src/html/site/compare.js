@@ -1,32 +1,47 @@
 // Compares two systems or two pollers. The fragment of the address holds both: #linux..freebsd.
 
-const { rows, asked } = JSON.parse(byId("data").textContent);
+const { systems, rows, texts, names, asked: compact } = await unpacked();
+/** The answers of each question by the number of the side: `0:12,14 3:9` are those of two. */
+const asked = compact.map(([row, state, question, answers]) => ({
+  row,
+  state: names[state],
+  question: names[question],
+  answers: new Map(answers.split(" ").map((side) => side.split(":")).map(([side, of]) => [Number(side), of.split(",").map(Number)])),
+}));
 const [first, second] = [byId("first"), byId("second")];
 const table = document.querySelector("#differences table");
 
 const number = (select) => select.selectedIndex;
 const name = (select) => select.selectedOptions[0].textContent;
-const group = (select) => select.selectedOptions[0].parentElement.label;
-/** Whether two lists of allowed answers have one in common. A `*` matches any text. */
+
+/** Whether two lists of allowed answers have one in common: the same meaning, or the same notation. A `*` matches any text. */
 function agree(one, two) {
   const matches = (pattern, text) => {
     const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     return new RegExp(`^${parts.join("[^]*")}$`).test(text);
   };
-  return one.some((answer) => two.some((other) => answer === other || matches(answer, other) || matches(other, answer)));
+  const same = ([text, means], [other, alsoMeans]) =>
+    text === other || (means !== "" && means === alsoMeans) || matches(text, other) || matches(other, text);
+  return one.some((answer) => two.some((other) => same(texts[answer], texts[other])));
 }
 
-function codes(answers) {
-  return answers.flatMap((answer, index) => (index === 0 ? [element("code", {}, answer)] : [" or ", element("code", {}, answer)]));
+/** Answers in common words, with the notation beside them. */
+function words(answers) {
+  return answers.flatMap((answer, index) => {
+    const [text, means] = texts[answer];
+    const code = element("code", {}, text);
+    const shown = means === "" ? [code] : [`${means} `, element("small", {}, code)];
+    return index === 0 ? shown : [" or ", ...shown];
+  });
 }
 
-function show() {
+function show(problem = "") {
   for (const body of table.querySelectorAll("tbody")) {
     body.remove();
   }
   byId("differences").hidden = true;
-  if (group(first) !== group(second)) {
-    byId("shown").textContent = "Choose two systems, or two pollers.";
+  if (problem !== "") {
+    byId("shown").textContent = problem;
     return;
   }
   if (number(first) === number(second)) {
@@ -34,11 +49,15 @@ function show() {
     return;
   }
   const [one, two] = [number(first), number(second)];
-  const both = asked.filter(({ answers }) => one in answers && two in answers);
-  const differing = both.filter(({ answers }) => !agree(answers[one], answers[two]));
+  // Systems have a question to their queue under its own name, too.
+  const isTwice = (question) => one < systems && two < systems && question.startsWith("poller");
+  const both = asked
+    .filter(({ question, answers }) => answers.has(one) && answers.has(two) && !isTwice(question))
+    .map(({ answers, ...rest }) => ({ ...rest, ours: answers.get(one), theirs: answers.get(two) }));
+  const differing = both.filter(({ ours, theirs }) => !agree(ours, theirs));
   let body;
   let last = -1;
-  for (const { row, state, asked: question, answers } of byId("all").checked ? both : differing) {
+  for (const { row, state, question, ours, theirs } of byId("all").checked ? both : differing) {
     if (row !== last) {
       last = row;
       const heading = element("a", { href: rows[row].path }, rows[row].title);
@@ -48,29 +67,33 @@ function show() {
     body.append(
       element(
         "tr",
-        { class: agree(answers[one], answers[two]) ? null : "differs" },
+        { class: agree(ours, theirs) ? null : "differs" },
         element("th", { scope: "row" }, question),
         element("td", {}, element("code", {}, state)),
-        element("td", {}, codes(answers[one])),
-        element("td", {}, codes(answers[two])),
+        element("td", {}, words(ours)),
+        element("td", {}, words(theirs)),
       ),
     );
   }
   byId("first-name").textContent = name(first);
   byId("second-name").textContent = name(second);
   byId("differences").hidden = body === undefined;
-  byId("shown").textContent = `${differing.length} of ${both.length} answers differ`;
+  byId("shown").textContent =
+    both.length === 0 ? "No question was put to both." : `${differing.length} of ${both.length} answers differ`;
 }
 
 function follow() {
   const [one = "", two = ""] = location.hash.slice(1).split("..");
+  const unknown = [];
   for (const [select, id] of [[first, one], [second, two]]) {
     const option = [...select.options].find(({ value }) => value === id);
     if (option !== undefined) {
       option.selected = true;
+    } else if (id !== "") {
+      unknown.push(id);
     }
   }
-  show();
+  show(unknown.length === 0 ? "" : `Nothing here is called ${unknown.join(" or ")}. Choose above.`);
 }
 
 for (const control of [first, second]) {
@@ -79,7 +102,7 @@ for (const control of [first, second]) {
     setFragment(`${first.value}..${second.value}`);
   });
 }
-byId("all").addEventListener("change", show);
+byId("all").addEventListener("change", () => show());
 byId("sides").hidden = false;
 if (second.options.length > 1) {
   second.selectedIndex = 1;

@@ -1,4 +1,4 @@
-//! The data of the page that compares two systems or two pollers.
+//! The data of the page that compares any two systems or pollers.
 
 use std::collections::BTreeMap;
 
@@ -25,16 +25,11 @@ struct Side {
     unmeasured: bool,
 }
 
-/// A question, with the answers of the sides that have one. `compare.js` reads it.
-#[derive(Serialize)]
-struct Asked {
-    /// The index of the behaviour.
-    row: usize,
-    state: String,
-    asked: String,
-    /// The allowed answers by the number of the side: the systems first, then the pollers.
-    answers: BTreeMap<usize, Vec<String>>,
-}
+/// A question, with the answers of the sides that have one. `compare.js` reads it: the index of the
+/// behaviour, those of the state and of the question among the names, and the allowed answers by the number
+/// of the side, the systems first, then the pollers. Each answer is an index of the texts: `0:12,14 3:9` are
+/// answers of two sides.
+type Asked = (usize, usize, usize, String);
 
 #[derive(Serialize)]
 struct Row {
@@ -44,8 +39,31 @@ struct Row {
 
 #[derive(Serialize)]
 struct Data {
+    /// The number of systems among the sides.
+    systems: usize,
     rows: Vec<Row>,
+    /// Each answer once: its notation, and what it means in common words.
+    texts: Vec<(String, String)>,
+    /// Each state and each question once.
+    names: Vec<String>,
     asked: Vec<Asked>,
+}
+
+/// Texts with a number for each.
+struct Numbered<T>(BTreeMap<T, usize>);
+
+impl<T: Ord> Numbered<T> {
+    fn number(&mut self, text: T) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
+    }
+
+    /// Returns the texts in the order of their numbers.
+    fn texts(self) -> Vec<T> {
+        let mut texts: Vec<_> = self.0.into_iter().collect();
+        texts.sort_by_key(|(_, number)| *number);
+        texts.into_iter().map(|(text, _)| text).collect()
+    }
 }
 
 impl Content {
@@ -64,8 +82,8 @@ impl Content {
                 Side { id: id(&format!("{} {}", poller.name, on.system)), name, unmeasured: false }
             }));
         }
-        let data = Data { rows: rows(site), asked: asked(site, &systems) };
-        Self { data: data::inline(&data), systems, pollers }
+        let data = data(site, &systems);
+        Self { data: data::packed(&data), systems, pollers }
     }
 }
 
@@ -82,8 +100,28 @@ fn rows(site: &Site<'_>) -> Vec<Row> {
     site.behaviours().map(row).collect()
 }
 
-fn asked(site: &Site<'_>, systems: &[Side]) -> Vec<Asked> {
-    let mut all: BTreeMap<(usize, &str, String), BTreeMap<usize, Vec<String>>> = BTreeMap::new();
+/// The page has tens of thousands of answers.
+fn compact(answers: BTreeMap<usize, Vec<usize>>) -> String {
+    let side = |(side, numbers): (usize, Vec<usize>)| {
+        let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+        format!("{side}:{}", numbers.join(","))
+    };
+    answers.into_iter().map(side).collect::<Vec<_>>().join(" ")
+}
+
+/// The question to a poller that corresponds to one to a system's own queue: `poller@edge` to
+/// `queue-add-before@edge`. A library looks through a registration that it made before the state began.
+fn of_poller(asked: &str) -> Option<String> {
+    let rest = asked.strip_prefix("queue")?;
+    let rest = rest.strip_prefix("-add-before").unwrap_or(rest);
+    (!rest.starts_with("-add-after")).then(|| format!("poller{rest}"))
+}
+
+fn data(site: &Site<'_>, systems: &[Side]) -> Data {
+    let (mut texts, mut names) = (Numbered(BTreeMap::new()), Numbered(BTreeMap::new()));
+    let mut number =
+        |text: &str, means: &str| texts.number((visible(text).into_owned(), visible(means).into_owned()));
+    let mut all: BTreeMap<(usize, &str, String), BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
     for (row, behaviour) in site.behaviours().enumerate() {
         let side = |column: &super::super::catalogue::Column| {
             systems.iter().position(|side| side.name == column.name)
@@ -91,11 +129,14 @@ fn asked(site: &Site<'_>, systems: &[Side]) -> Vec<Asked> {
         let sides: Vec<_> = behaviour.columns.iter().map(side).collect();
         for state in &behaviour.states {
             for question in &state.rows {
-                let answers = all.entry((row, &state.name, question.asked.clone())).or_default();
                 for (side, given) in sides.iter().zip(&question.answers) {
                     let Some(side) = side.filter(|_| !given.is_empty()) else { continue };
-                    let texts = given.iter().flat_map(|answer| &answer.allowed);
-                    answers.entry(side).or_default().extend(texts.map(|text| visible(text).into_owned()));
+                    let texts = given.iter().flat_map(|answer| answer.allowed.iter().zip(&answer.means));
+                    let numbers: Vec<_> = texts.map(|(text, means)| number(text, means)).collect();
+                    for asked in std::iter::once(question.asked.clone()).chain(of_poller(&question.asked)) {
+                        let answers = all.entry((row, &state.name, asked)).or_default();
+                        answers.entry(side).or_default().extend(&numbers);
+                    }
                 }
             }
         }
@@ -113,17 +154,26 @@ fn asked(site: &Site<'_>, systems: &[Side]) -> Vec<Asked> {
                     None => answer.asked.clone(),
                 };
                 let answers = all.entry((row, &answer.state, asked)).or_default();
-                let texts = answer.allowed.iter().map(|text| visible(text).into_owned());
+                let texts = answer.allowed.iter().zip(&answer.means);
+                let texts = texts.map(|(text, means)| number(text, means));
                 answers.entry(side).or_default().extend(texts);
             }
             side += 1;
         }
     }
-    let of = |((row, state, asked), answers): ((usize, &str, String), _)| Asked {
-        row,
-        state: visible(state).into_owned(),
-        asked: visible(&asked).into_owned(),
-        answers,
+    // A question to a poller that only systems answer is theirs under another name.
+    let is_wanted = |((_, _, asked), answers): &((usize, &str, String), BTreeMap<usize, Vec<usize>>)| {
+        let is_of_systems = answers.keys().all(|side| *side < systems.len());
+        answers.len() > 1 && !(is_of_systems && asked.starts_with("poller"))
     };
-    all.into_iter().filter(|(_, answers)| answers.len() > 1).map(of).collect()
+    let mut of = |((row, state, asked), answers): ((usize, &str, String), _)| {
+        (
+            row,
+            names.number(visible(state).into_owned()),
+            names.number(visible(&asked).into_owned()),
+            compact(answers),
+        )
+    };
+    let asked = all.into_iter().filter(is_wanted).map(&mut of).collect();
+    Data { systems: systems.len(), rows: rows(site), texts: texts.texts(), names: names.texts(), asked }
 }

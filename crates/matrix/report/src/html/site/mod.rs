@@ -13,7 +13,8 @@
 //! | `scenarios/migration/idle-takeover.html` | a contract scenario |
 //! | `systems/linux.html` | an operating system |
 //! | `pollers/mio.html` | a poller |
-//! | `compare.html#linux..freebsd` | two systems or two pollers |
+//! | `assumptions.html` | what holds on epoll and not on kqueue |
+//! | `compare.html#linux..freebsd` | any two systems or pollers |
 //! | `search.html#text=…` | the search |
 //! | `costs.html` | what operations cost, with curves |
 //! | `findings.html#…` | the findings |
@@ -21,6 +22,7 @@
 //! | `report.html` | the report of the runs |
 //! | `badges/mio.svg`, `badges/mio.json` | a badge: a picture, and an endpoint of shields.io |
 
+mod assumptions;
 mod badge;
 mod behaviours;
 pub mod check;
@@ -28,8 +30,10 @@ mod compare;
 mod findings;
 pub mod links;
 mod peers;
+mod plain;
 mod pollers;
 mod scenarios;
+mod verdicts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,20 +44,23 @@ use metadata::{CellResult, Results, Status, visible};
 use serde::Serialize;
 
 use super::catalogue::{Behaviour, Catalogue, Divergence};
-use super::shell::{Shell, escaped, short_title};
+use super::shell::{Shell, short_title};
 use super::{Costs, Table, costs};
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
+use crate::text::escaped;
 
 use findings::Findings;
-pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem};
+pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem, Wrong};
 pub use scenarios::{Contract, Killed};
 
 const PARTIALS: &[(&str, &str)] = &[
     ("site.html", include_str!("site.html")),
     ("answer.html", include_str!("answer.html")),
+    ("timeline.html", include_str!("timeline.html")),
     ("overview.html", include_str!("../overview.html")),
     ("cost-figures.html", include_str!("../cost-figures.html")),
+    ("data.html", include_str!("../data.html")),
 ];
 
 /// Returns the kind of a page with this template and these scripts.
@@ -68,6 +75,7 @@ const SCENARIO: Shell<'_> = shell(include_str!("scenario.html"), THEME_ONLY);
 const SYSTEM: Shell<'_> = shell(include_str!("system.html"), THEME_ONLY);
 const POLLER: Shell<'_> = shell(include_str!("poller.html"), THEME_ONLY);
 const FINDINGS: Shell<'_> = shell(include_str!("findings.html"), THEME_ONLY);
+const ASSUMPTIONS: Shell<'_> = shell(include_str!("assumptions.html"), THEME_ONLY);
 const PEERS: Shell<'_> = shell(include_str!("peers.html"), THEME_ONLY);
 const COSTS: Shell<'_> = shell(include_str!("costs.html"), THEME_ONLY);
 const COMPARE: Shell<'_> = shell(
@@ -171,13 +179,15 @@ struct System<'a> {
 pub fn build(site: &Site<'_>) -> Built {
     let mut files = vec![Page { path: ".nojekyll".into(), text: String::new() }];
     if site.has_report() {
-        files.push(Page { path: "report.html".into(), text: super::report(site.results) });
+        files.push(Page { path: "report.html".into(), text: super::page(site.results, Vec::new()) });
     }
     let findings = site.findings.map(Findings::of);
     let systems = site.systems();
     let pollers = site.poller_pages();
     let contract = scenarios::all(site);
-    files.push(site.index(&systems, &pollers, &contract, findings.as_ref()));
+    let assumptions = assumptions::page(site);
+    files.push(site.index(&systems, &pollers, &contract, (findings.as_ref(), assumptions.is_some())));
+    files.extend(assumptions);
     let with_pages = pollers.iter().map(|poller| poller.name).collect();
     files.extend(scenarios::pages(site, &contract, &with_pages));
     files.extend(behaviours::pages(site));
@@ -204,6 +214,11 @@ impl<'a> Site<'a> {
 
     fn behaviours(&self) -> impl Iterator<Item = &'a Behaviour> {
         self.catalogue.families.iter().flat_map(|family| &family.behaviours)
+    }
+
+    /// The title of each behaviour.
+    fn titles(&self) -> BTreeMap<&'a str, &'a str> {
+        self.behaviours().map(|behaviour| (behaviour.id.as_str(), behaviour.title.as_str())).collect()
     }
 
     fn page(
@@ -271,7 +286,7 @@ impl<'a> Site<'a> {
         systems: &[System<'a>],
         pollers: &[PollerPage<'a>],
         contract: &[Contract],
-        findings: Option<&Findings>,
+        (findings, assumptions): (Option<&Findings>, bool),
     ) -> Page {
         #[derive(Serialize)]
         struct Index<'a> {
@@ -285,6 +300,9 @@ impl<'a> Site<'a> {
             totals: String,
             newest: Vec<&'a findings::Heading>,
             scenarios: BTreeMap<&'a str, Vec<scenarios::Entry<'a>>>,
+            heat: Vec<verdicts::Heat<'a>>,
+            titles: BTreeMap<&'a str, &'a str>,
+            assumptions: bool,
         }
         let questions =
             || self.behaviours().flat_map(|behaviour| &behaviour.states).flat_map(|state| &state.rows);
@@ -299,6 +317,9 @@ impl<'a> Site<'a> {
             overview: self.has_report().then(|| Table::of(self.results, &absent)),
             totals: self.results.totals_lines().join(" · "),
             scenarios: scenarios::families(contract),
+            heat: verdicts::heat(self.pollers, &self.catalogue.topics),
+            titles: self.titles(),
+            assumptions,
             newest: findings
                 .map(|findings| findings.newest().into_iter().take(5).collect())
                 .unwrap_or_default(),
@@ -376,18 +397,29 @@ impl<'a> Site<'a> {
             poller: &'a PollerPage<'a>,
             titles: BTreeMap<&'a str, &'a str>,
             /// For each system.
-            shares: Vec<pollers::Shares>,
+            systems: Vec<OnSystem<'a>>,
             badge: Option<String>,
             badge_image: String,
+        }
+        #[derive(Serialize)]
+        struct OnSystem<'a> {
+            on: &'a PollerOnSystem,
+            sentence: String,
+            topics: Vec<verdicts::Section<'a>>,
         }
         let picture = badge::files(poller.name, &poller.summary, poller.colour)[1].clone();
         let content = Content {
             poller,
-            titles: self
-                .behaviours()
-                .map(|behaviour| (behaviour.id.as_str(), behaviour.title.as_str()))
+            titles: self.titles(),
+            systems: poller
+                .systems
+                .iter()
+                .map(|on| OnSystem {
+                    on,
+                    sentence: verdicts::sentence(on),
+                    topics: verdicts::sections(on, &self.catalogue.topics),
+                })
                 .collect(),
-            shares: poller.systems.iter().map(|on| pollers::Shares::of(&on.answers)).collect(),
             badge: self.url.map(|url| {
                 let (name, path) = (poller.name, &poller.path);
                 format!("[![pollmatrix: {name}]({url}/badges/{path}.svg)]({url}/pollers/{path}.html)")
@@ -419,8 +451,8 @@ impl<'a> Site<'a> {
 
     fn compare(&self, systems: &[System<'a>]) -> Page {
         let content = compare::Content::of(self, systems);
-        let title = "Compare two systems or two pollers".to_owned();
-        let description = "Where the answers of two systems or of two pollers differ".to_owned();
+        let title = "Compare any two systems or pollers".to_owned();
+        let description = "Where the answers of any two systems or pollers differ".to_owned();
         self.page(&COMPARE, "compare.html".into(), ("compare", title, description), &content)
     }
 
@@ -450,8 +482,15 @@ impl<'a> Site<'a> {
             let asked: BTreeSet<_> = rows().map(|row| &row.asked).chain(answers).collect();
             let states = behaviour.states.iter().map(|state| &state.name);
             let systems = behaviour.columns.iter().map(|column| &column.name);
-            let words: Vec<_> =
-                scenarios.chain(states).chain(systems).chain(asked).map(String::as_str).collect();
+            let topics = self.catalogue.topic_of(behaviour).into_iter();
+            let topics = topics.flat_map(|topic| [&topic.title, &topic.words]);
+            let words: Vec<_> = scenarios
+                .chain(states)
+                .chain(systems)
+                .chain(asked)
+                .chain(topics)
+                .map(String::as_str)
+                .collect();
             Entry {
                 kind: "behaviour",
                 path: behaviour_path(&behaviour.id),
@@ -490,7 +529,7 @@ impl<'a> Site<'a> {
         for text in entries.iter_mut().flat_map(|entry| [&mut entry.title, &mut entry.text]) {
             *text = visible(text).into_owned();
         }
-        let content = Content { data: super::data::inline(&entries) };
+        let content = Content { data: super::data::packed(&entries) };
         let title = "Search".to_owned();
         let description =
             "Search for behaviours, scenarios, systems, pollers, findings and test suites".to_owned();
@@ -527,8 +566,8 @@ struct PollerPage<'a> {
     colour: badge::Colour,
     /// Whether its answers to the contract are in the results.
     contract: Option<String>,
+    #[serde(skip)]
     systems: &'a [PollerOnSystem],
-    answers: usize,
 }
 
 impl<'a> PollerPage<'a> {
@@ -556,7 +595,7 @@ impl<'a> PollerPage<'a> {
             (None, None) => return None,
         };
         let contract = contract.map(|(contract, _)| contract);
-        Some(Self { name, path: slug(name), summary, colour, contract, systems, answers })
+        Some(Self { name, path: slug(name), summary, colour, contract, systems })
     }
 }
 

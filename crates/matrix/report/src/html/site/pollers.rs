@@ -20,9 +20,10 @@ pub struct PollerOnSystem {
     pub name: String,
     /// The sources, with the version of the poller and of the system.
     pub sources: Vec<String>,
-    /// The interface below the poller: `epoll`. `None` if it is none of those with recorded answers, or not
-    /// known.
+    /// The interface below the poller, or the closest one: `epoll`.
     pub below: Option<String>,
+    /// Whether the poller says that it is built over that interface.
+    pub is_over: bool,
     /// The answers, in the order of the catalogue.
     pub answers: Vec<PollerAnswer>,
 }
@@ -42,8 +43,61 @@ pub struct PollerAnswer {
     pub means: Vec<String>,
     /// Versions, reasons for variation, notes.
     pub remarks: Vec<String>,
+    /// What no interface could answer.
+    pub wrong: Option<Wrong>,
     /// The answer of the interface below the poller, if one is recorded.
     pub beside: Option<Beside>,
+}
+
+/// An answer that is no event, and wrong whatever the interface below answers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Wrong {
+    /// A wait returned before its timeout.
+    Early,
+    /// The poller's program ended, or computes without an end.
+    Ends,
+}
+
+impl Wrong {
+    /// Returns what the poller does.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Early => "ends a wait before its timeout",
+            Self::Ends => "ends or hangs the program",
+        }
+    }
+}
+
+impl From<Wrong> for &'static str {
+    fn from(wrong: Wrong) -> Self {
+        wrong.text()
+    }
+}
+
+impl PollerAnswer {
+    /// Returns whether it equals another answer, whatever their states are.
+    fn is_like(&self, other: &Self) -> bool {
+        self.asked == other.asked && self.beside == other.beside && self.is_like_in_mode(other)
+    }
+
+    /// Returns whether it equals another answer, whatever their states and modes are.
+    fn is_like_in_mode(&self, other: &Self) -> bool {
+        let Self { behaviour, state: _, asked, allowed, means, remarks, wrong, beside } = other;
+        let without_mode = |beside: &Option<Beside>| {
+            beside.clone().map(|of| Beside { asked: api_and_mode(&of.asked).0.to_owned(), ..of })
+        };
+        (&self.behaviour, &self.allowed, &self.means) == (behaviour, allowed, means)
+            && (&self.remarks, &self.wrong) == (remarks, wrong)
+            && api_and_mode(&self.asked).0 == api_and_mode(asked).0
+            && without_mode(&self.beside) == without_mode(beside)
+    }
+
+    /// Returns whether it says something else than the interface below, or nothing more at all.
+    pub(super) fn differs(&self) -> bool {
+        self.wrong.is_some()
+            || self.beside.as_ref().is_some_and(|beside| beside.verdict == Comparison::Differs)
+    }
 }
 
 impl Poller {
@@ -61,8 +115,10 @@ pub struct Beside {
     pub allowed: Vec<String>,
     /// Whether the poller shows them.
     pub verdict: Comparison,
-    /// The words in which the answers differ: `hides hang-up`. May be empty.
-    pub why: String,
+    /// What the poller does not say of it: `hang-up`.
+    pub hides: Vec<String>,
+    /// What the poller says beyond it.
+    pub adds: Vec<String>,
 }
 
 /// Whether a poller shows the answer of the interface below it.
@@ -77,33 +133,60 @@ pub enum Comparison {
     CannotCompare,
 }
 
-/// How many of a poller's answers show those of the interface below it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub(super) struct Shares {
-    pub(super) shows: usize,
-    pub(super) differs: usize,
-    /// The answers below are not recorded, or the words cannot be compared.
-    pub(super) unclear: usize,
+/// Equal answers about some states of several kinds of descriptors, in several modes.
+#[derive(Serialize)]
+pub(super) struct Folded<'a> {
+    /// `tcp, unix: peer-close; tcp: reset`.
+    states: String,
+    /// The modes besides that of the answer.
+    modes: Vec<&'a str>,
+    #[serde(flatten)]
+    answer: &'a PollerAnswer,
 }
 
-impl Shares {
-    pub(super) fn of<'a>(answers: impl IntoIterator<Item = &'a PollerAnswer>) -> Self {
-        answers.into_iter().fold(Self::default(), |shares, answer| {
-            let Self { shows, differs, unclear } = shares;
-            match answer.beside.as_ref().map(|beside| beside.verdict) {
-                Some(Comparison::Shows) => Self { shows: shows + 1, ..shares },
-                Some(Comparison::Differs) => Self { differs: differs + 1, ..shares },
-                Some(Comparison::CannotCompare) | None => Self { unclear: unclear + 1, ..shares },
-            }
-        })
-    }
+/// Returns the kind of descriptor and the state of a name: `pipe` and `drained` of `pipe:drained`.
+pub(super) fn parts(state: &str) -> (&str, &str) {
+    state.split_once(':').unwrap_or((state, ""))
+}
 
-    /// Returns the verdict on all of them: one that differs hides something.
-    pub(super) fn verdict(self) -> Comparison {
-        match self {
-            Self { differs: 1.., .. } => Comparison::Differs,
-            Self { shows: 1.., .. } => Comparison::Shows,
-            _ => Comparison::CannotCompare,
+/// `mio` and `edge` of `mio@edge`.
+fn api_and_mode(asked: &str) -> (&str, &str) {
+    asked.split_once('@').unwrap_or((asked, ""))
+}
+
+/// Folds answers that differ in the kind of descriptor alone, then those that differ in the mode alone, and
+/// then those of several states.
+pub(super) fn folded<'a>(answers: &[&'a PollerAnswer]) -> Vec<Folded<'a>> {
+    let mut all: Vec<(&'a PollerAnswer, Vec<&'a str>)> = Vec::new();
+    for &answer in answers {
+        let (kind, state) = parts(&answer.state);
+        let is_equal = |(first, _): &&mut (&'a PollerAnswer, Vec<&'a str>)| {
+            parts(&first.state).1 == state && first.is_like(answer)
+        };
+        match all.iter_mut().find(is_equal) {
+            Some((_, kinds)) => kinds.push(kind),
+            None => all.push((answer, vec![kind])),
         }
     }
+    let mut folded: Vec<Folded<'a>> = Vec::new();
+    for (answer, kinds) in all {
+        let state = parts(&answer.state).1;
+        let colon = if state.is_empty() { "" } else { ": " };
+        let states = format!("{}{colon}{state}", kinds.join(", "));
+        let is_equal =
+            |known: &&mut Folded<'a>| known.states == states && known.answer.is_like_in_mode(answer);
+        match folded.iter_mut().find(is_equal) {
+            Some(known) => known.modes.push(api_and_mode(&answer.asked).1),
+            None => folded.push(Folded { states, modes: Vec::new(), answer }),
+        }
+    }
+    let mut rows: Vec<Folded<'a>> = Vec::new();
+    for row in folded {
+        let is_equal = |known: &&mut Folded<'a>| known.modes == row.modes && known.answer.is_like(row.answer);
+        match rows.iter_mut().find(is_equal) {
+            Some(known) => known.states += &format!("; {}", row.states),
+            None => rows.push(row),
+        }
+    }
+    rows
 }

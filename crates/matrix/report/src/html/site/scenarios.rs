@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use metadata::{CellResult, Run};
 use serde::Serialize;
 
-use super::super::Part;
+use super::super::{Failed, Part, fragment};
 use super::{Page, Site, poller_path, slug};
-use crate::first_line;
 use crate::grid::Tally;
+use crate::timeline;
 
 /// A contract scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -55,14 +55,25 @@ struct Field {
     link: String,
 }
 
-/// A cell that does not pass.
+/// What each thread did in one cell.
 #[derive(Serialize)]
-struct Failed<'a> {
+struct Drawn<'a> {
     id: &'a str,
     target: &'a str,
     status: &'static str,
-    reason: String,
     link: String,
+    svg: String,
+}
+
+impl<'a> Drawn<'a> {
+    /// Draws the first of these cells that has a timeline, of those that failed before the others.
+    fn of(cells: &[&'a CellResult]) -> Option<Self> {
+        let drawn = cells.iter().filter(|cell| cell.timeline.is_some());
+        let cell = drawn.min_by_key(|cell| !cell.status.is_failure())?;
+        let (link, svg) = (in_report(cell), timeline::svg(cell));
+        let drawn = Self { id: &cell.id, target: &cell.target, status: cell.status.label(), link, svg };
+        Some(drawn).filter(|drawn| !drawn.svg.is_empty())
+    }
 }
 
 /// The scenarios that have a page: those of the catalogue, and those of the results.
@@ -135,6 +146,7 @@ pub(super) fn pages(site: &Site<'_>, contract: &[Contract], pollers: &BTreeSet<&
         scenario: &'a Contract,
         cells: Option<Cells<'a>>,
         failed: Vec<Failed<'a>>,
+        timeline: Option<Drawn<'a>>,
         previous: Option<Entry<'a>>,
         next: Option<Entry<'a>>,
     }
@@ -148,17 +160,12 @@ pub(super) fn pages(site: &Site<'_>, contract: &[Contract], pollers: &BTreeSet<&
     };
     let page = |(index, scenario): (usize, &Contract)| {
         let of_scenario = cells.get(scenario.id.as_str()).map(Vec::as_slice).unwrap_or_default();
-        let failed = of_scenario.iter().filter(|cell| cell.status.is_failure()).map(|cell| Failed {
-            id: &cell.id,
-            target: &cell.target,
-            status: cell.status.label(),
-            reason: first_line(cell.reason.as_deref().unwrap_or_default()).to_owned(),
-            link: in_report(cell),
-        });
+        let failed = of_scenario.iter().filter(|cell| cell.status.is_failure());
         let content = Content {
             scenario,
             cells: (!of_scenario.is_empty()).then(|| Cells::of(of_scenario, pollers)),
-            failed: failed.collect(),
+            failed: failed.map(|cell| Failed::of(cell)).collect(),
+            timeline: Drawn::of(of_scenario),
             previous: step(index.checked_sub(1)),
             next: step(Some(index + 1)),
         };
@@ -204,14 +211,5 @@ fn column(cell: &CellResult) -> (&str, &str) {
 
 /// Returns the address of a cell in the report, for a page of the site.
 fn in_report(cell: &CellResult) -> String {
-    format!("report.html#cell={}&on={}", encoded(&cell.id), encoded(&cell.target))
-}
-
-/// Returns a text as a value in a fragment. The report reads it as a form does.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/@,".contains(&byte);
-    text.bytes().fold(String::new(), |out, byte| match plain(byte) {
-        true => out + char::from(byte).encode_utf8(&mut [0; 4]),
-        false => out + &format!("%{byte:02X}"),
-    })
+    format!("report.html#{}", fragment(cell))
 }

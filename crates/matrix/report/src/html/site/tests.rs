@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use metadata::Results;
 use metadata::peers::{Case, Open, Peers, Suite, Verdict};
@@ -6,6 +7,8 @@ use metadata::peers::{Case, Open, Peers, Suite, Verdict};
 use super::links::{Broken, broken};
 use super::*;
 use crate::html::catalogue::tests::{HOSTILE, sample};
+use crate::html::catalogue::{Answer, AnswerRow, Column, State};
+use crate::html::data;
 use crate::samples;
 
 const FINDINGS: &str = "# All\n\nSee [the core](protocol.md) and [a page](https://example.org/).\n\n## One `poll` <b>\n\n\
@@ -24,14 +27,17 @@ fn pollers(more: &str) -> Vec<Poller> {
             asked: text("epoll@edge"),
             allowed: vec![text("HUP")],
             verdict: Comparison::Differs,
-            why: text("hides hang-up"),
+            hides: vec![text("hang-up")],
+            adds: Vec::new(),
         }),
+        wrong: None,
     };
     let on = |system: &str| PollerOnSystem {
         system: system.into(),
         name: text("Linux"),
         sources: vec![text("mio 1.2 on Linux")],
         below: (system == "linux").then(|| text("epoll")),
+        is_over: true,
         answers: vec![answer.clone()],
     };
     vec![
@@ -111,6 +117,7 @@ fn the_addresses_of_the_pages_stay() {
         paths,
         [
             ".nojekyll",
+            "assumptions.html",
             "badges/epoll.json",
             "badges/epoll.svg",
             "badges/mio.json",
@@ -137,7 +144,7 @@ fn the_addresses_of_the_pages_stay() {
     );
     assert_eq!(built.broken, []);
     let sitemap = text(&built, "sitemap.xml");
-    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 15, "{sitemap}");
+    assert_eq!(sitemap.matches("<loc>https://example.org/site/").count(), 16, "{sitemap}");
     assert!(sitemap.contains("<loc>https://example.org/site/behaviours/V26.html</loc>"));
     let row = text(&built, "behaviours/V26.html");
     assert!(row.contains("<meta property=\"og:url\" content=\"https:&#x2f;&#x2f;example.org&#x2f;site&#x2f;behaviours&#x2f;V26.html\">"));
@@ -168,46 +175,31 @@ fn costs_have_a_page_with_curves() {
 }
 
 #[test]
-fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
+fn a_behaviour_begins_with_its_verdict_and_names_what_each_poller_makes_of_it() {
     let built = site("", &samples::merged(), None);
     let (shown, hidden) = (text(&built, "behaviours/V26.html"), text(&built, "behaviours/V27.html"));
-    assert!(
-        shown.contains("mio</a> on Linux</th>")
-            && shown.contains("can be read <small><code>readable</code></small> or <code>silent</code>")
-    );
-    assert!(shown.contains("<span class=\"source\">since 1</span>"));
-    assert!(!shown.contains("No answer is recorded"));
-    // The content of the catalogue.
     for part in [
+        // The verdict on pollers, and the answers that differ.
+        "<div><dt>hides hang-up</dt><dd><a href=\"..&#x2f;pollers/mio.html\">mio</a></dd></div>",
+        "<summary>mio on Linux: 1 of 1</summary>\n<p><a href=\"..&#x2f;pollers/mio.html#half-close-linux\">",
+        "<code>pipe: drained</code> <span class=\"source\">mio@edge</span></th><td>\
+         can be read <small><code>readable</code></small> or <code>silent</code> <span class=\"source\">since 1</span></td>",
+        "<strong>hides hang-up</strong> <span class=\"source\">epoll@edge: <code>HUP</code></span>",
+        // The content of the catalogue.
         "<pre>pollmatrix probe &#x27;own is fresh&#x27;</pre>",
+        "<svg class=\"sequence\" role=\"img\"",
         "<a href=\"https:&#x2f;&#x2f;example.org&#x2f;1\" rel=\"noopener noreferrer\">mio#1</a>",
-        "<code>IN|HUP</code> or <code>HUP</code> <sup>M1</sup> <span class=\"source\">until 3</span>",
-        "poll@level <span class=\"tally documented\">differs</span></th><td>",
+        "readable, hang-up <small><code>IN|HUP</code></small> or <code>HUP</code> <sup><a href=\"#source-M1\">M1</a></sup> \
+         <span class=\"source\">until 3</span>",
+        "poll, level <small><code>poll@level</code></small> <span class=\"tally documented\">differs</span></th><td>",
+        "<tbody id=\"pipe-drained\"><tr class=\"state\"><th scope=\"rowgroup\" colspan=\"3\"><a href=\"#pipe-drained\">pipe, drained</a>",
         "<td></td></tr>",
         "<p class=\"excused\"><code>* read</code>: no room.\nContract scenarios: <code>deletion&#x2f;life</code>, ",
     ] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
+    assert!(!shown.contains("No answer is recorded"));
     assert!(hidden.contains("<p>No scenario observes it: no device.\n</p>"), "{hidden}");
-    // Beside the answer of the interface below it, which it hides.
-    assert!(
-        shown.contains("<dt>differ, and hide or add something</dt><dd><a href=\"..&#x2f;pollers/mio.html\">mio</a> on Linux, "),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("above epoll: 0 the same, 1 different, 0 that cannot be compared</th>"),
-        "{shown}"
-    );
-    let beside =
-        "<strong>differs</strong>: hides hang-up <span class=\"source\">epoll@edge: <code>HUP</code></span>";
-    // FreeBSD's column has none, because nothing is below it in the sample.
-    assert_eq!(shown.matches(beside).count(), 1, "{shown}");
-    let mio = text(&built, "pollers/mio.html");
-    assert!(
-        mio.contains("Below it is epoll. 0 answers are the same in common words, 1 differ, and"),
-        "{mio}"
-    );
-    assert_eq!(mio.matches(beside).count(), 1, "{mio}");
     assert!(
         hidden.contains("No answer is recorded of <a href=\"..&#x2f;pollers/mio.html\">mio</a>:"),
         "{hidden}"
@@ -216,6 +208,255 @@ fn a_behaviour_names_the_pollers_that_show_it_and_the_others() {
     assert!(!shown.contains("polling") && !hidden.contains("polling"));
     assert!(shown.contains("rel=\"next\"") && !shown.contains("rel=\"prev\""));
     assert!(!hidden.contains("rel=\"next\"") && hidden.contains("rel=\"prev\""));
+}
+
+/// Returns an answer of a poller over epoll, with its relation to epoll's.
+fn beside(state: &str, verdict: Comparison, hides: &[&str], adds: &[&str]) -> PollerAnswer {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let (asked, allowed) = ("epoll@level".to_owned(), vec!["HUP".to_owned()]);
+    PollerAnswer {
+        behaviour: "V26".into(),
+        state: state.into(),
+        asked: "libx@level".into(),
+        allowed: vec!["R".into()],
+        means: vec!["readable".into()],
+        beside: Some(Beside { asked, allowed, verdict, hides: names(hides), adds: names(adds) }),
+        ..PollerAnswer::default()
+    }
+}
+
+fn libx(answers: Vec<PollerAnswer>) -> Vec<Poller> {
+    let (system, name) = ("linux".into(), "Linux".into());
+    let on = PollerOnSystem {
+        system,
+        name,
+        sources: Vec::new(),
+        below: Some("epoll".into()),
+        is_over: true,
+        answers,
+    };
+    vec![Poller { name: "libx".into(), systems: vec![on] }]
+}
+
+#[test]
+fn a_poller_has_one_sentence_that_counts_states_and_a_mark_for_each_topic() {
+    use Comparison::{CannotCompare, Differs, Shows};
+    let ends = PollerAnswer { wrong: Some(Wrong::Ends), ..beside("tcp:e", CannotCompare, &[], &[]) };
+    let early = PollerAnswer { wrong: Some(Wrong::Early), ..beside("tcp:e", CannotCompare, &[], &[]) };
+    let catalogue = sample("");
+    let results = samples::merged();
+    let index = |answers: Vec<PollerAnswer>| {
+        let pollers = libx(answers);
+        text(&build(&Site { pollers: &pollers, ..plain(&catalogue, &results) }), "index.html").to_owned()
+    };
+    let hides = || beside("tcp:a", Differs, &["hang-up"], &[]);
+    let edge = PollerAnswer { asked: "libx@edge".into(), ..hides() };
+    for (answers, sentence, mark) in [
+        // Two modes of one state are one state.
+        (vec![hides(), edge], "hides hang-up in 1 state; the same as epoll in 0 of 1.", "documented\">−1"),
+        (
+            vec![
+                hides(),
+                beside("tcp:b", Differs, &["error", "hang-up"], &["urgent"]),
+                beside("tcp:c", Shows, &[], &[]),
+            ],
+            "hides hang-up in 2 states and error in 1; adds urgent in 1 state; the same as epoll in 1 of 3.",
+            "documented\">±2",
+        ),
+        (
+            vec![beside("tcp:a", Differs, &[], &["end"])],
+            "adds end in 1 state; the same as epoll in 0 of 1.",
+            "documented\">+1",
+        ),
+        (
+            vec![beside("tcp:a", Differs, &[], &[])],
+            "returns another result in 1 state; the same as epoll in 0 of 1.",
+            "documented\">≠1",
+        ),
+        (
+            vec![ends, beside("tcp:c", Shows, &[], &[])],
+            "ends or hangs the program in 1 state; the same as epoll in 1 of 2.",
+            "bad\">!1",
+        ),
+        (
+            vec![early, beside("tcp:c", Shows, &[], &[])],
+            "ends a wait before its timeout in 1 state; the same as epoll in 1 of 2.",
+            "documented\">≠1",
+        ),
+        (
+            vec![beside("tcp:a", Shows, &[], &[])],
+            "says the same as epoll in all 1 state that can be compared.",
+            "good\">=",
+        ),
+        (
+            vec![beside("tcp:a", CannotCompare, &[], &[])],
+            "says the same as epoll in all 0 states that can be compared.",
+            "absent\">?",
+        ),
+    ] {
+        let index = index(answers);
+        assert!(index.contains(&format!("<dd>{sentence}</dd>")), "{sentence} is not in {index}");
+        let (class, mark) = mark.split_once("\">").unwrap();
+        assert!(index.contains(&format!("<a class=\"heat {class}\" tabindex")), "{class} is not in {index}");
+        assert!(index.contains(&format!("\">{mark}<span class=\"unseen\">")), "{mark} is not in {index}");
+    }
+}
+
+#[test]
+fn a_poller_that_is_built_over_no_known_interface_is_said_to_be_beside_the_closest() {
+    let (catalogue, results) = (sample(""), samples::merged());
+    let mut pollers = libx(vec![beside("tcp:a", Comparison::Differs, &["hang-up"], &[])]);
+    pollers[0].systems[0].is_over = false;
+    let built = build(&Site { pollers: &pollers, ..plain(&catalogue, &results) });
+    let sentence =
+        "libx is not built over epoll; beside it, it hides hang-up in 1 state; the same as epoll in 0 of 1.";
+    assert!(text(&built, "pollers/libx.html").contains(sentence));
+}
+
+#[test]
+fn a_pollers_page_names_what_is_wrong_whatever_the_interface_answers() {
+    let (catalogue, results) = (sample(""), samples::merged());
+    for (wrong, named) in
+        [(Wrong::Ends, "ends or hangs the program"), (Wrong::Early, "ends a wait before its timeout")]
+    {
+        let answer = beside("tcp:a", Comparison::CannotCompare, &[], &[]);
+        let pollers = libx(vec![PollerAnswer { wrong: Some(wrong), ..answer }]);
+        let built = build(&Site { pollers: &pollers, ..plain(&catalogue, &results) });
+        let row = format!("<strong>{named}</strong>");
+        assert!(text(&built, "pollers/libx.html").contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn a_pollers_page_shows_differences_and_folds_what_is_the_same() {
+    use Comparison::{Differs, Shows};
+    let (catalogue, results) = (sample(""), samples::merged());
+    let same = |state: &str| beside(state, Shows, &[], &[]);
+    let on_edge = |state: &str| {
+        let level = same(state);
+        let beside = level.beside.map(|of| Beside { asked: "epoll@edge".into(), ..of });
+        PollerAnswer { asked: "libx@edge".into(), beside, ..level }
+    };
+    let differs = beside("tcp:a", Differs, &["hang-up"], &[]);
+    let other = [same("tcp:c"), on_edge("tcp:c"), same("tcp:d")];
+    let answers = [same("tcp:b"), same("unix:b"), on_edge("tcp:b"), on_edge("unix:b"), differs];
+    let pollers = libx(answers.into_iter().chain(other).collect());
+    let built = build(&Site { pollers: &pollers, ..plain(&catalogue, &results) });
+    let page = text(&built, "pollers/libx.html");
+    let places = [
+        "<p class=\"lead\">libx hides hang-up in 1 state; the same as epoll in 4 of 5.</p>",
+        "<details open>\n<summary>1 answer differs</summary>",
+        "<strong>hides hang-up</strong>",
+        "<details>\n<summary>7 answers are the same</summary>",
+        // Kinds of descriptors, modes, and states with one answer share a row.
+        "<code>tcp, unix: b; tcp: c</code> <span class=\"source\">libx@level, edge</span>",
+        "<code>tcp: d</code> <span class=\"source\">libx@level</span>",
+    ]
+    .map(|part| page.find(part).unwrap_or_else(|| panic!("{part} is not in {page}")));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+fn column(system: &str, name: &str) -> Column {
+    Column { system: system.into(), name: name.into(), ..Column::default() }
+}
+
+/// A question, and the answer of each column. An empty one is none.
+fn row<const N: usize>(asked: &str, answers: [&str; N]) -> AnswerRow {
+    let answer = |text: &str| Answer {
+        allowed: vec![text.into()],
+        means: vec![String::new()],
+        source: "M1".into(),
+        remarks: vec![],
+    };
+    let answers = answers.map(|text| if text.is_empty() { Vec::new() } else { vec![answer(text)] });
+    AnswerRow { asked: asked.into(), differs: false, answers: answers.into() }
+}
+
+#[test]
+fn kinds_of_descriptors_and_questions_with_the_same_answers_are_one() {
+    let mut catalogue = sample("");
+    let behaviour = &mut catalogue.families[0].behaviours[0];
+    behaviour.columns = vec![column("linux", "Linux")];
+    let state = |name: &str, edge: &str| State {
+        name: name.into(),
+        rows: vec![
+            row("poll@level", ["HUP"]),
+            row("queue-add-before@level", ["HUP"]),
+            row("select@level", [edge]),
+        ],
+    };
+    behaviour.states = vec![state("pipe:end", "r--"), state("fifo:end", "r--"), state("tcp:end", "rw-")];
+    let results = samples::merged();
+    let built = build(&plain(&catalogue, &results));
+    let page = text(&built, "behaviours/V26.html");
+    for part in [
+        "<tbody id=\"pipe-end\"><tr class=\"state\"><th scope=\"rowgroup\" colspan=\"2\"><a href=\"#pipe-end\">pipe, fifo, end</a> \
+         <small><code>pipe:end</code>, <code id=\"fifo-end\">fifo:end</code></small></th></tr>",
+        "<tbody id=\"tcp-end\">",
+        "poll, level; epoll or kqueue, level, registered before <small><code>poll@level</code>, \
+         <code>queue-add-before@level</code></small>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert_eq!(page.matches("<code>select@level</code>").count(), 2);
+}
+
+/// One system measured twice is one column, and so are two systems that answer everything alike.
+#[test]
+fn systems_that_answer_alike_share_a_column_and_the_verdict_counts_the_others() {
+    let mut catalogue = sample("");
+    let behaviour = &mut catalogue.families[0].behaviours[0];
+    behaviour.columns = vec![
+        column("linux", "Linux"),
+        column("freebsd", "FreeBSD"),
+        column("gvisor", "gVisor"),
+        column("linux", "Linux 6.1, x86_64"),
+    ];
+    let rows = vec![row("poll@level", ["HUP", "IN", "HUP", "HUP"]), row("read", ["0", "0", "0", ""])];
+    behaviour.states = vec![State { name: "pipe".into(), rows }];
+    let results = samples::merged();
+    let built = build(&plain(&catalogue, &results));
+    let page = text(&built, "behaviours/V26.html");
+    let heads = "<th scope=\"col\">Linux, gVisor, Linux 6.1, x86_64</th><th scope=\"col\">FreeBSD</th></tr>";
+    assert!(page.contains(heads), "{page}");
+    let verdict =
+        "<p class=\"lead\">Otherwise than Linux answer: FreeBSD in 1 of 2. gVisor answers as Linux.</p>";
+    assert!(page.contains(verdict), "{page}");
+}
+
+#[test]
+fn the_links_to_correct_a_page_lead_to_files_of_the_tree() {
+    let (catalogue, results) = (sample(""), samples::merged());
+    let built = build(&plain(&catalogue, &results));
+    let page = text(&built, "behaviours/V26.html").replace("&#x2f;", "/");
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    for kind in ["edit", "tree"] {
+        let (_, rest) = page.split_once(&format!("{}/{kind}/main/", env!("CARGO_PKG_REPOSITORY"))).unwrap();
+        let path = rest.split_once('"').unwrap().0;
+        assert!(top.join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn an_assumption_stands_beside_the_answers_that_break_it() {
+    let mut catalogue = sample("");
+    catalogue.families[0].behaviours[0].columns[1].name = "FreeBSD".into();
+    let results = samples::merged();
+    let built = build(&plain(&catalogue, &results));
+    let page = text(&built, "assumptions.html");
+    assert!(page.contains("<h2>HUP is reported</h2>\n<p>test EOF</p>"), "{page}");
+    assert!(
+        page.contains(
+            "<a href=\"behaviours&#x2f;V26.html#pipe-drained\">V26</a>: pipe, drained: poll, level"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("<dt>Linux</dt><dd>readable, hang-up <code>IN|HUP</code>"), "{page}");
+    // Other expectations need not have its answers.
+    catalogue.assumptions[0].state = "pipe:unknown".into();
+    let built = build(&plain(&catalogue, &results));
+    assert!(built.files.iter().all(|file| file.path != "assumptions.html"));
+    assert_eq!(built.broken, []);
 }
 
 #[test]
@@ -234,7 +475,7 @@ fn each_case_of_a_peer_leads_to_the_page_of_what_asks_it_or_to_its_open_question
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
-    assert!(text(&built, "search.html").contains("peers.html#ltp"));
+    assert!(with_data(text(&built, "search.html")).contains("peers.html#ltp"));
     assert!(text(&built, "behaviours/V26.html").contains("<a href=\"..&#x2f;peers.html\">Peers</a>"));
     let (catalogue, results) = (sample(""), samples::merged());
     assert!(build(&plain(&catalogue, &results)).files.iter().all(|file| file.path != "peers.html"));
@@ -268,7 +509,7 @@ fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
         index.contains("<a href=\"scenarios&#x2f;migration&#x2f;idle.html\">Nothing is lost</a>"),
         "{index}"
     );
-    assert!(text(&built, "search.html").contains("scenarios/group/name.html"));
+    assert!(with_data(text(&built, "search.html")).contains("scenarios/group/name.html"));
     let system = text(&built, "systems/linux.html");
     assert!(system.contains("<a href=\"..&#x2f;scenarios&#x2f;group&#x2f;name.html\">group"), "{system}");
     // A scenario that only the results have has a page, too.
@@ -277,12 +518,18 @@ fn a_contract_scenario_has_a_page_with_its_cells_and_faults() {
     assert!(text(&without, "scenarios/group/name.html").contains("None is recorded."));
 }
 
+/// Returns a page, and after it the data that its script unpacks.
+fn with_data(page: &str) -> String {
+    let Some((_, rest)) = page.split_once("id=\"data\">") else { return page.to_owned() };
+    format!("{page}{}", data::unpacked(rest.split('<').next().unwrap()))
+}
+
 /// The answers of the past are searched, too.
 #[test]
 fn the_search_has_the_systems_and_the_answers_of_each_behaviour() {
     let built = site("", &samples::merged(), None);
-    let search = text(&built, "search.html");
-    assert!(search.contains("Linux FreeBSD 4 HUP IN|HUP poll@level read"), "{search}");
+    let search = with_data(text(&built, "search.html"));
+    assert!(search.contains("Linux FreeBSD 4 HUP IN|HUP poll@level read half-close RDHUP"), "{search}");
 }
 
 #[test]
@@ -319,11 +566,12 @@ fn no_text_becomes_markup_or_leaves_a_script() {
     ] {
         // The address of a scenario has its id.
         let there = if path.starts_with("scenarios") { &scenario } else { path };
-        let (harmless, hostile) = (text(&harmless, path), text(&hostile, there));
+        let (harmless, hostile) = (text(&harmless, path), with_data(text(&hostile, there)));
+        let page = hostile.split("</html>").next().unwrap();
         for tag in ["<script", "</script", "<style", "<!--"] {
-            assert_eq!(hostile.matches(tag).count(), harmless.matches(tag).count(), "{tag} in {path}");
+            assert_eq!(page.matches(tag).count(), harmless.matches(tag).count(), "{tag} in {path}");
         }
-        assert!(!hostile.contains("<img src=x"), "{path}");
+        assert!(!page.contains("<img src=x"), "{path}");
         assert!(!hostile.contains('\u{202e}'), "{path}: visible");
         // A title can be too long for all of it.
         let (_, rest) = hostile.split_once("</title>").unwrap();
@@ -439,17 +687,34 @@ fn only_questions_with_two_answers_are_compared() {
             vec!["mio-linux".to_owned(), "mio-freebsd".to_owned(), "polling-linux".to_owned()]
         )
     );
-    let data: serde_json::Value = serde_json::from_str(content["data"].as_str().unwrap()).unwrap();
+    let data = data::unpacked(content["data"].as_str().unwrap());
     // The systems have no question in common. mio has one, on two systems.
-    assert_eq!(
-        data["asked"],
-        serde_json::json!([{
-            "row": 0,
-            "state": "pipe:drained",
-            "asked": "poller@edge",
-            "answers": { "1": ["readable", "silent"], "2": ["readable", "silent"] },
-        }])
-    );
+    assert_eq!(data["systems"], 1);
+    assert_eq!(data["names"], serde_json::json!(["pipe:drained", "poller@edge"]));
+    let [readable, silent] = [["readable", "can be read"], ["silent", ""]].map(|text| {
+        data["texts"].as_array().unwrap().iter().position(|of| *of == serde_json::json!(text)).unwrap()
+    });
+    let answers = format!("1:{readable},{silent} 2:{readable},{silent}");
+    assert_eq!(data["asked"], serde_json::json!([[0, 0, 1, answers]]));
+}
+
+/// A library is compared with the queue of a system.
+#[test]
+fn a_question_to_a_library_has_the_answer_of_each_systems_own_queue() {
+    let mut catalogue = sample("");
+    catalogue.families[0].behaviours[0].states[0].rows[0].asked = "queue-add-before@edge".into();
+    let (results, pollers) = (samples::merged(), pollers(""));
+    let site = Site { pollers: &pollers, ..plain(&catalogue, &results) };
+    let content = serde_json::to_value(compare::Content::of(&site, &site.systems())).unwrap();
+    let data = data::unpacked(content["data"].as_str().unwrap());
+    let asked = data["asked"].as_array().unwrap();
+    let is_of_both = |asked: &serde_json::Value| {
+        let answers = asked[3].as_str().unwrap();
+        answers.starts_with("0:")
+            && answers.contains(" 1:")
+            && data["names"][asked[2].as_u64().unwrap() as usize] == "poller@edge"
+    };
+    assert!(asked.iter().any(is_of_both), "{data}");
 }
 
 fn page(path: &str, text: &str) -> Page {
@@ -555,7 +820,7 @@ fn each_damage_of_a_site_is_found_with_its_place() {
         (|files, _| change(files, "badges/poll.svg", "</svg>", ""), "svg is not closed"),
         (
             |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/none.html"),
-            "sitemap.xml:3: https://example.org/site/behaviours/none.html is no page of the site",
+            "sitemap.xml:4: https://example.org/site/behaviours/none.html is no page of the site",
         ),
         (
             |files, _| change(files, "sitemap.xml", "behaviours/V26.html", "behaviours/V27.html"),
